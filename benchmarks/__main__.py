@@ -11,41 +11,41 @@ from . import (
     algorithms,
     compare,
     components,
-    device,
     estimates,
     first_calls,
     fuzz,
-    graphs,
     hybrid,
     members,
     memory,
+    out_of_core,
     soak,
 )
 from .errors import BenchmarkError
+
+COMMANDS = (
+    components,
+    algorithms,
+    members,
+    memory,
+    out_of_core,
+    hybrid,
+    first_calls,
+    compare,
+    fuzz,
+    soak,
+    estimates,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (
-        components,
-        memory,
-        graphs,
-        algorithms,
-        members,
-        hybrid,
-        soak,
-        fuzz,
-        compare,
-        estimates,
-        first_calls,
-        device,
-    ):
+    for module in COMMANDS:
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         command = commands.add_parser(name, help=module.__doc__, description=module.__doc__)
-        for part in module.add_arguments(command) or [command]:
-            _add_shared(part)
+        module.add_arguments(command)
+        _add_shared(command)
         command.set_defaults(run=module.run)
     options = parser.parse_args(arguments)
     # Peers that use OpenMP read this when they are first imported or started.
@@ -64,7 +64,10 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         metavar="PATH",
-        help="keep the results in this file; 'auto' names one in benchmarks/results",
+        help="store the results in this file; 'auto' names one in benchmarks/results",
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="store the results in a file in this folder"
     )
 
 

@@ -27,8 +27,8 @@ import dask_graphflow as gf
 
 from . import machine, report, side
 from .errors import BenchmarkError, ContenderFailedError, UnusableInputError
-from .graphs.edges import Edges
-from .timing import Spread, ratios
+from .harness import Spread, ratios
+from .inputs import Edges
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "dask_graphflow"
@@ -179,10 +179,7 @@ def run(options: argparse.Namespace) -> int:
         raise UnusableInputError(
             "give --scale 4 or more, and --repeat, --workers and --members 1 or more"
         )
-    known = {*NAMED, "build", *side.CALLS}
-    unknown = [name for name in options.only if name not in known]
-    if unknown:
-        raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(sorted(known))}")
+    selected(options.only)
     rows: list[dict[str, Any]] = []
     # If a time limit ends the command with SIGTERM, the rows measured so far are still shown.
     handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -202,13 +199,11 @@ def run(options: argparse.Namespace) -> int:
         "interrupted": interrupted,
         "rows": rows,
     }
-    print(show(results))
+    text = show(results)
     if interrupted:
-        print("\ninterrupted: the rows after these were not measured")
+        text += "\n\ninterrupted: the rows after these were not measured"
     kind = "gpu" if options.gpu else "host"
-    kept = report.keep(options.json, f"compare-{kind}-scale{sizes.scale}", results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
+    report.show(text, results, f"compare-{kind}-scale{sizes.scale}", options)
     wrong = any(row["failed"] or row["same_bits"] is False for row in rows)
     return 1 if wrong or interrupted else 0
 
@@ -317,26 +312,32 @@ def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
         # Members in several processes need a GPU each.
         if members > 1 and (not options.gpu or members <= machine.gpu_count()):
             settings.append((members, True))
-    wanted = set(options.only)
-    graphs = [graph for graph in NAMED if graph in wanted] or NAMED
-    chosen = wanted - set(NAMED)
+    graphs, calls = selected(options.only)
     tasks: dict[str, list[Task]] = {}
     for graph in graphs:
         for members, processes in settings:
             if graph == SMALL and members > 1:
                 continue
             title = SHORT_PATH if graph == PATH and members > 1 else graph
-            builds = [] if graph == SMALL else list(side.BUILDS)
-            calls = SMALL_CALLS if graph == SMALL else side.CALLS
-            found = [("build", name) for name in builds if not chosen or "build" in chosen]
-            found += [("call", name) for name in calls if not chosen or name in chosen]
+            names = [name for name in calls if graph != SMALL or name in SMALL_CALLS]
             tasks.setdefault(title, []).extend(
-                Task(title, what, name, members, processes)
-                for what, name in found
+                Task(title, "build" if name in side.BUILDS else "call", name, members, processes)
+                for name in names
                 # STREAMED does not use a graph, so it runs once on the threads and once on each cluster.
                 if name != side.STREAMED or members == 1 or processes
             )
-    return {graph: found for graph, found in tasks.items() if found}
+    return {graph: planned for graph, planned in tasks.items() if planned}
+
+
+def selected(only: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the graphs and the calls that --only selects; builds come first."""
+    names = {*NAMED, "build", *side.CALLS}
+    if unknown := [name for name in only if name not in names]:
+        raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(sorted(names))}")
+    graphs = [graph for graph in NAMED if graph in only] or list(NAMED)
+    chosen = set(only) - set(NAMED)
+    builds = [*side.BUILDS] if not chosen or "build" in chosen else []
+    return graphs, [*builds, *(name for name in side.CALLS if not chosen or name in chosen)]
 
 
 def rmat(scale: int) -> pd.DataFrame:
@@ -543,7 +544,7 @@ def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None
 
 def _ratio(measure: str, values: Mapping[str, Sequence[float]]) -> str:
     found = spread(measure, values)
-    return "-" if found is None else report.times(found)
+    return "-" if found is None else str(found)
 
 
 def show(results: Mapping[str, Any]) -> str:
@@ -552,7 +553,6 @@ def show(results: Mapping[str, Any]) -> str:
     named = f" ({base['commit'][:7]})" if base["commit"] else ""
     parts = [
         f"the working tree beside {base['given']}{named}; cores: {results['workers']}",
-        report.machine_line(machine.describe()),
     ]
     for section, measures in SECTIONS.items():
         rows = [row for row in results["rows"] if row["section"] == section]
@@ -599,9 +599,7 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
         ]
         if spreads:
             middle = Spread.of([one.median for one in spreads])
-            lines.append(
-                f"{heading.partition(',')[0]}: {report.times(middle)} in {len(spreads)} rows"
-            )
+            lines.append(f"{heading.partition(',')[0]}: {middle!s} in {len(spreads)} rows")
     compared = [row["same_bits"] for row in rows if row["same_bits"] is not None]
     failed = sum(bool(row["failed"]) for row in rows)
     return "\n".join(

@@ -3,178 +3,232 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from . import machine, peers, report
-from .contenders import PROCESSES, THREADS, Settings, make
-from .errors import UnusableInputError
-from .inputs import Graph, Recipe
-from .labels import Labels
-from .peak import peak_memory
-from .peers import gap
-from .timing import Spread, interleave, ratios
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
 
-NOTES = """\
-/ threads, / processes: time over this library's, round by round: median (min to max).
-threads: from a frame persisted in this process to a pandas frame of labels.
-processes: workers of one thread each; what begins in memory begins in theirs, where labels stay.
-peak / input: the most memory in one run above what is resident with the input loaded, over the
-edge list's size; each in a process of its own, and for processes the workers' together."""
-GAP_NOTES = f"""
-gap: its build time and the fastest of {gap.TRIALS} trials, as it prints them. Not counted: reading
-the file, and removing duplicate edges. It tells no labels, so the number of components and the
-sizes of the largest are checked. Its memory is the whole program's, with its edge list."""
+import dask_graphflow as gf
+
+from . import cugraph, gpu, report
+from .algorithms.agreement import Agreement
+from .algorithms.peers import PEERS, Gap
+from .errors import UnusableInputError
+from .harness import Outcome, take_turns, timed, wait_until_forgotten
+
+OURS, PROCESSES = "graphflow", "graphflow, processes"
+PARTITIONS = 8
+NOTES = f"""\
+{OURS}: from a frame in memory to a frame of labels; {PROCESSES}: from a frame on workers of one
+thread each to labels there. Peers start from arrays of ids, and pandas.factorize first numbers ids that
+cannot be used as array indices, which counts. A ratio above 1 means that a peer takes longer. GAP: its
+build and the fastest of its trials, without the reading of its file. All contenders take turns, after one
+round to warm up, and all labels agree; GAP prints none."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
-    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
-    parser.add_argument("--seed", type=int, default=0, help="which R-MAT graph (default 0)")
     parser.add_argument("--graph", metavar="PATH", help="a Parquet graph instead of R-MAT")
     parser.add_argument("--source", default="src", help="column of --graph (default src)")
     parser.add_argument("--target", default="dst", help="column of --graph (default dst)")
     parser.add_argument(
-        "--input",
-        choices=["memory", "parquet"],
-        default="memory",
-        help="where a run begins: at a frame in memory (default), or at Parquet on the disk",
-    )
+        "--peers", nargs="+", choices=[*PEERS, cugraph.NAME], default=[], metavar="PEER",
+        help=f"others to measure: {', '.join(PEERS)}; with --gpu, {cugraph.NAME}",
+    )  # fmt: skip
     parser.add_argument(
-        "--peers",
-        default="",
-        help=f"others to measure, separated by commas: {', '.join(peers.names())}",
+        "--python", default=sys.executable, help="the Python that has the peers (default: this one)"
     )
-    parser.add_argument("--gap-cc", metavar="PATH", help="GAP's cc program, or set GAP_CC")
+    parser.add_argument("--gap", metavar="FOLDER", help="where GAP's programs are, or set GAP")
+    parser.add_argument("--gpu", action="store_true", help="measure a cuDF frame")
     parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
-    parser.add_argument("--partitions", type=int, default=8, help="of the input (default 8)")
-    parser.add_argument("--no-memory", action="store_true", help="leave out the peak memory")
+    parser.add_argument(
+        "--timeout", type=float, default=120, help="seconds of a peer's turn (default 120)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print the results and store them."""
-    if options.repeat < 1:
-        raise UnusableInputError(f"--repeat {options.repeat}: give 1 or more")
-    if options.gap_cc:
-        os.environ["GAP_CC"] = options.gap_cc
-    recipe = Recipe(
-        options.scale,
-        options.edge_factor,
-        options.seed,
-        options.graph,
-        options.source,
-        options.target,
-    )
-    names = [THREADS, PROCESSES, *_peers(options)]
+    if options.repeat < 1 or not 4 <= options.scale <= 31:
+        raise UnusableInputError("give --repeat 1 or more, and --scale from 4 to 31")
+    if options.gpu:
+        gpu.start(peer=cugraph.NAME in options.peers)
+    title, frame = edges_of(options)
+    agreement, failures = Agreement("partition"), dict[str, str]()
     with ExitStack() as stack:
-        graph = recipe.load()
-        parquet = None
-        if options.input == "parquet":
-            parquet = options.graph or stack.enter_context(_written(recipe, options.partitions))
-        settings = Settings(recipe, options.workers, options.partitions, parquet)
-        results = measure(names, graph, settings, options.repeat, memory=not options.no_memory)
-    print(show(results))
-    kept = report.keep(options.json, f"components-{recipe.short}", results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
-    return 0
-
-
-def measure(
-    names: list[str], graph: Graph, settings: Settings, repeat: int, *, memory: bool
-) -> dict[str, Any]:
-    """Time the contenders in turn and check their results against each other."""
-    reference: list[tuple[str, Labels]] = []
-
-    def check(name: str, outcome: Any) -> None:
-        if not reference:
-            reference.append((name, outcome))
-        outcome.agree(name, reference[0][1], reference[0][0])
-
-    contenders = [make(name, graph, settings) for name in names]
-    with ExitStack() as stack:
-        for contender in contenders:
-            contender.start()
-            stack.callback(contender.stop)
-        seconds = interleave(contenders, repeat, check)
-        tasks = {contender.name: contender.tasks() for contender in contenders}
-    # The timing is over and the cluster is closed, so a contender has the machine to itself.
-    peaks = {name: peak_memory(name, settings) if memory else None for name in names}
-    sizes = reference[0][1].sizes()
-    return {
+        contenders = contenders_of(frame, options, stack)
+        seconds = take_turns(contenders, options.repeat, agreement, failures)
+        peaks = {name: gpu.peak(contenders[name]) for name in seconds} if options.gpu else {}
+    size = int(frame.memory_usage(index=False, deep=True).sum())
+    results = {
         "benchmark": "components",
-        "graph": settings.recipe.title,
-        "begins_at": "memory" if settings.parquet is None else "parquet",
-        "edges": len(graph.frame),
-        "vertices": len(reference[0][1].vertices),
-        "components": len(sizes),
-        "largest_component": int(sizes[0]),
-        "input_bytes": graph.nbytes,
-        "workers": settings.workers,
-        "partitions": settings.partitions,
-        "contenders": {
-            name: {"seconds": seconds[name], "peak_bytes": peaks[name], "tasks": tasks[name]}
-            for name in names
-        },
+        "graph": title,
+        "gpu": options.gpu,
+        "edges": len(frame),
+        "input_bytes": size,
+        "workers": options.workers,
+        "seconds": seconds,
+        "failures": failures,
+        "peaks": peaks,
+        "differs": agreement.differs,
     }
+    columns = {"labels": agreement.answers}
+    if options.gpu:
+        columns["peak / input"] = {name: f"{peak / size:.2f}" for name, peak in peaks.items()}
+    text = f"{title}: {len(frame):,} edges, {report.mib(size)}; cores: {options.workers}\n\n"
+    text += report.comparison(seconds, OURS, columns, failures | agreement.differs)
+    short = Path(options.graph).stem if options.graph else f"scale{options.scale}"
+    report.show(f"{text}\n\n{NOTES}", results, f"components-{'gpu-' * options.gpu}{short}", options)
+    return int(bool(agreement.differs))
 
 
-def show(results: dict[str, Any]) -> str:
-    """Format the results as text."""
-    measured = results["contenders"]
-    header = ["", "min ms", "median", "max", "M edges/s", "/ threads", "/ processes"]
-    header += ["peak / input", "tasks"]
-    rows = []
-    for name, one in measured.items():
-        spread = Spread.of(one["seconds"])
-        row = [name, *report.milliseconds(spread)]
-        row.append(f"{results['edges'] / spread.median / 1e6:.1f}")
-        row += [
-            report.times(ratios(one["seconds"], measured[ours]["seconds"]))
-            for ours in (THREADS, PROCESSES)
-        ]
-        peak, tasks = one["peak_bytes"], one["tasks"]
-        row.append("-" if peak is None else f"{peak / results['input_bytes']:.2f}")
-        row.append("-" if tasks is None else str(tasks))
-        rows.append(row)
-    begin = {"memory": "a frame in memory", "parquet": "Parquet files"}[results["begins_at"]]
-    text = f"""\
-Connected components, from {begin} to labels: {results["graph"]}
-{results["edges"]:,} edges ({report.mib(results["input_bytes"])}), \
-{results["vertices"]:,} vertices with an edge, {results["components"]:,} components, \
-the largest of {results["largest_component"]:,}
-{report.machine_line(machine.describe())}
+def edges_of(options: argparse.Namespace) -> tuple[str, Any]:
+    """Return the name of the graph, and its edges in the memory of the host or of the device."""
+    if options.graph is None:
+        dtype = "int32" if options.gpu else "int64"
+        lazy = gf.generate.rmat(options.scale, dtype=dtype)
+        title, columns = f"R-MAT scale {options.scale}", ["src", "dst"]
+    else:
+        try:
+            lazy = dd.read_parquet(options.graph)
+        except OSError as error:
+            raise UnusableInputError(
+                f"{options.graph} cannot be read as Parquet: {error}"
+            ) from error
+        title, columns = Path(options.graph).name, [options.source, options.target]
+        if missing := [name for name in columns if name not in lazy.columns]:
+            raise UnusableInputError(
+                f"{options.graph} has no column {missing[0]!r}; it has {', '.join(lazy.columns)}: "
+                "name two with --source and --target"
+            )
+    frame = lazy[columns].compute(scheduler="threads").reset_index(drop=True)
+    frame = frame.set_axis(["src", "dst"], axis=1).dropna()
+    if not len(frame):
+        raise UnusableInputError(f"{title} has no edges")
+    if not options.gpu:
+        return title, frame
+    import cudf
 
-{report.table(header, rows)}
-
-{len(measured[THREADS]["seconds"])} rounds, all contenders in turn, after one to warm up; \
-cores: {results["workers"]}, partitions: {results["partitions"]}. All results agree.
-{NOTES}"""
-    return text + GAP_NOTES if gap.NAME in measured else text
+    return title, cudf.DataFrame(frame)
 
 
-def _peers(options: argparse.Namespace) -> list[str]:
-    """Return the requested peers that can run, and print the others with the reason."""
-    usable = []
-    for name in dict.fromkeys(filter(None, map(str.strip, options.peers.split(",")))):
-        reason = peers.load(name).available()
-        if name == gap.NAME and options.input == "parquet":
-            reason = "it reads no Parquet"
-        if reason is None:
-            usable.append(name)
-        else:
+def contenders_of(
+    frame: Any, options: argparse.Namespace, stack: ExitStack
+) -> dict[str, Callable[[], Outcome]]:
+    """Return this library and the peers that can run, and print the reasons of the others."""
+    if options.gpu:
+        made = {OURS: partial(labels, frame, scheduler="sync", wait=gpu.wait)}
+        if cugraph.NAME in options.peers:
+            made[cugraph.NAME] = partial(cugraph_labels, frame)
+        return made
+    threads = {"scheduler": "threads", "num_workers": options.workers}
+    # dd.from_pandas would list the whole index as Python numbers in the first round.
+    lazy = dd.from_pandas(frame, npartitions=PARTITIONS, sort=False).persist(**threads)
+    made = {
+        OURS: partial(labels, lazy, **threads),
+        PROCESSES: partial(labels_on_workers, *_workers(frame, options.workers, stack)),
+    }
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphflow-peers-")))
+    for name in options.peers:
+        peer = PEERS[name](name, folder, None, options)  # type: ignore[arg-type]
+        stack.callback(peer.close)
+        if reason := peer.missing():
             print(f"left out {name}: {reason}", file=sys.stderr)
-    return usable
+        else:
+            made[name] = partial(peer_labels, peer, frame, folder)
+    return made
 
 
-@contextmanager
-def _written(recipe: Recipe, partitions: int) -> Iterator[str]:
-    """Write the graph to Parquet files in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="graphflow-edges-") as folder:
-        recipe.lazy(partitions).to_parquet(folder, compute_kwargs={"scheduler": "threads"})
-        yield folder
+def labels(edges: Any, wait: Callable[[], object] = lambda: None, **how: Any) -> Outcome:
+    """Find the labels, in the order of the vertices."""
+    lazy = partial(gf.connected_components, edges, source="src", target="dst")
+    outcome = timed(lambda: lazy().compute(**how), wait)
+    column = outcome.answer["component"]
+    return Outcome(
+        outcome.seconds, codes(column.to_pandas() if how.get("scheduler") == "sync" else column)
+    )
+
+
+def _workers(frame: pd.DataFrame, workers: int, stack: ExitStack) -> tuple[Any, Any]:
+    from distributed import Client, wait
+
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="graphflow-edges-"))
+    dd.from_pandas(frame, npartitions=PARTITIONS, sort=False).to_parquet(
+        folder, compute_kwargs={"scheduler": "threads"}
+    )
+    cluster = stack.enter_context(gpu.cluster(workers, on_gpu=False))
+    client = stack.enter_context(Client(cluster, set_as_default=False))
+    with client.as_current(), dask.config.set(scheduler="dask.distributed"):
+        edges = dd.read_parquet(folder).persist()
+        wait(edges)
+    return client, edges
+
+
+def labels_on_workers(client: Any, edges: Any) -> Outcome:
+    """Find the labels on a cluster, and fetch them after the timing."""
+    from distributed import futures_of, wait
+
+    wait_until_forgotten(client, len(futures_of(edges)))
+
+    def work() -> Any:
+        kept = gf.connected_components(edges, source="src", target="dst").persist()
+        wait(kept)
+        return kept
+
+    with client.as_current(), dask.config.set(scheduler="dask.distributed"):
+        outcome = timed(work)
+        return Outcome(outcome.seconds, codes(outcome.answer["component"].compute()))
+
+
+def cugraph_labels(frame: Any) -> Outcome:
+    """Build a graph of cuGraph and find its components."""
+    with gpu.peer_errors():
+        import cugraph as peer
+
+        def work() -> Any:
+            return peer.weakly_connected_components(cugraph.build(frame, directed=False))
+
+        outcome = timed(work, gpu.wait)
+        return Outcome(
+            outcome.seconds, codes(outcome.answer.sort_values("vertex")["labels"].to_pandas())
+        )
+
+
+def peer_labels(peer: Any, frame: pd.DataFrame, folder: Path) -> Outcome:
+    """Number the ids if necessary, then build a graph and find its components in the peer's process."""
+    numbering = timed(lambda: numbered(frame))
+    source, target, ids = numbering.answer
+    if isinstance(peer, Gap):
+        return Outcome(numbering.seconds + peer.components(source, target).seconds)
+    path = folder / "edges.npz"
+    if not path.exists():
+        size = len(ids) if ids is not None else int(max(source.max(), target.max())) + 1
+        np.savez(path, vertices=size, directed=False, source=source, target=target)
+    outcome = peer.ask("components", "edges", {}, wanted=True, from_edges=True)
+    order = np.unique(np.concatenate([source, target])) if ids is None else np.argsort(ids)
+    return Outcome(numbering.seconds + outcome.seconds, outcome.answer[order])
+
+
+def numbered(frame: pd.DataFrame) -> tuple[Any, Any, Any]:
+    """Return sources and targets as array indices, and the ids in the order of their numbers.
+
+    There are no ids if they can be used as array indices themselves.
+    """
+    ends = frame["src"], frame["dst"]
+    if all(end.dtype.kind in "iu" and end.min() >= 0 and end.max() < 2 * len(end) for end in ends):
+        return ends[0].to_numpy(), ends[1].to_numpy(), None
+    numbers, ids = pd.factorize(pd.concat(ends, ignore_index=True))
+    return numbers[: len(frame)], numbers[len(frame) :], np.asarray(ids)
+
+
+def codes(labels: pd.Series) -> Any:
+    """Return labels as whole numbers, in the order in which they first occur."""
+    return pd.factorize(labels)[0]

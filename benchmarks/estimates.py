@@ -24,7 +24,7 @@ from dask_graphflow.api.estimate import PATHS
 from dask_graphflow.scheduling.memory_limits import PROCESS
 
 from . import machine, report, rss
-from .graphs.edges import Edges
+from .inputs import Edges
 from .required import options_for
 
 ENDS = {"source": "src", "target": "dst"}

@@ -15,7 +15,7 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-from . import machine, report
+from . import report
 from .errors import ContenderFailedError
 from .required import options_for
 
@@ -45,12 +45,8 @@ def run(options: argparse.Namespace) -> int:
         slowest = sorted(found[name][0]["first"]["kernels"].items(), key=lambda one: -one[1])
         for kernel, seconds in slowest[: options.kernels]:
             print(f"{name}: {seconds:.2f} s in {kernel}")
-    print(table(found))
-    print(f"{NOTES}\n{report.machine_line(machine.describe())}")
     about = {"scale": options.scale, "threads": options.workers, "calls": found}
-    path = report.keep(options.json, "first-calls", about)
-    if path is not None:
-        print(f"kept in {path}")
+    report.show(f"{table(found)}\n\n{NOTES}", about, "first-calls", options)
     return 0
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from dask_graphflow.kernels import device_link
 
-from . import machine, report
+from . import report
 from .errors import UnusableInputError
 
 ITERATIONS = 20
@@ -26,8 +26,8 @@ ALIGNED = 1 << 20  # the size of a pool is a multiple of this many bytes
 THIRD = 3  # a capped GPU has room for 1 / THIRD of the graph
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """Add this benchmark's options, and return the parsers that get the shared options."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=22, help="2**scale ids (default 22)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--gpus", type=int, default=1, help="workers with one (default 1)")
@@ -39,17 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentPars
         "--capped", action="store_true", help="let GPUs have a third of the graph's bytes"
     )
     parser.add_argument("--repeat", type=int, default=3, help="rounds, after one to warm up")
-    return [parser]
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print the results and store them."""
     results = measure(options)
-    print(show(results))
     name = f"hybrid-{options.gpus}-scale{options.scale}{'-capped' * options.capped}"
-    kept = report.keep(options.json, name, results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
+    report.show(show(results), results, name, options)
     return 0
 
 
@@ -176,14 +172,13 @@ class Question:
 
     def built(self, client: Any, how: dict[str, Any]) -> tuple[Any, Any, float]:
         """Build the graph; return its client, the graph, and the seconds."""
-        from distributed import wait
 
         import dask_graphflow as gf
 
         with client.as_current():
             began = time.perf_counter()
             graph = gf.Graph(self.edges[client], **ENDS, directed=self.directed, **how).persist()
-            wait(graph._shards.built)
+            _ = graph.num_edges  # waits for the build
             seconds = time.perf_counter() - began
         print(f"{self.name}, {how}: built in {seconds:.1f} s", flush=True)
         return client, graph, seconds
@@ -302,7 +297,7 @@ def show(results: dict[str, Any]) -> str:
     """Format the results as text."""
     head = f"{results['graph']}: {results['edges']:,} edges; {results['gpus']} GPU and "
     head += f"{results['threads']} threads{', capped' * results['capped']}"
-    parts = [head, report.machine_line(machine.describe())]
+    parts = [head]
     for name, question in results["questions"].items():
         rows = []
         alone = question["contenders"][ALONE]

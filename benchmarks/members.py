@@ -1,282 +1,151 @@
-"""The time of a gang of worker processes, compared with the threaded scheduler on the same cores."""
+"""Compare graphs on several members, as threads, as processes or on GPUs, with one member."""
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
-import dask
-import dask.dataframe as dd
-import numpy as np
-import pandas as pd
-
-import dask_graphflow as gf
-from dask_graphflow.graph import generate
-from dask_graphflow.graph.partition import GRAIN
-
-from . import machine, report
+from . import compare, cugraph, gpu, report, side
 from .errors import DisagreementError, UnusableInputError
-from .forgetting import forgotten, known_tasks
-from .timing import Spread, interleave, ratios
+from .harness import Outcome, Spread, take_turns, timed
 
-PATH = 1000  # vertices of the path, which takes the same number of supersteps
-SMALL = 10  # scale
-ITERATIONS = 20
-HOPS = gf.EdgeOp("hops", target="hop", signal="hop[src] + 1", slot="min")
-
-Question = Callable[[gf.Graph, int], Any]
-
-NOTES = f"""\
-/ this: time over that of one process, round by round: median (min to max). Members are threads of
-one process, or worker processes of one thread each. Timed: from a persisted frame to a persisted graph;
-from a persisted graph to a persisted result; the small call, of an R-MAT graph of scale {SMALL}, to a
-pandas frame. Of the path of {PATH} vertices a member has one half; of the zigzag every other vertex, so
-that every superstep crosses. Each has {PATH} supersteps: a ms is a us for each. All results are the same
-bits."""
+ONE = "one member"
+BUILDS = ("undirected", "directed")
+NOTES = """\
+Times go from a persisted graph to the computed frame, or to the frame on the workers of a cluster; a build
+starts from persisted edges. "as built" is a graph with as many members as the build chooses. A ratio below
+1 means that several members are faster. "supersteps": milliseconds of the slowest member, from the trace.
+All contenders take turns, after one round to warm up, and return the same bits."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
-    parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
-    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
+    parser.add_argument("--members", type=int, default=2, help="number of members (default 2)")
+    parser.add_argument("--gpu", action="store_true", help="measure cuDF frames, a GPU per worker")
+    parser.add_argument("--scale", type=int, help="scale of the graphs, as in compare")
+    parser.add_argument("--protocol", default="tcp", help="with --gpu: tcp (default) or ucxx")
+    parser.add_argument(
+        "--peers", nargs="+", choices=[cugraph.SEVERAL], default=[], metavar="PEER",
+        help=f"with --gpu: {cugraph.SEVERAL}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME",
+        help=f"graphs ({', '.join(compare.NAMED)}), build, or algorithms ({', '.join(side.CALLS)})",
+    )  # fmt: skip
     parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print the results and store them."""
-    if options.scale < 4 or options.repeat < 1 or options.workers < 2:
-        raise UnusableInputError("give --scale 4, --repeat 1 and --workers 2, or more")
-    results = measure(options.scale, options.edge_factor, options.workers, options.repeat)
-    print(show(results))
-    kept = report.keep(options.json, f"members-scale{options.scale}", results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
+    """Measure, print the tables and store the results."""
+    if options.members < 2 or options.repeat < 1:
+        raise UnusableInputError("give --members 2 or more, and --repeat 1 or more")
+    if options.peers and not options.gpu:
+        raise UnusableInputError("--peers needs --gpu")
+    graphs, calls = compare.selected(options.only)
+    sizes = (compare.GPU if options.gpu else compare.HOST).at(options.scale)
+    if options.gpu:
+        gpu.check("cupy", "cudf", "dask_cudf", "dask_cuda", *(["cugraph"] if options.peers else []))
+    rows = []
+    with ExitStack() as stack:
+        # With GPUs, each member needs its own, so there are no members in threads.
+        count = options.members
+        here = side.Side(
+            count, on_gpu=options.gpu, stack=stack, size=count, protocol=options.protocol
+        )
+        for name in graphs:
+            with tempfile.TemporaryDirectory(prefix="graphflow-members-") as folder:
+                files = compare.write(compare.GRAPHS[name](sizes), Path(folder), sizes.ids)
+                here.load(**files, tasks=[])
+                for call in calls:
+                    rows.append(
+                        {"graph": name, "call": call, **measure(call, here, files, options)}
+                    )
+                    print(show(rows[-1]), flush=True)
+    results = {"benchmark": "members", "members": options.members, "gpu": options.gpu, "rows": rows}
+    name = f"members-{options.members}{'-gpus' * options.gpu}-scale{sizes.scale}"
+    report.show(f"\n{NOTES}", results, name, options)
     return 0
 
 
-def measure(scale: int, edge_factor: int, members: int, repeat: int) -> dict[str, Any]:
-    """Measure all sides in turn."""
-    from distributed import Client, LocalCluster
-
-    phases: dict[str, dict[str, list[float]]] = {}
-    with (
-        LocalCluster(n_workers=members, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        sides = [
-            Side("one process", 1, members),
-            Side(f"{members} members, threads", members, members),
-            Side(f"{members} members, processes", members, members, client),
-        ]
-        edges = generate.rmat(scale, edge_factor=edge_factor, npartitions=4 * members)
-        for side in sides:
-            side.load(edges)
-        phases["build"] = in_turn(sides, Side.build, repeat)
-        for side in sides:
-            side.keep()
-        phases["bfs"] = in_turn(sides, partial(Side.ask, question=_bfs), repeat)
-        for precision in ("float32", "float64"):
-            ranks = partial(_pagerank, precision=precision)
-            name = f"pagerank, {ITERATIONS} iterations, {precision}"
-            phases[name] = in_turn(sides, partial(Side.ask, question=ranks), repeat)
-
-        small = generate.rmat(SMALL, npartitions=members)
-        for name, frame in (("small", small), ("path", path()), ("zigzag", path(zigzag=True))):
-            for side in sides:
-                side.load(frame)
-                side.keep()
-            if name == "small":
-                phases["small call, bfs"] = in_turn(sides, Side.call, repeat)
-                continue
-            for what, question in (("bfs", _bfs), ("edge program", _hops)):
-                asking = partial(Side.ask, question=question)
-                phases[f"{name}, {what}"] = in_turn(sides, asking, repeat)
-        for side in sides:
-            side.clear()
-    return {
-        "benchmark": "members",
-        "graph": f"R-MAT scale {scale}, edge factor {edge_factor}",
-        "workers": members,
-        "phases": phases,
+def measure(call: str, here: side.Side, files: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """Time one call of all contenders in turn."""
+    count, threads, processes = options.members, "threads", "processes"
+    places: dict[str, tuple[int | None, bool]] = {
+        ONE: (1, options.gpu),
+        f"{count} members, {threads}": (count, False),
+        f"{count} members, {processes}": (count, True),
+        f"as built, {processes}": (None, True),
     }
+    if options.gpu:
+        del places[f"{count} members, {threads}"]
+    if call == side.STREAMED:  # it has no graph, so members do not matter
+        places = {ONE: (1, options.gpu), f"{count} workers": (count, True)}
+    supersteps: dict[str, list[float]] = {name: [] for name in places}
+    contenders = {
+        name: _work(call, here, members, supersteps[name], processes=own)
+        for name, (members, own) in places.items()
+    }
+    if options.peers and call in (*BUILDS, "bfs", "pagerank", side.STREAMED):
+        contenders[cugraph.SEVERAL] = _peer(call, here, files, options)
+    bits: dict[str, str] = {}
+
+    def check(name: str, answer: Any) -> None:
+        if answer is not None and bits.setdefault(call, answer) != answer:
+            raise DisagreementError(f"{call}: {name} returned other bits than {ONE}")
+
+    seconds = take_turns(contenders, options.repeat, check, failures := dict[str, str]())
+    return {"seconds": seconds, "supersteps": supersteps, "failures": failures}
 
 
-def path(*, zigzag: bool = False) -> Any:
-    """Return a path whose halves are on two members, or whose vertices alternate between them."""
-    place = np.arange(PATH)
-    ids = place // 2 * 8 + place % 2 * GRAIN if zigzag else place * (2 * GRAIN // PATH)
-    return dd.from_pandas(pd.DataFrame({"src": ids[:-1], "dst": ids[1:]}), npartitions=2)
+def _work(
+    call: str, here: side.Side, members: int | None, supersteps: list[float], *, processes: bool
+) -> Callable[[], Outcome]:
+    turns = iter(range(1_000_000))
+
+    def work() -> Outcome:
+        first = next(turns) == 0
+        options: dict[str, Any] = {"processes": processes, "first": first}
+        if call in side.BUILDS:
+            answer = here.build(call, members, **options)["measures"]
+            return Outcome(answer.get("build", 0.0))
+        answer = here.call(call, members, fetch=False, **options)
+        if first:
+            return Outcome(0.0, answer["bits"])
+        if "supersteps" in answer["measures"]:
+            supersteps.append(answer["measures"]["supersteps"])
+        return Outcome(answer["measures"]["call"])
+
+    return work
 
 
-def _bfs(graph: gf.Graph, start: int) -> Any:
-    return graph.bfs([start])
+def _peer(
+    call: str, here: side.Side, files: Any, options: argparse.Namespace
+) -> Callable[[], Outcome]:
+    client = here.client(options.members)
+    edges = here.edges(client)
+    made: list[Callable[[], Any]] = []
+
+    def work() -> Outcome:
+        with client.as_current(), gpu.peer_errors():
+            if not made:
+                cugraph.start_on_workers()
+                name = "build" if call in BUILDS else call
+                made.append(cugraph.on_workers(name, edges, files["start"], side.ITERATIONS))
+            return Outcome(timed(made[0]).seconds)
+
+    return work
 
 
-def _hops(graph: gf.Graph, start: int) -> Any:
-    begin = pd.DataFrame({"vertex": [start], "hop": [0]})
-    return graph.run(HOPS, columns={"hop": PATH}, start=begin)
-
-
-def _pagerank(graph: gf.Graph, start: int, precision: str) -> Any:
-    return graph.pagerank(tol=None, max_iter=ITERATIONS, precision=precision)
-
-
-@dataclass
-class Outcome:
-    """The time of a run, and its result; for a build, the number of edges."""
-
-    seconds: float
-    found: Any
-
-
-@dataclass
-class Side:
-    """The members of a graph, and where they run.
-
-    Attributes
-    ----------
-    name : str
-    members, threads : int
-    client : Client or None
-        Client of the cluster that runs them; None for threads of this process.
-    weight : str or None
-        Column with the weights; None for a graph without weights.
-    """
-
-    name: str
-    members: int
-    threads: int
-    client: Any = None
-    weight: str | None = None
-
-    @contextmanager
-    def here(self) -> Iterator[None]:
-        """Run the computations inside the context on this side."""
-        where = "threads" if self.client is None else "dask.distributed"
-        with dask.config.set(scheduler=where, num_workers=self.threads):
-            yield
-
-    def load(self, frame: Any) -> None:
-        """Load the edges of a graph."""
-        self.clear()
-        with self.here():
-            self._edges = self._waited(frame.persist())
-            self._start = int(frame["src"].head(1).iloc[0])
-        self._held = self._tasks()
-
-    def keep(self) -> None:
-        """Build the graph of the edges, and keep it."""
-        with self.here():
-            self._kept = self._graph().persist()
-            self._waited(self._kept._shards.built)
-        self._held = self._tasks()
-
-    def clear(self) -> None:
-        """Release the edges and the graph."""
-        self._edges = self._kept = None
-
-    def build(self) -> Outcome:
-        """Build the graph."""
-        with self._timing() as timed:
-            built = self._graph().persist()
-            self._waited(built._shards.built)
-            seconds = timed()
-            return Outcome(seconds, built.num_edges)
-
-    def ask(self, question: Question) -> Outcome:
-        """Run an algorithm on the graph, and persist its result."""
-        with self._timing() as timed:
-            found = self._waited(question(self._kept, self._start).persist())
-            seconds = timed()
-            return Outcome(seconds, found.compute().reset_index(drop=True))
-
-    def call(self, question: Question | None = None) -> Outcome:
-        """Run an algorithm on the graph, by default a search, and compute its result."""
-        with self._timing() as timed:
-            found = (question or _bfs)(self._kept, self._start).compute()
-            seconds = timed()
-            return Outcome(seconds, found.reset_index(drop=True))
-
-    def trace(self, question: Question) -> pd.DataFrame:
-        """Return one row per superstep of an algorithm."""
-        with self._timing():
-            _, steps = question(self._kept, self._start)
-            found: pd.DataFrame = steps.compute()
-        return found
-
-    def _graph(self) -> gf.Graph:
-        ends = {"source": "src", "target": "dst", "weight": self.weight}
-        return gf.Graph(self._edges, **ends, directed=False, shards=self.members)
-
-    @contextmanager
-    def _timing(self) -> Iterator[Callable[[], float]]:
-        """Start the clock once the scheduler has forgotten the last run, whose results it would reuse."""
-        if self.client is not None:
-            forgotten(self.client, self._held)
-        with self.here():
-            began = time.perf_counter()
-            yield lambda: time.perf_counter() - began
-
-    def _waited(self, collection: Any) -> Any:
-        if self.client is not None:
-            from distributed import wait
-
-            wait(collection)
-        return collection
-
-    def _tasks(self) -> int:
-        return 0 if self.client is None else known_tasks(self.client)
-
-
-@dataclass
-class Work:
-    """The work that is timed on a side."""
-
-    name: str
-    run: Callable[[], Outcome]
-
-
-def in_turn(
-    sides: Sequence[Side], work: Callable[[Side], Outcome], repeat: int
-) -> dict[str, list[float]]:
-    """Time the same work on all sides, and check that their results are equal."""
-    reference: list[Any] = []
-
-    def check(name: str, outcome: Outcome) -> None:
-        reference.append(outcome.found) if not reference else None
-        same = getattr(reference[0], "equals", reference[0].__eq__)
-        if not same(outcome.found):
-            raise DisagreementError(f"{name} found something else than {sides[0].name}")
-
-    return interleave([Work(side.name, partial(work, side)) for side in sides], repeat, check)
-
-
-def show(results: dict[str, Any]) -> str:
-    """Format the results as text."""
-    phases = results["phases"]
-    first, *others = next(iter(phases.values()))
-    header = ["median ms", first]
-    for name in others:
-        header += [name, "/ this"]
-    rows = []
-    for phase, seconds in phases.items():
-        row = [phase, _median(seconds[first])]
-        for name in others:
-            row += [_median(seconds[name]), report.times(ratios(seconds[name], seconds[first]))]
-        rows.append(row)
-    return f"""\
-{results["graph"]}, edges without direction; cores: {results["workers"]}
-{report.machine_line(machine.describe())}
-
-{report.table(header, rows)}
-
-{len(phases["build"][first])} rounds, all in turn, after one to warm up. {NOTES}"""
-
-
-def _median(seconds: Sequence[float]) -> str:
-    return report.milliseconds(Spread.of(seconds))[1]
+def show(row: dict[str, Any]) -> str:
+    """Format the measurements of one call as text."""
+    steps = {
+        name: f"{Spread.of(seconds).median * 1e3:.2f}"
+        for name, seconds in row["supersteps"].items()
+        if seconds
+    }
+    table = report.comparison(row["seconds"], ONE, {"supersteps": steps}, row["failures"])
+    return f"\n{row['graph']}, {row['call']}\n{table}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,20 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import psutil
 
 import dask_graphflow as gf
 
-from . import machine, report, rss
+from . import report, rss
 from .errors import DisagreementError, UnusableInputError
 
 GROUPS = 8
-SAMPLES_PER_SECOND = 20
+ROWS = 2_000_000  # edges per file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
     parser.add_argument("--edges", type=int, default=200_000_000, help="rows (default 200_000_000)")
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random edges (default 0)")
-    parser.add_argument("--rows", type=int, default=2_000_000, help="a file (default 2_000_000)")
     parser.add_argument("--memory-limit", default="1GB", help="of each worker (default 1GB)")
     parser.add_argument("--double", action="store_true", help="again with twice the edges")
     parser.add_argument("--timeout", type=float, default=1800, help="seconds a run may take (1800)")
@@ -38,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the edges, find their components, print the results and store them."""
-    if options.scale < 4 or options.rows < 1 or options.edges < 1:
-        raise UnusableInputError("give --scale 4 or more, --edges and --rows 1 or more")
+    if options.scale < 4 or options.edges < 1:
+        raise UnusableInputError("give --scale 4 or more, and --edges 1 or more")
     limit = dask.utils.parse_bytes(options.memory_limit)
     runs = []
     with tempfile.TemporaryDirectory(prefix="graphflow-edges-", dir=options.folder) as folder:
@@ -55,10 +51,7 @@ def run(options: argparse.Namespace) -> int:
         "memory_limit_bytes": limit,
         "runs": runs,
     }
-    print(show(results))
-    kept = report.keep(options.json, f"memory-scale{options.scale}", results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
+    report.show(show(results), results, f"memory-scale{options.scale}", options)
     return 1 if any(one["complaints"] for one in runs) else 0
 
 
@@ -69,9 +62,9 @@ def write(folder: Path, start: int, stop: int, options: argparse.Namespace) -> N
     advance.
     """
     per_group = (1 << options.scale) // GROUPS
-    for low in range(start, stop, options.rows):
-        random = np.random.default_rng((options.seed, low))
-        rows = min(options.rows, stop - low)
+    for low in range(start, stop, ROWS):
+        random = np.random.default_rng(low)
+        rows = min(ROWS, stop - low)
         ends = random.integers(0, per_group, (2, rows)) * GROUPS
         ends += random.integers(0, GROUPS, rows)
         frame = pd.DataFrame(ends.T, columns=["src", "dst"])
@@ -93,15 +86,14 @@ def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) ->
         Client(cluster) as client,
     ):
         before = client.run(_about)
-        with Sampler({address: about["pid"] for address, about in before.items()}) as sampler:
-            begin = time.perf_counter()
-            frame = dd.read_parquet(folder)
-            labels = gf.connected_components(frame, source="src", target="dst").persist()
-            try:
-                wait(labels, timeout=options.timeout)
-            except TimeoutError:  # a paused worker may never continue
-                complaints.append(f"the run was not over after {options.timeout:g} s")
-            seconds = time.perf_counter() - begin
+        begin = time.perf_counter()
+        frame = dd.read_parquet(folder)
+        labels = gf.connected_components(frame, source="src", target="dst").persist()
+        try:
+            wait(labels, timeout=options.timeout)
+        except TimeoutError:  # a paused worker may never continue
+            complaints.append(f"the run was not over after {options.timeout:g} s")
+        seconds = time.perf_counter() - begin
         after = client.run(_about)
         logs = {**client.get_worker_logs(), **_named(client.get_worker_logs(nanny=True))}
         for future in futures_of(labels):
@@ -128,7 +120,6 @@ def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) ->
         "input_bytes": 16 * edges,
         "seconds": seconds,
         "resting_bytes": [about["resident"] for about in before.values()],
-        "sampled_peak_bytes": [sampler.peaks[address] for address in before],
         "peak_bytes": [after.get(address, nothing)["peak"] for address in before],
         "spilled_bytes": [after.get(address, nothing)["spilled"] for address in before],
         "complaints": complaints,
@@ -154,32 +145,6 @@ def check(found: pd.DataFrame, edges: int, scale: int) -> None:
         )
 
 
-class Sampler:
-    """Samples the resident memory of processes many times per second, in a separate thread."""
-
-    def __init__(self, pids: dict[str, int]) -> None:
-        self.peaks = dict.fromkeys(pids, 0)
-        self._processes = {name: psutil.Process(pid) for name, pid in pids.items()}
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._sample, daemon=True)
-
-    def __enter__(self) -> Sampler:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _sample(self) -> None:
-        while not self._done.wait(1 / SAMPLES_PER_SECOND):
-            for name, process in list(self._processes.items()):
-                try:
-                    self.peaks[name] = max(self.peaks[name], process.memory_info().rss)
-                except psutil.NoSuchProcess:  # restarted, which the process ids will show
-                    del self._processes[name]
-
-
 def show(results: dict[str, Any]) -> str:
     """Format the results as text."""
     rows = [
@@ -189,27 +154,24 @@ def show(results: dict[str, Any]) -> str:
             f"{one['seconds']:.1f}",
             str(worker),
             report.mib(one["resting_bytes"][worker]),
-            report.mib(one["sampled_peak_bytes"][worker]),
             report.mib(one["peak_bytes"][worker]),
             report.mib(one["spilled_bytes"][worker]),
         ]
         for one in results["runs"]
         for worker in range(results["workers"])
     ]
-    header = ["edges", "as int64", "seconds", "worker", "at rest", "sampled", "peak", "spilled"]
+    header = ["edges", "as int64", "seconds", "worker", "at rest", "peak", "spilled"]
     text = f"""\
 Connected components from Parquet, {results["ids"]:,} ids, on {results["workers"]} workers with \
 {report.mib(results["memory_limit_bytes"])} each
-{report.machine_line(machine.describe())}
 
 {report.table(header, rows)}
 
-sampled: the most resident memory, looked at {SAMPLES_PER_SECOND} times a second; peak: the
-kernel's own high-water mark; spilled: bytes written to the disk."""
+peak: the high-water mark of the resident memory; spilled: bytes written to the disk."""
     lines = [text]
     if len(results["runs"]) == 2:
-        once, twice = (max(one["sampled_peak_bytes"]) for one in results["runs"])
-        lines.append(f"twice the edges: {twice / once:.3f} times the sampled peak")
+        once, twice = (max(one["peak_bytes"]) for one in results["runs"])
+        lines.append(f"twice the edges: {twice / once:.3f} times the peak")
     complaints = [line for one in results["runs"] for line in one["complaints"]]
     lines.append("no warning, nothing spilled" if not complaints else "COMPLAINTS:")
     return "\n".join(lines + complaints)

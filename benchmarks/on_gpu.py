@@ -40,22 +40,32 @@ PATIENCE = 20  # seconds that an interrupted step has to write its results so fa
 
 @dataclass(frozen=True)
 class Bench:
-    """A call of ``python -m benchmarks device``."""
+    """A call of ``python -m benchmarks``."""
 
     full: str
     quick: str
     peer: str = ""
 
 
+ROWS = "build bfs sssp pagerank core_number triangle_count louvain"
 BENCHMARKS = {
-    "bench-components": Bench("components --scale 22,24,26", "components --scale 20", "cugraph"),
-    "bench-algorithms": Bench("algorithms --scale 26", "algorithms --scale 18", "cugraph"),
+    "bench-components": Bench(
+        "components --gpu --scale 26", "components --gpu --scale 20", "cugraph"
+    ),
+    "bench-algorithms": Bench(
+        f"algorithms --gpu --scale 24 --only {ROWS}",
+        f"algorithms --gpu --scale 18 --only {ROWS}",
+        "cugraph",
+    ),
     "bench-out-of-core": Bench("out-of-core", "out-of-core --scale 22 --cap 256MiB"),
-    "bench-two-gpus": Bench("two --protocol ucxx,tcp", "two --scale 20", "dask-cugraph"),
-    "bench-members": Bench("members --scale 26", "members --scale 18", "dask-cugraph"),
+    "bench-members": Bench(
+        "members --gpu --only rmat --scale 24",
+        "members --gpu --only rmat --scale 18",
+        "dask-cugraph",
+    ),
 }
 
-TWO_GPUS = ("bench-two-gpus", "bench-members")
+TWO_GPUS = ("bench-members",)
 
 GROUPS = {
     "sanitizer": SANITIZERS,
@@ -203,8 +213,8 @@ class Steps:
         """Run a benchmark, which stores its results in the folder of the receipt."""
         arguments = (bench.quick if self.quick else bench.full).split()
         if self.peers and bench.peer:
-            arguments += ["--peer", bench.peer]
-        command = [sys.executable, "-m", "benchmarks", "device", *arguments, "--out", str(self.out)]
+            arguments += ["--peers", bench.peer]
+        command = [sys.executable, "-m", "benchmarks", *arguments, "--out", str(self.out)]
         code = call(command, self.limit)
         return Result(PASSED) if code == 0 else Result(FAILED, why=ended(code))
 

@@ -65,7 +65,6 @@ REQUIRED = (
     "bench-algorithms",
     "bench-out-of-core",
     "tests-two-gpus",
-    "bench-two-gpus",
     "bench-members",
 )
 """The steps that a release requires."""

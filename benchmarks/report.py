@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import machine
-from .timing import Spread
+from .harness import Spread, ratios
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -26,14 +27,34 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def milliseconds(spread: Spread) -> list[str]:
-    """Return min, median and max in milliseconds."""
-    return [f"{value * 1e3:.1f}" for value in (spread.least, spread.median, spread.most)]
+def comparison(
+    seconds: Mapping[str, Sequence[float]],
+    base: str,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    failures: Mapping[str, str] | None = None,
+) -> str:
+    """Return the table of one question: the times of the contenders, and their ratios to `base`.
 
-
-def times(spread: Spread) -> str:
-    """Format a ratio as its median, with its minimum and maximum."""
-    return f"{spread.median:.2f} ({spread.least:.2f} to {spread.most:.2f})"
+    Parameters
+    ----------
+    seconds : mapping of str to sequence of float
+        The seconds of each contender by round.
+    base : str
+        The contender that the others are divided by. A ratio above 1 means that a contender is slower.
+    columns : mapping of str to mapping, optional
+        Further columns: the heading, and the cell of each contender.
+    failures : mapping, optional
+        Reasons of the contenders that failed, which are listed below the table.
+    """
+    rows = []
+    for name, rounds in seconds.items():
+        times = Spread.of(rounds)
+        row = [name, *(f"{one * 1e3:.2f}" for one in (times.least, times.median, times.most))]
+        row.append(str(ratios(rounds, seconds[base])) if base in seconds and name != base else "-")
+        rows.append([*row, *(cells.get(name, "-") for cells in (columns or {}).values())])
+    parts = [table(["", "min ms", "median", "max", f"/ {base}", *(columns or {})], rows)]
+    parts += [f"{name} failed: {reason}" for name, reason in (failures or {}).items()]
+    return "\n".join(parts)
 
 
 def mib(number: float) -> str:
@@ -59,6 +80,15 @@ def gpu_line(gpus: Mapping[str, Any]) -> str:
     names = " and ".join(f"{name}, {memory:,} MiB" for name, memory in sorted(kinds))
     link = f", linked by {', '.join(gpus['nvlink'])}" if gpus["nvlink"] else ""
     return f"{len(gpus['devices'])} x {names}{link}, driver {gpus['driver']}"
+
+
+def show(text: str, results: Mapping[str, Any], name: str, options: argparse.Namespace) -> None:
+    """Print a text and the machine's description, and write the results to the file that options give."""
+    print(f"{text}\n\n{machine_line(machine.describe())}")
+    where = options.json or ("auto" if options.out else None)
+    path = keep(where, name, results, Path(options.out or RESULTS))
+    if path is not None:
+        print(f"kept in {path}")
 
 
 def keep(

@@ -24,8 +24,8 @@ import pandas as pd
 
 import dask_graphflow as gf
 
-from . import rss
-from .forgetting import forgotten, known_tasks
+from . import gpu, rss
+from .harness import known_tasks, wait_until_forgotten
 
 ENDS = {"source": "src", "target": "dst"}
 BUILDS: dict[str, dict[str, Any]] = {
@@ -39,29 +39,30 @@ ITERATIONS = 20  # iterations of PageRank
 
 ENOUGH = 0.1  # seconds for which a fast call is repeated in one measurement
 MOST = 20  # maximum number of calls in one measurement
-# A GPU's memory pool starts with 1 / POOL or 1 / WORKERS_POOL of its memory. Each side has one pool in its
-# own process, and one in a worker on the same GPU.
-POOL, WORKERS_POOL = 4, 8
-ALIGNMENT = 256  # bytes, required by RMM
+# A GPU's memory pool starts with this part of the free memory, because both sides of a comparison have one.
+POOL = 0.25
 
 
-def _hops(graph: gf.Graph, start: int, **how: Any) -> Any:
+def _hops(graph: gf.Graph, start: int, **options: Any) -> Any:
     begin = pd.DataFrame({"vertex": [start], "hop": [0]})
-    return graph.run(HOPS, columns={"hop": UNREACHED}, start=begin, **how)
+    return graph.run(HOPS, columns={"hop": UNREACHED}, start=begin, **options)
 
 
 #: The build that each algorithm needs, and its call.
 TRACED: dict[str, tuple[str, Callable[..., Any]]] = {
-    "bfs": ("undirected", lambda graph, start, **how: graph.bfs([start], **how)),
-    "sssp": ("weighted", lambda graph, start, **how: graph.sssp([start], **how)),
+    "bfs": ("undirected", lambda graph, start, **options: graph.bfs([start], **options)),
+    "sssp": ("weighted", lambda graph, start, **options: graph.sssp([start], **options)),
     "pagerank": (
         "directed",
-        lambda graph, start, **how: graph.pagerank(tol=None, max_iter=ITERATIONS, **how),
+        lambda graph, start, **options: graph.pagerank(tol=None, max_iter=ITERATIONS, **options),
     ),
-    "label_propagation": ("undirected", lambda graph, start, **how: graph.label_propagation(**how)),
+    "label_propagation": (
+        "undirected",
+        lambda graph, start, **options: graph.label_propagation(**options),
+    ),
     "connected_components": (
         "undirected",
-        lambda graph, start, **how: graph.connected_components(**how),
+        lambda graph, start, **options: graph.connected_components(**options),
     ),
     "run": ("undirected", _hops),
 }
@@ -77,7 +78,9 @@ def main() -> None:
     os.dup2(2, 1)
     options = json.loads(sys.argv[1])
     with ExitStack() as stack:
-        side = Side(options["workers"], gpu=options["gpu"], stack=stack)
+        if options["gpu"]:
+            gpu.start(gpu.part_of_memory(POOL))
+        side = Side(options["workers"], on_gpu=options["gpu"], stack=stack)
         for line in sys.stdin:
             command = json.loads(line)
             try:
@@ -94,17 +97,28 @@ class Side:
     ----------
     workers : int
         Number of threads of the threaded scheduler.
-    gpu : bool
+    on_gpu : bool
         Whether the edges are in GPU memory.
     stack : ExitStack
         Closes the clusters at the end.
+    size : int, optional
+        Number of workers of a cluster; by default as many as members.
+    protocol : str, default "tcp"
+        Protocol of the clusters.
     """
 
-    def __init__(self, workers: int, *, gpu: bool, stack: ExitStack) -> None:
-        self._workers, self._gpu, self._stack = workers, gpu, stack
+    def __init__(
+        self,
+        workers: int,
+        *,
+        on_gpu: bool,
+        stack: ExitStack,
+        size: int | None = None,
+        protocol: str = "tcp",
+    ) -> None:
+        self._workers, self._gpu, self._stack = workers, on_gpu, stack
+        self._size, self._protocol = size, protocol
         self._clients: dict[int, Any] = {}
-        if gpu:
-            _start_pool()
 
     def load(
         self, few: str, files: list[str], start: int, tasks: list[dict[str, Any]]
@@ -125,14 +139,16 @@ class Side:
         self._held: dict[Any, int] = {}
         gc.collect()
 
-    def build(self, name: str, members: int, *, processes: bool, first: bool) -> dict[str, Any]:
+    def build(
+        self, name: str, members: int | None, *, processes: bool, first: bool
+    ) -> dict[str, Any]:
         """Build a graph; return the seconds and the peak memory of the build in this process.
 
         Counting every allocation of a GPU takes time. So on a GPU, the first build measures the bytes and
         the others measure the seconds. On the host, the first build is a warm-up.
         """
-        client = self._client(members) if processes else None
-        self._load_edges(client)
+        client = self.client(self._size or members or 1) if processes else None
+        self.edges(client)
         measures: dict[str, float] = {}
 
         def build() -> None:
@@ -140,7 +156,7 @@ class Side:
             self._waited(graph, client)
 
         if self._gpu and first and client is None:
-            measures["peak"] = _device_peak(build)
+            measures["peak"] = gpu.peak(build)
             return {"measures": measures}
         rss.reset_peak()
         before = rss.peak()
@@ -151,39 +167,44 @@ class Side:
                 measures["peak"] = rss.peak() - before
         return {"measures": measures}
 
-    def call(self, name: str, members: int, *, processes: bool, first: bool) -> dict[str, Any]:
+    def call(
+        self, name: str, members: int | None, *, processes: bool, first: bool, fetch: bool = True
+    ) -> dict[str, Any]:
         """Call an algorithm on a persisted graph; return seconds, or the first time a hash of the result.
 
-        There are separate seconds for the whole call, for making the lazy frame, and for the supersteps.
+        The whole call, the making of the lazy frame and the supersteps have separate seconds. The
+        call ends with the computed frame, or without `fetch` with the frame on the workers of a cluster.
         """
-        client = self._client(members) if processes else None
-        ask, traced = self._asked(name, members, client)
+        client = self.client(self._size or members or 1) if processes else None
+        ask, traced = self._work(name, members, client)
         whole, lazy, steps = [], [], []
-        found: list[Any] = []
+        frames: list[Any] = []
+        leave = client is not None and not fetch
 
         def compute() -> None:
             began = time.perf_counter()
             frame = ask()
             lazy.append(time.perf_counter() - began)
-            found.append(frame.compute())
+            frames.append(_persisted(frame) if leave else frame.compute())
 
         # Collect garbage once instead of before each call, because it takes longer than a small call.
         gc.collect()
         while sum(whole) < ENOUGH and len(whole) < MOST:
-            found.clear()
+            frames.clear()
             whole.append(self._timed(compute, client))
+        if first:
+            with self._scheduler(client):
+                return {"measures": {}, "bits": digest(frames[0].compute() if leave else frames[0])}
+        frames.clear()
         while traced is not None and len(steps) < len(whole):
             steps.append(self._steps(traced, client))
-        if first:
-            return {"measures": {}, "bits": digest(found[0])}
         measures = {"call": min(whole), "lazy": min(lazy)}
         return {"measures": measures | ({"supersteps": min(steps)} if steps else {})}
 
-    def _asked(self, name: str, members: int, client: Any) -> tuple[Any, Any]:
+    def _work(self, name: str, members: int | None, client: Any) -> tuple[Any, Any]:
         """Return a function that makes the lazy frame, and one that also makes its supersteps, or None."""
         if name == STREAMED:
-            self._load_edges(client)
-            edges = self._edges[client]
+            edges = self.edges(client)
             return lambda: gf.connected_components(edges, **ENDS), None
         if name == DEGREES:
             return self._kept("directed", members, client).degrees, None
@@ -203,32 +224,30 @@ class Side:
             return float(steps.groupby("member")["seconds"].sum().max())
         return float(steps["seconds"].sum())
 
-    def _kept(self, build: str, members: int, client: Any) -> Any:
+    def _kept(self, build: str, members: int | None, client: Any) -> Any:
         key = build, members, client
         if key not in self._graphs:
-            self._load_edges(client)
+            self.edges(client)
             with self._scheduler(client):
                 self._graphs[key] = self._build(build, members, client)
                 self._waited(self._graphs[key], client)
             self._hold(client)
         return self._graphs[key]
 
-    def _build(self, name: str, members: int, client: Any) -> Any:
+    def _build(self, name: str, members: int | None, client: Any) -> Any:
         return gf.Graph(self._edges[client], **ENDS, **BUILDS[name], shards=members).persist()
 
-    def _load_edges(self, client: Any) -> None:
-        """Persist the edges in this process or on a cluster, unless that was done before."""
-        if client in self._edges:
-            return
-        with self._scheduler(client):
-            meta = pd.read_parquet(self._files[0]).head(0)
-            edges = self._placed(dd.from_map(pd.read_parquet, self._files, meta=meta)).persist()
-            self._edges[client] = edges
-            len(edges)  # waits for the edges
-        self._hold(client)
-
-    def _placed(self, edges: Any) -> Any:
-        return edges.to_backend("cudf") if self._gpu else edges
+    def edges(self, client: Any) -> Any:
+        """Return the edges. They are persisted in this process or on a cluster at the first use."""
+        if client not in self._edges:
+            with self._scheduler(client):
+                meta = pd.read_parquet(self._files[0]).head(0)
+                edges = dd.from_map(pd.read_parquet, self._files, meta=meta)
+                edges = (edges.to_backend("cudf") if self._gpu else edges).persist()
+                self._edges[client] = edges
+                len(edges)  # waits for the edges
+            self._hold(client)
+        return self._edges[client]
 
     def _waited(self, graph: Any, client: Any) -> None:
         """Wait for a graph that a cluster builds, because persist() returns at once there."""
@@ -245,9 +264,7 @@ class Side:
 
     def _synchronize(self) -> None:
         if self._gpu:
-            import cupy
-
-            cupy.cuda.Device().synchronize()
+            gpu.wait()
 
     @contextmanager
     def _scheduler(self, client: Any) -> Iterator[None]:
@@ -258,14 +275,15 @@ class Side:
             with client.as_current(), dask.config.set(scheduler="dask.distributed"):
                 yield
 
-    def _client(self, members: int) -> Any:
-        if members not in self._clients:
+    def client(self, workers: int) -> Any:
+        """Return a client of a cluster, which is started when it is first used."""
+        if workers not in self._clients:
             from distributed import Client
 
             enter = self._stack.enter_context
-            cluster = enter(_cluster(members, gpu=self._gpu))
-            self._clients[members] = enter(Client(cluster, set_as_default=False))
-        return self._clients[members]
+            cluster = enter(gpu.cluster(workers, on_gpu=self._gpu, protocol=self._protocol))
+            self._clients[workers] = enter(Client(cluster, set_as_default=False))
+        return self._clients[workers]
 
     def _hold(self, client: Any) -> None:
         """Record the number of tasks that a cluster's scheduler has between calls."""
@@ -275,7 +293,7 @@ class Side:
     def _rest(self, client: Any) -> None:
         """Wait until the scheduler has forgotten the last call, because it would reuse a known result."""
         if client is not None:
-            forgotten(client, self._held[client])
+            wait_until_forgotten(client, self._held[client])
 
 
 def digest(frame: Any) -> str:
@@ -291,40 +309,12 @@ def digest(frame: Any) -> str:
     return hashlib.sha256(repr(dtypes).encode() + hashes.tobytes()).hexdigest()
 
 
-def _cluster(workers: int, *, gpu: bool) -> Any:
-    """Return a cluster of workers with one thread each; if `gpu`, each worker has its own GPU."""
-    how = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-    if not gpu:
-        from distributed import LocalCluster
+def _persisted(frame: Any) -> Any:
+    from distributed import wait
 
-        return LocalCluster(**how)
-    from dask_cuda import LocalCUDACluster
-
-    return LocalCUDACluster(
-        rmm_pool_size=1 / WORKERS_POOL, rmm_allocator_external_lib_list=["cupy"], **how
-    )
-
-
-def _start_pool() -> None:
-    """Let cuDF and CuPy share one memory pool, which leaves room for the pool of the other side."""
-    import cupy
-    import rmm
-    from rmm.allocators.cupy import rmm_cupy_allocator
-
-    _, total = cupy.cuda.runtime.memGetInfo()
-    rmm.reinitialize(pool_allocator=True, initial_pool_size=total // POOL // ALIGNMENT * ALIGNMENT)
-    cupy.cuda.set_allocator(rmm_cupy_allocator)
-
-
-def _device_peak(work: Callable[[], Any]) -> int:
-    import rmm.statistics
-
-    gc.collect()
-    with rmm.statistics.statistics():
-        work()
-        counted = rmm.statistics.get_statistics()
-    gc.collect()
-    return int(counted.peak_bytes)
+    kept = frame.persist()
+    wait(kept)
+    return kept
 
 
 if __name__ == "__main__":

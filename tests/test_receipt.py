@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as benchmarks
-from benchmarks import device, on_gpu, receipt
+from benchmarks import on_gpu, receipt
 
 ROOT = Path(__file__).parent.parent
 FOREST = "dask_graphflow/kernels/cuda/forest.cu"
@@ -243,14 +243,14 @@ def test_files_with_a_marker_are_found():
 
 
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
-def test_the_benchmarks_know_their_arguments(name, monkeypatch):
-    bench, asked = on_gpu.BENCHMARKS[name], []
-    monkeypatch.setattr(device, "run", lambda options: asked.append(options) or 0)
+def test_benchmarks_of_steps_have_valid_arguments(name, monkeypatch):
+    bench, parsed = on_gpu.BENCHMARKS[name], []
+    for module in benchmarks.COMMANDS:
+        monkeypatch.setattr(module, "run", lambda options: parsed.append(options) or 0)
     for arguments in (bench.full, bench.quick):
-        peer = ["--peer", bench.peer] if bench.peer else []
-        assert benchmarks.main(["device", *arguments.split(), *peer, "--out", "folder"]) == 0
-    assert [options.out for options in asked] == ["folder", "folder"]
-    assert {options.part for options in asked} == {bench.full.split()[0]}
+        peers = ["--peers", bench.peer] if bench.peer else []
+        assert benchmarks.main([*arguments.split(), *peers, "--out", "folder"]) == 0
+    assert [options.out for options in parsed] == ["folder", "folder"]
 
 
 def test_steps_are_chosen_by_name_and_by_group():

@@ -1,4 +1,4 @@
-"""Check that the contenders of an algorithm find the same result."""
+"""Check that contenders find the same answer, and that distances are the shortest ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.graphs.edges import Timed
+from benchmarks.errors import DisagreementError
 
 NEAR = 1e-3  # fraction of the largest score; each library stops at its own tolerance
+PART = 1 << 26  # edges that are checked at a time
 
 
 class Agreement:
@@ -16,46 +17,85 @@ class Agreement:
 
     Parameters
     ----------
-    how : {"equal", "partition", "near", "value", None}
+    rule : {"equal", "partition", "near", "value", None}
         "near" compares scores up to a factor, since libraries scale them differently. "value" collects one
         number per contender, which may differ.
     compared : array of bool, optional
         Mask of the vertices to compare; all by default.
     """
 
-    def __init__(self, how: str | None, compared: Any = None) -> None:
-        self.how, self.compared = how, compared
+    def __init__(self, rule: str | None, compared: Any = None) -> None:
+        self.rule, self.compared = rule, compared
+        self.answers: dict[str, str] = {}
+        self.differs: dict[str, str] = {}
         self._first: Any = None
-        self._answers: dict[str, str] = {}
-        self._differs: dict[str, str] = {}
 
-    def __call__(self, contender: str, outcome: Timed) -> None:
+    def __call__(self, contender: str, answer: Any) -> None:
         """Compare a contender's answer."""
-        if outcome.found is None or self.how is None:
+        if answer is None or self.rule is None:
             return
-        found = np.asarray(outcome.found)
-        if self.how == "value":
-            self._answers[contender] = f"{found[0]:.5g}"
+        values = np.asarray(answer)
+        if self.rule == "value":
+            self.answers[contender] = f"{values[0]:.5g}"
             return
-        found = found if self.compared is None else found[self.compared]
-        if self.how == "partition":
-            found = _first_members(found)
-        elif self.how == "near":
-            found = found / max(float(found.sum()), np.finfo("float64").tiny)
+        values = values if self.compared is None else values[self.compared]
+        if self.rule == "partition":
+            values = first_members(values)
+        elif self.rule == "near":
+            values = values / max(float(values.sum()), np.finfo("float64").tiny)
         if self._first is None:
-            self._first = found
-        room = NEAR * self._first.max() if self.how == "near" else 0
-        wrong = int((abs(found - self._first) > room).sum())
+            self._first = values
+        room = NEAR * self._first.max() if self.rule == "near" else 0
+        wrong = int((~np.isclose(values, self._first, rtol=0, atol=room)).sum())
         if wrong:
-            self._differs[contender] = f"differs from the first answer at {wrong:,} vertices"
-        self._answers[contender] = "differs" if contender in self._differs else "same"
-
-    def found(self) -> dict[str, dict[str, str]]:
-        """Return the report: a word or number per contender, and why answers differ."""
-        return {"answers": self._answers, "differs": self._differs}
+            self.differs[contender] = f"differs from the first answer at {wrong:,} vertices"
+        self.answers[contender] = "differs" if contender in self.differs else "same"
 
 
-def _first_members(labels: Any) -> Any:
-    """Return the first vertex with the same label as each vertex."""
+def first_members(labels: Any) -> Any:
+    """Return for each vertex the first vertex with the same label, so that partitions can be compared."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return first[inverse]
+
+
+def by_vertex(vertices: Any, values: Any, size: int, missing: float) -> Any:
+    """Return the values of the vertices 0 to `size` - 1, as float64; `missing` for those that are left out.
+
+    Negative values, and the values with which peers mark unreachable vertices, count as missing too.
+    """
+    dense = np.full_like(values, missing, "float64", shape=size)
+    dense[vertices] = values
+    dense[(dense < 0) | (dense >= 2**31 - 1)] = missing
+    return dense
+
+
+def check_shortest(
+    distance: Any, start: int, ends: tuple[Any, Any], weight: Any, *, directed: bool
+) -> None:
+    """Raise unless distances from a vertex are exactly the shortest ones, whichever library found them.
+
+    No edge may give a shorter path, and some edge into each reached vertex must give its distance.
+
+    Parameters
+    ----------
+    distance : array of float64
+        By vertex; infinite for unreachable vertices.
+    start : int
+    ends : tuple of array
+    weight : array or None
+        Positive weights; 1 by default.
+    directed : bool
+    """
+    reached = np.zeros_like(distance, "bool")
+    reached[start] = True
+    for source, target in (ends,) if directed else (ends, ends[::-1]):
+        for low in range(0, len(source), PART):
+            part = slice(low, low + PART)
+            before, after = distance[source[part]], distance[target[part]]
+            along = before + (1 if weight is None else weight[part])
+            if bool((along < after).any()):
+                raise DisagreementError(f"an edge makes a shorter path from {start}")
+            reached[target[part][(along == after) & np.isfinite(before)]] = True
+    wrong = int((reached != np.isfinite(distance)).sum())
+    if float(distance[start]) or wrong:
+        raise DisagreementError(f"{wrong:,} distances from {start} are not those of a path")

@@ -1,4 +1,4 @@
-"""The graphs: an R-MAT edge list, as an undirected, a weighted, a directed and an acyclic graph."""
+"""The graphs: one R-MAT edge list with its repeated edges, and the simple graphs of it."""
 
 from __future__ import annotations
 
@@ -8,88 +8,100 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.inputs import Recipe
+import dask_graphflow as gf
 from dask_graphflow.algorithms.priorities import priorities
 
 # In the acyclic graph, edges lead from smaller to larger ids, so every strong component is one vertex.
-GRAPHS = ("undirected", "directed", "acyclic", "weighted")
-DIRECTED = ("directed", "acyclic")
+GRAPHS = (
+    "edges", "directed edges", "weighted edges", "undirected", "directed", "acyclic", "weighted",
+)  # fmt: skip
+DIRECTED = ("directed edges", "weighted edges", "directed", "acyclic")
+WEIGHTED = ("weighted edges", "weighted")
+MOST = 255  # weights are whole numbers from 1 to MOST, because GAP takes no others
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Simple graphs with the ids 0 to `vertices` - 1, all of which have an edge.
+    """Edges without self-loops between the ids 0 to `vertices` - 1, each of which has an edge.
 
-    Attributes
-    ----------
-    vertices : int
-    ends : mapping of str to tuple of arrays of int64
-        Sources and targets of each graph.
+    The arrays are in the memory of the host or of a device. The first three graphs have all edges, and the
+    others are simple.
     """
 
     vertices: int
-    ends: dict[str, tuple[Any, Any]]
+    source: Any
+    target: Any
 
     @classmethod
-    def of(cls, scale: int, edge_factor: int, seed: int) -> Inputs:
-        """Make the graphs of an R-MAT edge list, without self-loops and repeated edges."""
-        frame = Recipe(scale, edge_factor, seed).load().frame
-        return cls.made(frame["src"].to_numpy(), frame["dst"].to_numpy())
+    def of(cls, scale: int, seed: int, *, gpu: bool = False) -> Inputs:
+        """Make an R-MAT edge list with 16 edges per id."""
+        dtype = "int32" if gpu else "int64"
+        frame = gf.generate.rmat(scale, seed=seed, dtype=dtype).compute(scheduler="threads")
+        ends = [frame[name].to_numpy() for name in ("src", "dst")]
+        if gpu:
+            import cupy
+
+            ends = [cupy.asarray(end) for end in ends]
+        return cls.made(*ends)
 
     @classmethod
     def made(cls, source: Any, target: Any) -> Inputs:
-        """Make the graphs from arrays of ids, in the memory of these arrays (host or device)."""
+        """Make the graphs from arrays of ids, in the memory of these arrays."""
         proper = source != target
-        source, target = source[proper].astype("int64"), target[proper].astype("int64")
+        source, target = source[proper], target[proper]
         occurs = np.zeros_like(source, "bool", shape=int(max(source.max(), target.max())) + 1)
         occurs[source] = True
         occurs[target] = True
-        numbers = np.cumsum(occurs) - 1
-        source, target, count = numbers[source], numbers[target], int(occurs.sum())
-        undirected = _distinct(np.minimum(source, target), np.maximum(source, target), count)
-        directed = _distinct(source, target, count)
-        ends = undirected, directed, undirected, undirected
-        return cls(count, dict(zip(GRAPHS, ends, strict=True)))
+        numbers = (np.cumsum(occurs) - 1).astype(source.dtype)
+        return cls(int(occurs.sum()), numbers[source], numbers[target])
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Number of edges of each graph."""
-        return {name: len(source) for name, (source, _) in self.ends.items()}
+    @cached_property
+    def _undirected(self) -> tuple[Any, Any]:
+        low, high = np.minimum(self.source, self.target), np.maximum(self.source, self.target)
+        return self._distinct(low, high)
+
+    @cached_property
+    def _directed(self) -> tuple[Any, Any]:
+        return self._distinct(self.source, self.target)
+
+    def _distinct(self, source: Any, target: Any) -> tuple[Any, Any]:
+        pairs = np.unique(source.astype("int64") * self.vertices + target)
+        # Shuffle the edges, because a sorted edge list would help some libraries more than others.
+        pairs = pairs[np.argsort(priorities(pairs, 0))]
+        ends = pairs // self.vertices, pairs % self.vertices
+        return ends[0].astype(source.dtype), ends[1].astype(source.dtype)
+
+    def ends(self, graph: str) -> tuple[Any, Any]:
+        """Return the sources and the targets of a graph."""
+        if graph.endswith("edges"):
+            return self.source, self.target
+        return self._directed if graph == "directed" else self._undirected
+
+    def columns(self, graph: str) -> dict[str, Any]:
+        """Return the columns source and target of a graph, and its weights if it has any."""
+        source, target = self.ends(graph)
+        columns = {"source": source, "target": target}
+        if graph in WEIGHTED:
+            pairs = source.astype("int64") * self.vertices + target
+            weight = priorities(pairs + np.arange(len(pairs), like=pairs), 1) % MOST + 1
+            columns["weight"] = weight.astype("float32" if source.itemsize == 4 else "float64")
+        return columns
 
     @cached_property
     def largest_eigenvalue(self) -> float:
         """The largest eigenvalue of the undirected graph's adjacency matrix, accurate to a percent."""
-        source, target = self.ends["undirected"]
+        source, target = self.ends("undirected")
         score = np.ones_like(source, "float64", shape=self.vertices)
         for _ in range(50):
             score /= np.linalg.norm(score)
-            found = np.bincount(source, score[target], self.vertices)
-            score = found + np.bincount(target, score[source], self.vertices)
+            along = np.bincount(source, score[target], self.vertices)
+            score = along + np.bincount(target, score[source], self.vertices)
         return float(np.linalg.norm(score))
 
-    def frame(self, name: str) -> pd.DataFrame:
-        """Return a graph's edges as a frame."""
-        return pd.DataFrame(self._columns(name))
-
-    def write(self, folder: str) -> None:
-        """Write the graphs to a folder that peers read."""
-        for name in self.ends:
-            arrays = {"vertices": self.vertices, "directed": name in DIRECTED}
-            np.savez(Path(folder) / f"{name}.npz", **arrays, **self._columns(name))
-
-    def _columns(self, name: str) -> dict[str, Any]:
-        source, target = self.ends[name]
-        columns = {"source": source, "target": target}
-        if name == "weighted":  # random weights, from 1 to 2
-            drawn = priorities(source * self.vertices + target, 1) % 2**40
-            columns["weight"] = 1 + drawn / 2**40
-        return columns
-
-
-def _distinct(source: Any, target: Any, count: int) -> tuple[Any, Any]:
-    pairs = np.unique(source * count + target)
-    # Shuffle the edges, because a sorted edge list would help some libraries more than others.
-    pairs = pairs[np.argsort(priorities(pairs, 0))]
-    return pairs // count, pairs % count
+    def write(self, graph: str, folder: str) -> None:
+        """Write a graph to a folder that peers read, unless it is there."""
+        path = Path(folder) / f"{graph}.npz"
+        if not path.exists():
+            arrays = {"vertices": self.vertices, "directed": graph in DIRECTED}
+            np.savez(path, **arrays, **self.columns(graph))

@@ -2,8 +2,9 @@
 
 The process imports nothing from this project, so any Python that has NumPy and the library can run it. It
 reads one request per line, a JSON object with "algorithm", "graph" and "options". It answers each request
-with one line: "seconds", and in "found" the path of the result if there is one to compare. Graphs are made
-once from the arrays in the folder, and making them is not timed.
+with one line: "seconds", and in "path" the path of the result if there is one to compare. Graphs are made
+once from the arrays in the folder. Making them is timed only if the algorithm is "build", or if a request
+starts from edges.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ class Library:
 
     def __init__(self, folder, workers):
         self.folder, self.workers = Path(folder), workers
-        self.graph = cache(self.build)
+        self.graph = cache(lambda name: self.made(*self.load(name)))
 
     def load(self, graph):
-        """Return a simple graph: number of vertices, sources, targets, weights or None, and direction."""
+        """Return a graph: number of vertices, sources, targets, weights or None, and direction."""
         arrays = np.load(self.folder / f"{graph}.npz")
         ends = arrays["source"], arrays["target"]
         return int(arrays["vertices"]), *ends, arrays.get("weight"), bool(arrays["directed"])
@@ -39,14 +40,22 @@ class Library:
 class Igraph(Library):
     """igraph: C, one thread."""
 
-    def build(self, name):
+    def made(self, vertices, source, target, weight, directed):
         import igraph
 
-        vertices, source, target, weight, directed = self.load(name)
         made = igraph.Graph(vertices, np.column_stack([source, target]), directed=directed)
         if weight is not None:
             made.es["weight"] = weight
         return made
+
+    def components(self, g):
+        return lambda: g.connected_components(mode="weak").membership, np.array
+
+    def bfs(self, g, sources):
+        return lambda: g.distances(source=sources[0])[0], np.array
+
+    def sssp(self, g, sources):
+        return lambda: g.distances(source=sources[0], weights="weight")[0], np.array
 
     def core_number(self, g):
         return lambda: g.coreness(), np.array
@@ -107,15 +116,32 @@ class Igraph(Library):
 class Networkit(Library):
     """NetworKit: C++, OpenMP."""
 
-    def build(self, name):
+    def made(self, vertices, source, target, weight, directed):
         import networkit
 
         networkit.setNumberOfThreads(self.workers)
-        vertices, source, target, weight, directed = self.load(name)
         ends = source.astype("uint64"), target.astype("uint64")
         edges = ends if weight is None else (weight, ends)
         how = {"weighted": weight is not None, "directed": directed}
         return networkit.GraphFromCoo(edges, n=vertices, **how)
+
+    def components(self, g):
+        import networkit
+
+        made = networkit.components.ConnectedComponents(g)
+        return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
+
+    def bfs(self, g, sources):
+        import networkit
+
+        made = networkit.distance.BFS(g, sources[0], storePaths=False)
+        return lambda: made.run(), lambda done: _distances(done.getDistances())
+
+    def sssp(self, g, sources):
+        import networkit
+
+        made = networkit.distance.Dijkstra(g, sources[0], storePaths=False)
+        return lambda: made.run(), lambda done: _distances(done.getDistances())
 
     def _scores(self, made):
         return lambda: made.run(), lambda done: np.array(done.scores())
@@ -215,15 +241,56 @@ class Networkit(Library):
 class Scipy(Library):
     """SciPy: sparse matrices, one thread."""
 
-    def build(self, name):
+    def made(self, vertices, source, target, weight, directed):
         from scipy.sparse import coo_array
 
-        vertices, source, target, data, directed = self.load(name)
-        data = np.ones(len(source)) if data is None else data
+        data = np.ones(len(source)) if weight is None else weight
         if not directed:
             source, target = np.concatenate([source, target]), np.concatenate([target, source])
             data = np.tile(data, 2)
+        elif weight is not None:
+            # A matrix adds up parallel edges, but a shortest path takes the smallest weight.
+            order = np.lexsort((data, target, source))
+            source, target, data = source[order], target[order], data[order]
+            first = np.append(True, (np.diff(source) != 0) | (np.diff(target) != 0))
+            source, target, data = source[first], target[first], data[first]
         return coo_array((data, (source, target)), shape=(vertices, vertices)).tocsr()
+
+    def components(self, g):
+        from scipy.sparse.csgraph import connected_components
+
+        return lambda: connected_components(g, directed=False)[1], np.array
+
+    def bfs(self, g, sources):
+        from scipy.sparse.csgraph import breadth_first_order
+
+        def distances(result):
+            order, before = result
+            distance = np.full(g.shape[0], np.inf)
+            distance[order[0]] = 0
+            for vertex in order[1:].tolist():
+                distance[vertex] = distance[before[vertex]] + 1
+            return distance
+
+        return lambda: breadth_first_order(g, sources[0]), distances
+
+    def sssp(self, g, sources):
+        from scipy.sparse.csgraph import dijkstra
+
+        return lambda: dijkstra(g, indices=sources[0]), np.array
+
+    def pagerank(self, g, max_iter):
+        degrees, turned = g.sum(axis=1), g.T.tocsr()
+
+        def iterate():
+            rank = np.full(g.shape[0], 1 / g.shape[0])
+            for _ in range(max_iter):
+                share = np.divide(rank, degrees, out=np.zeros_like(rank), where=degrees > 0)
+                dangling = rank[degrees == 0].sum()
+                rank = 0.85 * (turned @ share + dangling / len(rank)) + 0.15 / len(rank)
+            return rank
+
+        return iterate, np.array
 
     def hits(self, g, tol):
         turned = g.T.tocsr()
@@ -297,6 +364,11 @@ class Scipy(Library):
         return lambda: np.diff(g.indptr), np.array
 
 
+def _distances(values):
+    distances = np.array(values, "float64")
+    return np.where(distances < 1e300, distances, np.inf)
+
+
 def _closeness(distances):
     """Return the squared number of sources that reach each vertex, divided by the sum of distances."""
     there = distances < 1e300
@@ -320,17 +392,26 @@ LIBRARIES = {"networkit": Networkit, "igraph": Igraph, "scipy": Scipy}
 
 def answered(library, request):
     """Run a request, and return the answer."""
-    graph = library.graph(request["graph"])
-    method, options = getattr(library, request["algorithm"]), request["options"]
-    known = inspect.signature(method).parameters
-    work, result = method(graph, **{name: options[name] for name in options if name in known})
-    begin = time.perf_counter()
+    algorithm, options = request["algorithm"], request["options"]
+    if algorithm == "build" or request["from_edges"]:
+        loaded = library.load(request["graph"])
+        begin = time.perf_counter()
+        graph = library.made(*loaded)
+    else:
+        graph = library.graph(request["graph"])
+        begin = None
+    if algorithm == "build":
+        return {"seconds": time.perf_counter() - begin, "path": None}
+    method = getattr(library, algorithm)
+    names = inspect.signature(method).parameters
+    work, result = method(graph, **{name: options[name] for name in options if name in names})
+    begin = begin or time.perf_counter()
     done = work()
-    answer = {"seconds": time.perf_counter() - begin, "found": None}
+    answer = {"seconds": time.perf_counter() - begin, "path": None}
     if result is not None and request["wanted"]:
         path = library.folder / f"{type(library).__name__}.npy"
         np.save(path, result(done))
-        answer["found"] = str(path)
+        answer["path"] = str(path)
     return answer
 
 
@@ -339,7 +420,7 @@ def main():
     name, folder, workers = sys.argv[1:]
     library = LIBRARIES[name](folder, int(workers))
     print(
-        json.dumps({"version": __import__(name).__version__, "can": sorted(dir(library))}),
+        json.dumps({"version": __import__(name).__version__, "can": ["build", *dir(library)]}),
         flush=True,
     )
     for line in sys.stdin:

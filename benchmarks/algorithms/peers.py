@@ -1,34 +1,40 @@
-"""The peers: libraries in separate processes, and the programs of GAP."""
+"""The peers on the host: libraries in separate processes, and the programs of the GAP benchmark suite."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import re
 import selectors
 import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.errors import BenchmarkError, ContenderFailedError
-from benchmarks.graphs import gap
-from benchmarks.graphs.edges import Edges, Timed
+from benchmarks.errors import ContenderFailedError
+from benchmarks.harness import Outcome
 
-from .inputs import Inputs
-from .rows import SOURCES, Row
+from .inputs import DIRECTED, WEIGHTED, Inputs
+from .rows import BUILD, ITERATIONS, SAMPLED, Row
 
 PROGRAM = Path(__file__).with_name("peer.py")
+TRIALS = 3
+DELTA = 2  # bucket width, the fastest of 1, 2, 4, ... for weights from 1 to 255 at scale 20
 
 
 class Peer:
     """A library in a separate process, which can use another Python; see ``peer.py``."""
 
-    def __init__(self, name: str, folder: str, inputs: Inputs, options: argparse.Namespace) -> None:
+    def __init__(
+        self, name: str, folder: Path, inputs: Inputs, options: argparse.Namespace
+    ) -> None:
         self.name, self.version = name, ""
-        self._inputs, self._seconds = inputs, options.timeout
-        self._command = [options.python, str(PROGRAM), name, folder, str(options.workers)]
+        self._inputs, self._folder, self._seconds = inputs, folder, options.timeout
+        self._command = [options.python, str(PROGRAM), name, str(folder), str(options.workers)]
         self._process: subprocess.Popen[str] | None = None
         self._can: list[str] = []
 
@@ -40,27 +46,34 @@ class Peer:
             return str(error)
         return None
 
-    def can(self, algorithm: str) -> bool:
-        """Return whether the library has the algorithm."""
-        return algorithm in self._can
+    def contenders(self, row: Row) -> dict[str, Callable[[], Outcome]]:
+        """Return the work of a row, if the library has the algorithm."""
+        if row.algorithm not in self._can:
+            return {}
+        self._inputs.write(row.graph, str(self._folder))
+        return {self.name: partial(self.run, row)}
 
-    def run(self, row: Row) -> Timed:
+    def run(self, row: Row) -> Outcome:
         """Run an algorithm once."""
+        wanted = row.rule is not None
+        return self.ask(row.algorithm, row.graph, row.theirs(self._inputs), wanted=wanted)
+
+    def ask(
+        self, algorithm: str, graph: str, options: Any, *, wanted: bool, from_edges: bool = False
+    ) -> Outcome:
+        """Run an algorithm on a graph that was written to the folder."""
         if self._process is None:  # the process was ended after a timeout
             self._start()
         assert self._process is not None
         request = {
-            "algorithm": row.algorithm,
-            "graph": row.graph,
-            "options": row.theirs(self._inputs),
-            "wanted": row.agrees is not None,
-        }
+            "algorithm": algorithm, "graph": graph, "options": options, "wanted": wanted,
+            "from_edges": from_edges,
+        }  # fmt: skip
         print(json.dumps(request), file=self._process.stdin, flush=True)
-        answer = self._answer()
+        answer = self._receive()
         if "failed" in answer:
             raise ContenderFailedError(answer["failed"])
-        found = answer["found"] and np.load(answer["found"])
-        return Timed(answer["seconds"], found)
+        return Outcome(answer["seconds"], answer["path"] and np.load(answer["path"]))
 
     def close(self) -> None:
         """End the process."""
@@ -72,10 +85,10 @@ class Peer:
     def _start(self) -> None:
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self._process = subprocess.Popen(self._command, text=True, **pipes)
-        hello = self._answer()
+        hello = self._receive()
         self.version, self._can = hello["version"], hello["can"]
 
-    def _answer(self) -> dict[str, Any]:
+    def _receive(self) -> dict[str, Any]:
         """Return the next line of the process, and end the process after a timeout."""
         process = self._process
         assert process is not None
@@ -93,41 +106,93 @@ class Peer:
 
 
 class Gap:
-    """The programs of GAP, which time themselves."""
+    """The programs of GAP, in C++, which time themselves.
 
-    PROGRAMS = {"betweenness_centrality": "bc", "triangle_count": "tc"}  # noqa: RUF012
+    Only the "Build Time" and the fastest "Trial Time" that they print count. Reading a file does not count.
+    They do not print their answers, and draw the sources of betweenness centrality themselves.
+    """
 
-    def __init__(self, name: str, folder: str, inputs: Inputs, options: argparse.Namespace) -> None:
+    #: The program of each algorithm, and its arguments.
+    PROGRAMS: dict[str, tuple[str, ...]] = {  # noqa: RUF012
+        BUILD: ("converter",),
+        "components": ("cc",),
+        "bfs": ("bfs", "-r", "{source}"),
+        "sssp": ("sssp", "-r", "{source}", "-d", str(DELTA)),
+        "pagerank": ("pr", "-i", str(ITERATIONS), "-t", "0"),
+        "betweenness_centrality": ("bc", "-i", str(SAMPLED["betweenness_centrality"])),
+        "triangle_count": ("tc",),
+    }
+
+    def __init__(
+        self, name: str, folder: Path, inputs: Inputs, options: argparse.Namespace
+    ) -> None:
         self.name, self.version = name, "own"
-        self._inputs, self._workers, self._folder = inputs, options.workers, options.gap
-        self._side: gap.Side | None = None
+        self._inputs, self._folder = inputs, folder
+        self._programs = Path(options.gap or os.environ.get("GAP", ""))
 
     def missing(self) -> str | None:
         """Return what is missing, or None."""
-        return gap.available(self._folder)
+        if not os.access(self._programs / "converter", os.X_OK):
+            return "give the folder of its programs with --gap, or in GAP"
+        return None
 
-    def can(self, algorithm: str) -> bool:
-        """Return whether there is such a program."""
-        program = self.PROGRAMS.get(algorithm)
-        return bool(program) and os.access(Path(os.environ["GAP"]) / str(program), os.X_OK)
+    def contenders(self, row: Row) -> dict[str, Callable[[], Outcome]]:
+        """Return the work of a row, if there is a program for it."""
+        if row.algorithm not in self.PROGRAMS:
+            return {}
+        return {self.name: partial(self.run, row)}
 
-    def run(self, row: Row) -> Timed:
-        """Run a program once, from sources that it draws itself."""
-        if self._side is None:
-            frame = self._inputs.frame("undirected")
-            edges = Edges.of(frame.rename(columns={"source": "src", "target": "dst"}), 0)
-            self._side = gap.Side(edges, self._workers)
-        count = SOURCES.get(row.algorithm)
-        more = ("-i", count) if count else ()
-        try:
-            return Timed(self._side.best(self.PROGRAMS[row.algorithm], *more))
-        except BenchmarkError as error:
-            raise ContenderFailedError(str(error)) from error
+    def run(self, row: Row) -> Outcome:
+        """Run a program once on a graph that was built, or the build."""
+        text, built = self._file(row.graph, row.graph in DIRECTED, self._inputs.columns(row.graph))
+        if row.algorithm == BUILD:
+            return Outcome(self._build(text, built, directed=row.graph in DIRECTED))
+        if not built.exists():
+            self._build(text, built, directed=row.graph in DIRECTED)
+        source = row.vertices(self._inputs)[0] if row.column == "distance" else 0
+        program, *arguments = self.PROGRAMS[row.algorithm]
+        return Outcome(
+            self._best(program, built, *(one.format(source=source) for one in arguments))
+        )
+
+    def components(self, source: Any, target: Any) -> Outcome:
+        """Build an undirected graph of edges, and find its components."""
+        text, built = self._file("components", False, {"source": source, "target": target})
+        seconds = self._build(text, built, directed=False)
+        return Outcome(seconds + self._best("cc", built))
 
     def close(self) -> None:
-        """Delete the files."""
-        if self._side is not None:
-            self._side.close()
+        """Do nothing, because the folder is deleted by its owner."""
+
+    def _file(self, graph: str, directed: bool, columns: dict[str, Any]) -> tuple[Path, Path]:
+        """Return the text file with the edges of a graph, which GAP reads, and the file for its build."""
+        weighted = graph in WEIGHTED
+        text = self._folder / f"{graph}.{'wel' if weighted else 'el'}"
+        if not text.exists():
+            import pyarrow as pa
+            from pyarrow import csv
+
+            columns = {name: column.astype("int64") for name, column in columns.items()}
+            csv.write_csv(
+                pa.table(columns), text, csv.WriteOptions(include_header=False, delimiter=" ")
+            )
+        return text, text.with_suffix(".wsg" if weighted else ".sg")
+
+    def _build(self, text: Path, built: Path, *, directed: bool) -> float:
+        more = ["-w"] if text.suffix == ".wel" else []
+        more += [] if directed else ["-s"]
+        return min(self._times("Build Time", "converter", "-f", text, *more, "-b", built))
+
+    def _best(self, program: str, built: Path, *arguments: str) -> float:
+        return min(self._times("Trial Time", program, "-f", built, *arguments, "-n", TRIALS))
+
+    def _times(self, heading: str, program: str, *arguments: Any) -> list[float]:
+        command = [str(self._programs / program), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        times = re.findall(rf"^{heading}: +([\d.]+)", done.stdout, flags=re.MULTILINE)
+        if done.returncode or not times:
+            raise ContenderFailedError(f"{program}: {done.stdout[-200:]} {done.stderr[-200:]}")
+        return [float(number) for number in times]
 
 
 PEERS: dict[str, type[Peer] | type[Gap]] = {

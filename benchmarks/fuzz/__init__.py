@@ -40,12 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fuzz, print the results and store them."""
     results = fuzz(options.minutes, options.seed, options.cases)
-    for name, count in sorted(results["outcomes"].items()):
-        print(f"{count:8,}  {name}")
-    print(f"{len(results['findings']):8,}  findings")
-    kept = report.keep(options.json, "fuzz", results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
+    lines = [f"{count:8,}  {name}" for name, count in sorted(results["outcomes"].items())]
+    lines.append(f"{len(results['findings']):8,}  findings")
+    report.show("\n".join(lines), results, "fuzz", options)
     return 1 if results["findings"] else 0
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import dask
 
-from benchmarks import machine, report, rss
+from benchmarks import report, rss
 from benchmarks.errors import UnusableInputError
 
 from .calls import PATIENCE, Caller, Findings, call_on, oracle
@@ -61,10 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if options.workers < 2 or options.minutes <= 0 or options.kill_every <= 0:
         raise UnusableInputError("give --workers 2 or more, and --minutes and --kill-every above 0")
     results = soak(options.minutes, options.workers, options.kill_every, options.seed)
-    print(show(results))
-    kept = report.keep(options.json, f"soak-{options.workers}workers", results)
-    if kept is not None:
-        print(f"\nkept in {kept}")
+    report.show(show(results), results, f"soak-{options.workers}workers", options)
     return 1 if faults(results) else 0
 
 
@@ -215,7 +212,6 @@ def show(results: dict[str, Any]) -> str:
     return f"""\
 {results["minutes"]:g} minutes, {results["callers"]} callers, {results["workers"]} workers; \
 a kill every {results["kill_every"]:g} s; seed {results["seed"]}
-{report.machine_line(machine.describe())}
 
 {report.table(["", "", "/ before"], rows)}
 

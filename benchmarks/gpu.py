@@ -1,0 +1,113 @@
+"""What benchmarks on a GPU need: its memory pool, waiting for it, peak memory, and errors of peers."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .errors import ContenderFailedError, UnusableInputError
+
+POOL = 0.85  # of the free memory; kernels, cuGraph's handles and UCX need some outside the pool
+WORKERS_POOL = 0.6  # of the memory of each worker's GPU
+ALIGNMENT = 256  # bytes, required by RMM
+MESSAGE = 200  # characters of a peer's error that a table has room for
+INSTALL = 'pip install "dask-graphflow[cuda13]" (or [cuda12], as nvidia-smi says)'
+PEER = "pip install cugraph-cu13 (or -cu12), from NVIDIA's package index"
+
+
+def start(cap: int | None = None, *, peer: bool = False) -> int:
+    """Create one RMM pool for cuDF, cuGraph and CuPy, and return its size.
+
+    First, check that the packages are installed.
+
+    Parameters
+    ----------
+    cap : int, optional
+        Fixed size of the pool in bytes. By default, it starts with most of the free memory, and may grow.
+    peer : bool
+        Whether cuGraph is needed too.
+    """
+    check("cupy", "rmm", "cudf", *(["cugraph"] if peer else []))
+    import cupy
+    import rmm
+    from rmm.allocators.cupy import rmm_cupy_allocator
+
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    size = (int(free * POOL) if cap is None else cap) // ALIGNMENT * ALIGNMENT
+    rmm.reinitialize(
+        pool_allocator=True,
+        initial_pool_size=size,
+        maximum_pool_size=None if cap is None else size,
+    )
+    cupy.cuda.set_allocator(rmm_cupy_allocator)
+    return size
+
+
+def part_of_memory(part: float) -> int:
+    """Return a part of the memory of the current device, in bytes."""
+    import cupy
+
+    return int(cupy.cuda.runtime.memGetInfo()[1] * part)
+
+
+def check(*modules: str) -> None:
+    """Raise an error that says what to install, unless all modules can be imported."""
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        advice = PEER if missing == ["cugraph"] else INSTALL
+        raise UnusableInputError(f"{', '.join(missing)} not installed; {advice}")
+
+
+def cluster(workers: int, *, on_gpu: bool, protocol: str = "tcp") -> Any:
+    """Return a cluster of workers with one thread each; on GPUs, each worker has a GPU and a pool."""
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+    if not on_gpu:
+        from distributed import LocalCluster
+
+        return LocalCluster(**options)
+    check("cupy", "cudf", "dask_cudf", "dask_cuda")
+    from dask_cuda import LocalCUDACluster
+
+    pool = {"rmm_pool_size": WORKERS_POOL, "rmm_allocator_external_lib_list": ["cupy"]}
+    return LocalCUDACluster(protocol=protocol, **pool, **options)
+
+
+def wait() -> None:
+    """Wait until the current device is idle."""
+    import cupy
+
+    cupy.cuda.Device().synchronize()
+
+
+def peak(work: Callable[[], Any]) -> int:
+    """Return the peak memory of a run in bytes, above the memory in use before it.
+
+    The result of the run counts too. The run is not timed, because counting every allocation takes time.
+    """
+    import rmm.statistics
+
+    gc.collect()
+    with rmm.statistics.statistics():
+        work()
+        wait()
+        counted = rmm.statistics.get_statistics()
+    gc.collect()
+    return int(counted.peak_bytes)
+
+
+@contextmanager
+def peer_errors() -> Iterator[None]:
+    """Convert an error of a peer, such as running out of memory, to the reason shown below its table."""
+    try:
+        yield
+    except MemoryError as error:
+        raise ContenderFailedError(f"out of memory: {_short(error)}") from error
+    except Exception as error:
+        raise ContenderFailedError(f"{type(error).__name__}: {_short(error)}") from error
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:MESSAGE]

@@ -1,0 +1,116 @@
+"""The harness of all benchmarks: contenders take turns, and their answers are checked.
+
+A contender has a name and some work. :func:`take_turns` runs A B C A B C ..., after one round to warm up.
+So changes of the machine's speed affect all contenders equally, and a ratio compares times of one round.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import ContenderFailedError
+
+PATIENCE = 30  # seconds until a scheduler has to have forgotten the tasks of the last run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The seconds of a run, and its answer."""
+
+    seconds: float
+    answer: Any = None
+
+
+def timed(work: Callable[[], Any], wait: Callable[[], object] = lambda: None) -> Outcome:
+    """Run some work; on a device, `wait` waits until the device is idle, before and after the work."""
+    wait()
+    began = time.perf_counter()
+    answer = work()
+    wait()
+    return Outcome(time.perf_counter() - began, answer)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The minimum, the median and the maximum of several measurements."""
+
+    least: float
+    median: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Return the spread of values."""
+        return cls(min(values), statistics.median(values), max(values))
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.least:.2f} to {self.most:.2f})"
+
+
+Contenders = Mapping[str, Callable[[], Outcome]]
+
+
+def take_turns(
+    contenders: Contenders,
+    repeat: int,
+    check: Callable[[str, Any], None],
+    failures: dict[str, str] | None = None,
+) -> dict[str, list[float]]:
+    """Run all contenders in each round, and return the seconds of each by round, without the first round.
+
+    Parameters
+    ----------
+    contenders : mapping of str to callable
+        The callable does the work once, and returns an :class:`Outcome`.
+    repeat : int
+    check : callable
+        Called with the name and the answer of a contender after each run.
+    failures : dict, optional
+        Receives the reasons why contenders cannot do the work. They are left out, including their earlier
+        rounds. Without this dict, the first failure ends the benchmark.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(repeat + 1):
+        for name in list(seconds):
+            gc.collect()  # so that this contender does not pay for the garbage of the last one
+            try:
+                outcome = contenders[name]()
+            except ContenderFailedError as error:
+                if failures is None:
+                    raise
+                failures[name] = str(error)
+                del seconds[name]
+                continue
+            check(name, outcome.answer)
+            if turn:
+                seconds[name].append(outcome.seconds)
+            del outcome  # free its memory for the next contender
+    return seconds
+
+
+def ratios(seconds: Sequence[float], base: Sequence[float]) -> Spread:
+    """Return the spread of the ratios, round by round."""
+    return Spread.of([one / other for one, other in zip(seconds, base, strict=True)])
+
+
+def known_tasks(client: Any) -> int:
+    """Return the number of tasks that the scheduler of a client knows."""
+    return int(client.run_on_scheduler(_tasks))
+
+
+def wait_until_forgotten(client: Any, held: int) -> None:
+    """Wait until the scheduler has at most `held` tasks; it would reuse the results of the last run."""
+    deadline = time.monotonic() + PATIENCE
+    while known_tasks(client) > held:
+        if time.monotonic() > deadline:
+            raise ContenderFailedError("the scheduler still holds the tasks of the last run")
+        time.sleep(0.01)
+
+
+def _tasks(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
