@@ -212,7 +212,7 @@ def on_members(g, work):
         exchange = Exchange(channel, device=shard.on_device)
         return work(GraphView(shard, exchange, threads=1 + rank % 2))
 
-    return list(dask.compute(*getattr(g, "graph", g)._gang(loop, None, name="work")))
+    return list(dask.compute(*getattr(g, "graph", g)._shards.run(loop, None, name="work")))
 
 
 def rows_to_host(rows):

@@ -27,7 +27,7 @@ LOOP, FRAME = "graphflow", "graphflow, to a frame"
 
 def view(graph: gf.Graph, threads: int = 1) -> GraphView:
     """Return the view of a persisted graph with one shard, as algorithms expect it."""
-    (shard,) = dask.compute(*graph._built)
+    (shard,) = dask.compute(*graph._shards.built)
     (channel,) = in_process(1)
     return GraphView(shard, Exchange(channel, device=shard.on_device), threads)
 
