@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -27,7 +25,7 @@ import dask_graphflow as gf
 
 from . import machine, report, side
 from .errors import BenchmarkError, ContenderFailedError, UnusableInputError
-from .harness import Spread, ratios
+from .harness import JsonProcess, Spread, ratios
 from .inputs import Edges
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,9 +44,7 @@ FEW = 1000  # edges of the frame that is used to compile the kernels
 SHORTER = 10  # factor by which the path is shorter if there are several members
 
 LIMIT = 120  # seconds for one measurement, after which its row fails
-PATIENCE = 10  # seconds for a process to close its clusters
 LOAD_LIMIT = 300  # seconds to load a graph, including the compilation of kernels
-MESSAGE = 200  # characters of an error
 
 #: Heading, and the factor that the measured number is multiplied by.
 MEASURES = {
@@ -395,8 +391,8 @@ def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
     }
 
 
-class Process:
-    """A process that measures one side. It is restarted after a failure.
+class Process(JsonProcess):
+    """A process that measures one side.
 
     Parameters
     ----------
@@ -411,81 +407,32 @@ class Process:
     def __init__(
         self, name: str, home: Path, options: argparse.Namespace, graph: Mapping[str, Any]
     ) -> None:
+        settings = json.dumps({"workers": options.workers, "gpu": options.gpu})
+        environment = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT}"}
+        command = [sys.executable, "-m", "benchmarks.side", settings]
+        super().__init__(command, home / "log", cwd=home, env=environment)
         self.name, self._home = name, home
-        self._settings = {"workers": options.workers, "gpu": options.gpu}
-        self._load = {"do": "load", **graph}
-        self._running: subprocess.Popen[str] | None = None
-        self._log = home / "log"
+        self._graph = {"do": "load", **graph}
 
     def start(self) -> None:
         """Start the process and send it the graph; :meth:`loaded` waits for it."""
-        environment = {**os.environ, "PYTHONPATH": f"{self._home}{os.pathsep}{ROOT}"}
-        with self._log.open("w") as log:
-            self._running = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.side", json.dumps(self._settings)],
-                cwd=self._home,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                start_new_session=True,
-            )
-        self._send(self._load)
+        super().start()
+        self.send(self._graph)
 
     def loaded(self) -> None:
         """Wait until the process has loaded the graph."""
-        package = self._receive(LOAD_LIMIT)["package"]
+        package = self.receive(LOAD_LIMIT)["package"]
         expected = str((self._home / PACKAGE).resolve())
         if package != expected:
             raise BenchmarkError(f"{self.name} imported {package} instead of {expected}")
 
     def ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a command; raise ContenderFailedError if there is none in time."""
-        if self._running is None:
+        if not self.running:
             self.start()
             self.loaded()
-        self._send(command)
-        return self._receive(LIMIT)
-
-    def stop(self) -> None:
-        """End the process and the workers it started."""
-        if self._running is None:
-            return
-        running, self._running = self._running, None
-        with contextlib.suppress(BrokenPipeError):
-            running.stdin.close()  # type: ignore[union-attr]
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            running.wait(PATIENCE)
-        with contextlib.suppress(ProcessLookupError):  # its workers are in the same group
-            os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
-        running.stdout.close()  # type: ignore[union-attr]
-
-    def _send(self, command: Mapping[str, Any]) -> None:
-        try:
-            print(json.dumps(command), file=self._running.stdin, flush=True)  # type: ignore[union-attr]
-        except BrokenPipeError:
-            raise self._ended() from None
-
-    def _receive(self, limit: float) -> dict[str, Any]:
-        stdout = self._running.stdout  # type: ignore[union-attr]
-        if not select.select([stdout], [], [], limit)[0]:
-            os.killpg(self._running.pid, signal.SIGKILL)  # type: ignore[union-attr]
-            self.stop()
-            raise ContenderFailedError(f"no answer within {limit} s")
-        line = stdout.readline()  # type: ignore[union-attr]
-        if not line:
-            raise self._ended()
-        answer = json.loads(line)
-        if "failed" in answer:
-            raise ContenderFailedError(answer["failed"][:MESSAGE])
-        return answer
-
-    def _ended(self) -> ContenderFailedError:
-        self.stop()
-        last = self._log.read_text("utf-8", "replace").strip().splitlines()[-1:]
-        return ContenderFailedError(f"the process ended: {''.join(last)[:MESSAGE]}")
+        self.send(command)
+        return self.receive(LIMIT)
 
 
 def load(sides: Mapping[str, Process]) -> str | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import selectors
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.errors import ContenderFailedError
-from benchmarks.harness import Outcome
+from benchmarks.harness import JsonProcess, Outcome
 
 from .inputs import DIRECTED, WEIGHTED, Inputs
 from .rows import BUILD, ITERATIONS, SAMPLED, Row
@@ -34,8 +32,8 @@ class Peer:
     ) -> None:
         self.name, self.version = name, ""
         self._inputs, self._folder, self._seconds = inputs, folder, options.timeout
-        self._command = [options.python, str(PROGRAM), name, str(folder), str(options.workers)]
-        self._process: subprocess.Popen[str] | None = None
+        command = [options.python, str(PROGRAM), name, str(folder), str(options.workers)]
+        self._process = JsonProcess(command, folder / f"{name}.log")
         self._can: list[str] = []
 
     def missing(self) -> str | None:
@@ -62,47 +60,24 @@ class Peer:
         self, algorithm: str, graph: str, options: Any, *, wanted: bool, from_edges: bool = False
     ) -> Outcome:
         """Run an algorithm on a graph that was written to the folder."""
-        if self._process is None:  # the process was ended after a timeout
+        if not self._process.running:  # it was ended after a timeout
             self._start()
-        assert self._process is not None
         request = {
             "algorithm": algorithm, "graph": graph, "options": options, "wanted": wanted,
             "from_edges": from_edges,
         }  # fmt: skip
-        print(json.dumps(request), file=self._process.stdin, flush=True)
-        answer = self._receive()
-        if "failed" in answer:
-            raise ContenderFailedError(answer["failed"])
+        self._process.send(request)
+        answer = self._process.receive(self._seconds)
         return Outcome(answer["seconds"], answer["path"] and np.load(answer["path"]))
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        self._process.stop(patience=0)
 
     def _start(self) -> None:
-        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self._process = subprocess.Popen(self._command, text=True, **pipes)
-        hello = self._receive()
+        self._process.start()
+        hello = self._process.receive(self._seconds)
         self.version, self._can = hello["version"], hello["can"]
-
-    def _receive(self) -> dict[str, Any]:
-        """Return the next line of the process, and end the process after a timeout."""
-        process = self._process
-        assert process is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            if not selector.select(self._seconds):
-                self.close()
-                raise ContenderFailedError(f"took longer than {self._seconds:g} s")
-        line = process.stdout.readline()
-        if not line:
-            last = process.stderr.read().strip().splitlines()[-1:] or ["it ended"]
-            self.close()
-            raise ContenderFailedError(last[0])
-        return dict(json.loads(line))
 
 
 class Gap:
