@@ -36,9 +36,9 @@ PACKAGES = (
 
 def describe() -> dict[str, object]:
     """Return what a reader of the results needs to know about the machine and the software."""
-    found = gpus()
+    devices = gpus()
     return {
-        **({"gpus": found} if found else {}),
+        **({"gpus": devices} if devices else {}),
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "cpu": cpu_model(),

@@ -6,19 +6,23 @@ import argparse
 import os
 import re
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.errors import ContenderFailedError
+from benchmarks.errors import ContenderFailedError, UnusableInputError
 from benchmarks.harness import JsonProcess, Outcome
 
 from .inputs import DIRECTED, WEIGHTED, Inputs
 from .rows import BUILD, ITERATIONS, SAMPLED, Row
 
+CUGRAPH = "cugraph"
 PROGRAM = Path(__file__).with_name("peer.py")
 TRIALS = 3
 DELTA = 2  # bucket width, the fastest of 1, 2, 4, ... for weights from 1 to 255 at scale 20
@@ -31,7 +35,8 @@ class Peer:
         self, name: str, folder: Path, inputs: Inputs, options: argparse.Namespace
     ) -> None:
         self.name, self.version = name, ""
-        self._inputs, self._folder, self._seconds = inputs, folder, options.timeout
+        self.folder = folder
+        self._inputs, self._seconds = inputs, options.timeout
         command = [options.python, str(PROGRAM), name, str(folder), str(options.workers)]
         self._process = JsonProcess(command, folder / f"{name}.log")
         self._can: list[str] = []
@@ -48,7 +53,7 @@ class Peer:
         """Return the work of a row, if the library has the algorithm."""
         if row.algorithm not in self._can:
             return {}
-        self._inputs.write(row.graph, str(self._folder))
+        self._inputs.write(row.graph, str(self.folder))
         return {self.name: partial(self.run, row)}
 
     def run(self, row: Row) -> Outcome:
@@ -176,3 +181,36 @@ PEERS: dict[str, type[Peer] | type[Gap]] = {
     "scipy": Peer,
     "gap": Gap,
 }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all benchmarks that compare this library with peers."""
+    parser.add_argument(
+        "--peers", nargs="+", choices=[*PEERS, CUGRAPH], default=[], metavar="PEER",
+        help=f"others to measure: {', '.join(PEERS)}; with --gpu, {CUGRAPH}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--python", default=sys.executable, help="the Python that has the peers (default: this one)"
+    )
+    parser.add_argument("--gap", metavar="FOLDER", help="where GAP's programs are, or set GAP")
+    parser.add_argument("--gpu", action="store_true", help="measure cuDF frames")
+    parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
+    parser.add_argument(
+        "--timeout", type=float, default=120, help="seconds of a peer's turn (default 120)"
+    )
+
+
+def started(options: argparse.Namespace, inputs: Any, stack: ExitStack) -> list[Peer | Gap]:
+    """Return the peers on the host that can run, and print the reasons of the others."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="graphflow-peers-"))
+    peers = []
+    for name in options.peers:
+        if name not in PEERS:
+            raise UnusableInputError(f"--peers {name} needs --gpu")
+        peer = PEERS[name](name, Path(folder), inputs, options)
+        stack.callback(peer.close)
+        if reason := peer.missing():
+            print(f"left out {name}: {reason}", file=sys.stderr)
+        else:
+            peers.append(peer)
+    return peers
