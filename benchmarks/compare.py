@@ -40,7 +40,7 @@ EDGE_FACTOR = 16
 SEED = 0
 PARTITIONS = 8
 KEPT = 0.7  # fraction of a grid's edges that are kept, to imitate a road network
-FEW = 1000  # edges of the frame that is used to compile the kernels
+WARM_UP_EDGES = 1000  # edges of the frame that is used to compile the kernels
 SHORTER = 10  # factor by which the path is shorter if there are several members
 
 LIMIT = 120  # seconds for one measurement, after which its row fails
@@ -112,7 +112,7 @@ class Task:
     """One row: a build or an algorithm, on one graph with a number of members."""
 
     graph: str
-    what: str
+    kind: str
     name: str
     members: int
     processes: bool
@@ -121,7 +121,7 @@ class Task:
     def section(self) -> str:
         """The table that the row belongs to."""
         algorithms, small, builds = SECTIONS
-        if self.what == "build":
+        if self.kind == "build":
             return builds
         return small if self.graph == SMALL else algorithms
 
@@ -135,7 +135,7 @@ class Task:
     def command(self, *, first: bool) -> dict[str, Any]:
         """Return the command that makes a side measure the task once."""
         return {
-            "do": self.what,
+            "do": self.kind,
             "name": self.name,
             "members": self.members,
             "processes": self.processes,
@@ -382,7 +382,7 @@ def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
 
     bounds = [len(whole) * part // PARTITIONS for part in range(PARTITIONS + 1)]
     return {
-        "few": written("few.parquet", whole.head(FEW)),
+        "few": written("few.parquet", whole.head(WARM_UP_EDGES)),
         "files": [
             written(f"{low}.parquet", whole.iloc[low:high])
             for low, high in itertools.pairwise(bounds)
@@ -453,7 +453,7 @@ def compare(
 
     A slow task has fewer rounds, but at least one in each order.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    measures: dict[str, dict[str, list[float]]] = {}
     bits = {}
     began = 0.0
     for turn in range(repeat + 1):
@@ -466,20 +466,20 @@ def compare(
                 return {"failed": f"{name}: {error}"}
             bits[name] = answer.get("bits", bits.get(name))
             for measure, value in answer["measures"].items():
-                found.setdefault(measure, {}).setdefault(name, []).append(value)
+                measures.setdefault(measure, {}).setdefault(name, []).append(value)
         if turn > 1 and time.monotonic() - began > seconds:
             break
     same = None if bits[THIS] is None else bits[THIS] == bits[BASE]
-    return {"measures": found, "same_bits": same}
+    return {"measures": measures, "same_bits": same}
 
 
 def _progress(task: Task, row: Mapping[str, Any]) -> str:
     title = f"{task.graph} {task.name} [{task.where}]"
     if row["failed"]:
         return f"{title} failed: {row['failed']}"
-    found = [f"{what} {_ratio(what, values)}" for what, values in row["measures"].items()]
+    shown = [f"{measure} {_ratio(measure, values)}" for measure, values in row["measures"].items()]
     bits = {True: ", same bits", False: ", OTHER BITS", None: ""}[row["same_bits"]]
-    return f"{title}: {', '.join(found)}{bits}"
+    return f"{title}: {', '.join(shown)}{bits}"
 
 
 def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None:
@@ -490,8 +490,8 @@ def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None
 
 
 def _ratio(measure: str, values: Mapping[str, Sequence[float]]) -> str:
-    found = spread(measure, values)
-    return "-" if found is None else str(found)
+    ratio = spread(measure, values)
+    return "-" if ratio is None else str(ratio)
 
 
 def show(results: Mapping[str, Any]) -> str:
@@ -539,10 +539,10 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for measure, (heading, _) in MEASURES.items():
         spreads = [
-            found
+            ratio
             for row in rows
             if not row["failed"] and measure in row["measures"]
-            if (found := spread(measure, row["measures"][measure])) is not None
+            if (ratio := spread(measure, row["measures"][measure])) is not None
         ]
         if spreads:
             middle = Spread.of([one.median for one in spreads])

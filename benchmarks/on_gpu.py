@@ -308,10 +308,10 @@ def judge_tests(code: int | None, report: Path) -> Result:
 
 def judge_sanitizer(code: int | None, log: str) -> Result:
     """Return the result in a log. A log without a summary is a failure, whatever the exit code."""
-    found = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
-    if not found:
+    summaries = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
+    if not summaries:
         return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
-    errors = sum(int(number) for summary in found for number in summary if number)
+    errors = sum(int(number) for summary in summaries for number in summary if number)
     counts = {"errors": errors}
     if code == 0 and not errors:
         return Result(PASSED, counts)
