@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -27,7 +25,7 @@ import dask_graphflow as gf
 
 from . import machine, report, side
 from .errors import BenchmarkError, ContenderFailedError, UnusableInputError
-from .harness import Spread, ratios
+from .harness import JsonProcess, Spread, ratios
 from .inputs import Edges
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,13 +40,11 @@ EDGE_FACTOR = 16
 SEED = 0
 PARTITIONS = 8
 KEPT = 0.7  # fraction of a grid's edges that are kept, to imitate a road network
-FEW = 1000  # edges of the frame that is used to compile the kernels
+WARM_UP_EDGES = 1000  # edges of the frame that is used to compile the kernels
 SHORTER = 10  # factor by which the path is shorter if there are several members
 
 LIMIT = 120  # seconds for one measurement, after which its row fails
-PATIENCE = 10  # seconds for a process to close its clusters
 LOAD_LIMIT = 300  # seconds to load a graph, including the compilation of kernels
-MESSAGE = 200  # characters of an error
 
 #: Heading, and the factor that the measured number is multiplied by.
 MEASURES = {
@@ -116,7 +112,7 @@ class Task:
     """One row: a build or an algorithm, on one graph with a number of members."""
 
     graph: str
-    what: str
+    kind: str
     name: str
     members: int
     processes: bool
@@ -125,7 +121,7 @@ class Task:
     def section(self) -> str:
         """The table that the row belongs to."""
         algorithms, small, builds = SECTIONS
-        if self.what == "build":
+        if self.kind == "build":
             return builds
         return small if self.graph == SMALL else algorithms
 
@@ -139,7 +135,7 @@ class Task:
     def command(self, *, first: bool) -> dict[str, Any]:
         """Return the command that makes a side measure the task once."""
         return {
-            "do": self.what,
+            "do": self.kind,
             "name": self.name,
             "members": self.members,
             "processes": self.processes,
@@ -386,7 +382,7 @@ def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
 
     bounds = [len(whole) * part // PARTITIONS for part in range(PARTITIONS + 1)]
     return {
-        "few": written("few.parquet", whole.head(FEW)),
+        "few": written("few.parquet", whole.head(WARM_UP_EDGES)),
         "files": [
             written(f"{low}.parquet", whole.iloc[low:high])
             for low, high in itertools.pairwise(bounds)
@@ -395,8 +391,8 @@ def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
     }
 
 
-class Process:
-    """A process that measures one side. It is restarted after a failure.
+class Process(JsonProcess):
+    """A process that measures one side.
 
     Parameters
     ----------
@@ -411,81 +407,32 @@ class Process:
     def __init__(
         self, name: str, home: Path, options: argparse.Namespace, graph: Mapping[str, Any]
     ) -> None:
+        settings = json.dumps({"workers": options.workers, "gpu": options.gpu})
+        environment = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT}"}
+        command = [sys.executable, "-m", "benchmarks.side", settings]
+        super().__init__(command, home / "log", cwd=home, env=environment)
         self.name, self._home = name, home
-        self._settings = {"workers": options.workers, "gpu": options.gpu}
-        self._load = {"do": "load", **graph}
-        self._running: subprocess.Popen[str] | None = None
-        self._log = home / "log"
+        self._graph = {"do": "load", **graph}
 
     def start(self) -> None:
         """Start the process and send it the graph; :meth:`loaded` waits for it."""
-        environment = {**os.environ, "PYTHONPATH": f"{self._home}{os.pathsep}{ROOT}"}
-        with self._log.open("w") as log:
-            self._running = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.side", json.dumps(self._settings)],
-                cwd=self._home,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                start_new_session=True,
-            )
-        self._send(self._load)
+        super().start()
+        self.send(self._graph)
 
     def loaded(self) -> None:
         """Wait until the process has loaded the graph."""
-        package = self._receive(LOAD_LIMIT)["package"]
+        package = self.receive(LOAD_LIMIT)["package"]
         expected = str((self._home / PACKAGE).resolve())
         if package != expected:
             raise BenchmarkError(f"{self.name} imported {package} instead of {expected}")
 
     def ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a command; raise ContenderFailedError if there is none in time."""
-        if self._running is None:
+        if not self.running:
             self.start()
             self.loaded()
-        self._send(command)
-        return self._receive(LIMIT)
-
-    def stop(self) -> None:
-        """End the process and the workers it started."""
-        if self._running is None:
-            return
-        running, self._running = self._running, None
-        with contextlib.suppress(BrokenPipeError):
-            running.stdin.close()  # type: ignore[union-attr]
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            running.wait(PATIENCE)
-        with contextlib.suppress(ProcessLookupError):  # its workers are in the same group
-            os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
-        running.stdout.close()  # type: ignore[union-attr]
-
-    def _send(self, command: Mapping[str, Any]) -> None:
-        try:
-            print(json.dumps(command), file=self._running.stdin, flush=True)  # type: ignore[union-attr]
-        except BrokenPipeError:
-            raise self._ended() from None
-
-    def _receive(self, limit: float) -> dict[str, Any]:
-        stdout = self._running.stdout  # type: ignore[union-attr]
-        if not select.select([stdout], [], [], limit)[0]:
-            os.killpg(self._running.pid, signal.SIGKILL)  # type: ignore[union-attr]
-            self.stop()
-            raise ContenderFailedError(f"no answer within {limit} s")
-        line = stdout.readline()  # type: ignore[union-attr]
-        if not line:
-            raise self._ended()
-        answer = json.loads(line)
-        if "failed" in answer:
-            raise ContenderFailedError(answer["failed"][:MESSAGE])
-        return answer
-
-    def _ended(self) -> ContenderFailedError:
-        self.stop()
-        last = self._log.read_text("utf-8", "replace").strip().splitlines()[-1:]
-        return ContenderFailedError(f"the process ended: {''.join(last)[:MESSAGE]}")
+        self.send(command)
+        return self.receive(LIMIT)
 
 
 def load(sides: Mapping[str, Process]) -> str | None:
@@ -506,7 +453,7 @@ def compare(
 
     A slow task has fewer rounds, but at least one in each order.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    measures: dict[str, dict[str, list[float]]] = {}
     bits = {}
     began = 0.0
     for turn in range(repeat + 1):
@@ -519,20 +466,20 @@ def compare(
                 return {"failed": f"{name}: {error}"}
             bits[name] = answer.get("bits", bits.get(name))
             for measure, value in answer["measures"].items():
-                found.setdefault(measure, {}).setdefault(name, []).append(value)
+                measures.setdefault(measure, {}).setdefault(name, []).append(value)
         if turn > 1 and time.monotonic() - began > seconds:
             break
     same = None if bits[THIS] is None else bits[THIS] == bits[BASE]
-    return {"measures": found, "same_bits": same}
+    return {"measures": measures, "same_bits": same}
 
 
 def _progress(task: Task, row: Mapping[str, Any]) -> str:
     title = f"{task.graph} {task.name} [{task.where}]"
     if row["failed"]:
         return f"{title} failed: {row['failed']}"
-    found = [f"{what} {_ratio(what, values)}" for what, values in row["measures"].items()]
+    shown = [f"{measure} {_ratio(measure, values)}" for measure, values in row["measures"].items()]
     bits = {True: ", same bits", False: ", OTHER BITS", None: ""}[row["same_bits"]]
-    return f"{title}: {', '.join(found)}{bits}"
+    return f"{title}: {', '.join(shown)}{bits}"
 
 
 def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None:
@@ -543,8 +490,8 @@ def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None
 
 
 def _ratio(measure: str, values: Mapping[str, Sequence[float]]) -> str:
-    found = spread(measure, values)
-    return "-" if found is None else str(found)
+    ratio = spread(measure, values)
+    return "-" if ratio is None else str(ratio)
 
 
 def show(results: Mapping[str, Any]) -> str:
@@ -592,10 +539,10 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for measure, (heading, _) in MEASURES.items():
         spreads = [
-            found
+            ratio
             for row in rows
             if not row["failed"] and measure in row["measures"]
-            if (found := spread(measure, row["measures"][measure])) is not None
+            if (ratio := spread(measure, row["measures"][measure])) is not None
         ]
         if spreads:
             middle = Spread.of([one.median for one in spreads])

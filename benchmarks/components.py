@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,8 +18,8 @@ import pandas as pd
 import dask_graphflow as gf
 
 from . import cugraph, gpu, report
+from .algorithms import peers
 from .algorithms.agreement import Agreement
-from .algorithms.peers import PEERS, Gap
 from .errors import UnusableInputError
 from .harness import Outcome, take_turns, timed, wait_until_forgotten
 
@@ -40,19 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graph", metavar="PATH", help="a Parquet graph instead of R-MAT")
     parser.add_argument("--source", default="src", help="column of --graph (default src)")
     parser.add_argument("--target", default="dst", help="column of --graph (default dst)")
-    parser.add_argument(
-        "--peers", nargs="+", choices=[*PEERS, cugraph.NAME], default=[], metavar="PEER",
-        help=f"others to measure: {', '.join(PEERS)}; with --gpu, {cugraph.NAME}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--python", default=sys.executable, help="the Python that has the peers (default: this one)"
-    )
-    parser.add_argument("--gap", metavar="FOLDER", help="where GAP's programs are, or set GAP")
-    parser.add_argument("--gpu", action="store_true", help="measure a cuDF frame")
-    parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
-    parser.add_argument(
-        "--timeout", type=float, default=120, help="seconds of a peer's turn (default 120)"
-    )
+    peers.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -136,14 +123,8 @@ def contenders_of(
         OURS: partial(labels, lazy, **threads),
         PROCESSES: partial(labels_on_workers, *_workers(frame, options.workers, stack)),
     }
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphflow-peers-")))
-    for name in options.peers:
-        peer = PEERS[name](name, folder, None, options)  # type: ignore[arg-type]
-        stack.callback(peer.close)
-        if reason := peer.missing():
-            print(f"left out {name}: {reason}", file=sys.stderr)
-        else:
-            made[name] = partial(peer_labels, peer, frame, folder)
+    for peer in peers.started(options, None, stack):
+        made[peer.name] = partial(peer_labels, peer, frame)
     return made
 
 
@@ -198,17 +179,17 @@ def cugraph_labels(frame: Any) -> Outcome:
 
         outcome = timed(work, gpu.wait)
         return Outcome(
-            outcome.seconds, codes(outcome.answer.sort_values("vertex")["labels"].to_pandas())
+            outcome.seconds, codes(outcome.answer.to_pandas().sort_values("vertex")["labels"])
         )
 
 
-def peer_labels(peer: Any, frame: pd.DataFrame, folder: Path) -> Outcome:
+def peer_labels(peer: Any, frame: pd.DataFrame) -> Outcome:
     """Number the ids if necessary, then build a graph and find its components in the peer's process."""
     numbering = timed(lambda: numbered(frame))
     source, target, ids = numbering.answer
-    if isinstance(peer, Gap):
+    if isinstance(peer, peers.Gap):
         return Outcome(numbering.seconds + peer.components(source, target).seconds)
-    path = folder / "edges.npz"
+    path = peer.folder / "edges.npz"
     if not path.exists():
         size = len(ids) if ids is not None else int(max(source.max(), target.max())) + 1
         np.savez(path, vertices=size, directed=False, source=source, target=target)

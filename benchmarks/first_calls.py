@@ -39,14 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print a table and store the results."""
-    found = {}
+    times = {}
     for name in options.only or names():
-        found[name] = [measured(name, options) for _ in range(options.repeat)]
-        slowest = sorted(found[name][0]["first"]["kernels"].items(), key=lambda one: -one[1])
+        times[name] = [measured(name, options) for _ in range(options.repeat)]
+        slowest = sorted(times[name][0]["first"]["kernels"].items(), key=lambda one: -one[1])
         for kernel, seconds in slowest[: options.kernels]:
             print(f"{name}: {seconds:.2f} s in {kernel}")
-    about = {"scale": options.scale, "threads": options.workers, "calls": found}
-    report.show(f"{table(found)}\n\n{NOTES}", about, "first-calls", options)
+    about = {"scale": options.scale, "threads": options.workers, "calls": times}
+    report.show(f"{table(times)}\n\n{NOTES}", about, "first-calls", options)
     return 0
 
 
@@ -57,10 +57,10 @@ def names() -> list[str]:
     return ["estimate", *sorted(ALGORITHMS)]
 
 
-def table(found: dict[str, list[dict[str, Any]]]) -> str:
+def table(times: dict[str, list[dict[str, Any]]]) -> str:
     """Return the table of the medians."""
     rows = []
-    for name, rounds in found.items():
+    for name, rounds in times.items():
         first, cached = ([one[which] for one in rounds] for which in ("first", "cached"))
         seconds = [median(one[part] for one in first) for part in ("call", "cpu", "compiling")]
         seconds += [median(one[part] for one in cached) for part in ("call", "second")]
@@ -90,8 +90,8 @@ def _in_process(name: str, options: argparse.Namespace, folder: str) -> dict[str
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ContenderFailedError(f"{name} failed:\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    times: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return times
 
 
 def main(name: str, scale: str, threads: str) -> None:
@@ -122,11 +122,11 @@ def main(name: str, scale: str, threads: str) -> None:
         begin, cpu = perf_counter(), process_time()
         with _listening() as compiled:  # this imports Numba, as the call would
             call()
-        found = {"call": perf_counter() - begin, "cpu": process_time() - cpu, **compiled()}
+        times = {"call": perf_counter() - begin, "cpu": process_time() - cpu, **compiled()}
         begin = perf_counter()
         call()
-        found["second"] = perf_counter() - begin
-    print(json.dumps(found))
+        times["second"] = perf_counter() - begin
+    print(json.dumps(times))
 
 
 @contextmanager
@@ -152,9 +152,9 @@ def _listening() -> Iterator[Callable[[], dict[str, Any]]]:
             kernel = f"{function.__module__}.{function.__qualname__}{event.data['args']}"
             self._kernels[kernel] = self._kernels.get(kernel, 0.0) + own
 
-        def found(self) -> dict[str, Any]:
+        def times(self) -> dict[str, Any]:
             return {"compiling": self._within[0], "kernels": self._kernels}
 
     listener = Compiled()
     with install_listener("numba:compile", listener):
-        yield listener.found
+        yield listener.times

@@ -11,22 +11,23 @@ from typing import Any
 from .errors import ContenderFailedError, UnusableInputError
 
 POOL = 0.85  # of the free memory; kernels, cuGraph's handles and UCX need some outside the pool
-WORKERS_POOL = 0.6  # of the memory of each worker's GPU
 ALIGNMENT = 256  # bytes, required by RMM
 MESSAGE = 200  # characters of a peer's error that a table has room for
 INSTALL = 'pip install "dask-graphflow[cuda13]" (or [cuda12], as nvidia-smi says)'
 PEER = "pip install cugraph-cu13 (or -cu12), from NVIDIA's package index"
 
 
-def start(cap: int | None = None, *, peer: bool = False) -> int:
+def start(size: int | None = None, *, fixed: bool = True, peer: bool = False) -> int:
     """Create one RMM pool for cuDF, cuGraph and CuPy, and return its size.
 
     First, check that the packages are installed.
 
     Parameters
     ----------
-    cap : int, optional
-        Fixed size of the pool in bytes. By default, it starts with most of the free memory, and may grow.
+    size : int, optional
+        Size of the pool in bytes. By default, it starts with most of the free memory, and may grow.
+    fixed : bool, default True
+        Whether a pool with a given size may not grow.
     peer : bool
         Whether cuGraph is needed too.
     """
@@ -36,11 +37,12 @@ def start(cap: int | None = None, *, peer: bool = False) -> int:
     from rmm.allocators.cupy import rmm_cupy_allocator
 
     free, _ = cupy.cuda.runtime.memGetInfo()
-    size = (int(free * POOL) if cap is None else cap) // ALIGNMENT * ALIGNMENT
+    fixed = fixed and size is not None
+    size = (int(free * POOL) if size is None else size) // ALIGNMENT * ALIGNMENT
     rmm.reinitialize(
         pool_allocator=True,
         initial_pool_size=size,
-        maximum_pool_size=None if cap is None else size,
+        maximum_pool_size=size if fixed else None,
     )
     cupy.cuda.set_allocator(rmm_cupy_allocator)
     return size
@@ -61,8 +63,11 @@ def check(*modules: str) -> None:
         raise UnusableInputError(f"{', '.join(missing)} not installed; {advice}")
 
 
-def cluster(workers: int, *, on_gpu: bool, protocol: str = "tcp") -> Any:
-    """Return a cluster of workers with one thread each; on GPUs, each worker has a GPU and a pool."""
+def cluster(workers: int, *, on_gpu: bool, protocol: str = "tcp", pool: float = 0.6) -> Any:
+    """Return a cluster of workers with one thread each.
+
+    On GPUs, each worker has a GPU, and a memory pool with a part of its memory.
+    """
     options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     if not on_gpu:
         from distributed import LocalCluster
@@ -71,8 +76,8 @@ def cluster(workers: int, *, on_gpu: bool, protocol: str = "tcp") -> Any:
     check("cupy", "cudf", "dask_cudf", "dask_cuda")
     from dask_cuda import LocalCUDACluster
 
-    pool = {"rmm_pool_size": WORKERS_POOL, "rmm_allocator_external_lib_list": ["cupy"]}
-    return LocalCUDACluster(protocol=protocol, **pool, **options)
+    options |= {"rmm_pool_size": pool, "rmm_allocator_external_lib_list": ["cupy"]}
+    return LocalCUDACluster(protocol=protocol, **options)
 
 
 def wait() -> None:

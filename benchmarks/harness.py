@@ -7,14 +7,22 @@ So changes of the machine's speed affect all contenders equally, and a ratio com
 from __future__ import annotations
 
 import gc
+import json
+import os
+import select
+import signal
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .errors import ContenderFailedError
 
+MESSAGE = 200  # characters of an error
 PATIENCE = 30  # seconds until a scheduler has to have forgotten the tasks of the last run
 
 
@@ -96,6 +104,84 @@ def take_turns(
 def ratios(seconds: Sequence[float], base: Sequence[float]) -> Spread:
     """Return the spread of the ratios, round by round."""
     return Spread.of([one / other for one, other in zip(seconds, base, strict=True)])
+
+
+class JsonProcess:
+    """A process that answers each line of JSON with one line. It is started again after a failure.
+
+    Parameters
+    ----------
+    command : sequence of str
+    log : Path
+        File for the standard error of the process.
+    **options
+        Options of :class:`subprocess.Popen`.
+    """
+
+    def __init__(self, command: Sequence[str], log: Path, **options: Any) -> None:
+        self._command, self._log, self._options = command, log, options
+        self._running: subprocess.Popen[str] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the process was started, and has not failed since."""
+        return self._running is not None
+
+    def start(self) -> None:
+        """Start the process."""
+        with self._log.open("w") as log:
+            self._running = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+                **self._options,
+            )
+
+    def send(self, request: Mapping[str, Any]) -> None:
+        """Send a request."""
+        assert self._running is not None
+        try:
+            print(json.dumps(request), file=self._running.stdin, flush=True)
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def receive(self, limit: float) -> dict[str, Any]:
+        """Return the next answer; raise ContenderFailedError if there is none in time, or an error."""
+        assert self._running is not None
+        stdout = self._running.stdout
+        assert stdout is not None
+        if not select.select([stdout], [], [], limit)[0]:
+            self.stop(patience=0)
+            raise ContenderFailedError(f"no answer within {limit:g} s")
+        line = stdout.readline()
+        if not line:
+            raise self._ended()
+        answer: dict[str, Any] = json.loads(line)
+        if "failed" in answer:
+            raise ContenderFailedError(answer["failed"][:MESSAGE])
+        return answer
+
+    def stop(self, patience: float = 10) -> None:
+        """End the process and those that it started, after some seconds to close its clusters."""
+        if self._running is None:
+            return
+        running, self._running = self._running, None
+        with suppress(BrokenPipeError):
+            running.stdin.close()  # type: ignore[union-attr]
+        with suppress(subprocess.TimeoutExpired):
+            running.wait(patience)
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        running.stdout.close()  # type: ignore[union-attr]
+
+    def _ended(self) -> ContenderFailedError:
+        self.stop()
+        last = self._log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+        return ContenderFailedError(f"the process ended: {''.join(last)[:MESSAGE]}")
 
 
 def known_tasks(client: Any) -> int:

@@ -36,9 +36,9 @@ PACKAGES = (
 
 def describe() -> dict[str, object]:
     """Return what a reader of the results needs to know about the machine and the software."""
-    found = gpus()
+    devices = gpus()
     return {
-        **({"gpus": found} if found else {}),
+        **({"gpus": devices} if devices else {}),
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "cpu": cpu_model(),
@@ -72,29 +72,29 @@ def memory_bytes() -> int | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the relevant installed packages."""
-    found = {"dask_graphflow": gf.__version__}
+    installed = {"dask_graphflow": gf.__version__}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def gpus() -> dict[str, Any] | None:
     """Return the GPUs, their driver and the links between them, or None without nvidia-smi."""
-    listed = _told(
+    listed = _output(
         "nvidia-smi",
         "--query-gpu=name,memory.total,driver_version",
         "--format=csv,noheader,nounits",
     )
-    return parse_gpus(listed, _told("nvidia-smi", "topo", "-m") or "") if listed else None
+    return parse_gpus(listed, _output("nvidia-smi", "topo", "-m") or "") if listed else None
 
 
 def gpu_count() -> int:
     """Return the number of GPUs that nvidia-smi lists."""
-    found = gpus()
-    return len(found["devices"]) if found else 0
+    listed = gpus()
+    return len(listed["devices"]) if listed else 0
 
 
 def parse_gpus(listed: str, links: str) -> dict[str, Any]:
@@ -112,16 +112,16 @@ def commit() -> str | None:
 
     In a copy without history, the environment variable GRAPHFLOW_COMMIT gives the commit.
     """
-    told = os.environ.get("GRAPHFLOW_COMMIT")
-    if told:
-        return told
-    name = _told("git", "rev-parse", "HEAD")
+    given = os.environ.get("GRAPHFLOW_COMMIT")
+    if given:
+        return given
+    name = _output("git", "rev-parse", "HEAD")
     if name is None:
         return None
-    return f"{name} with changes" if _told("git", "status", "--porcelain") else name
+    return f"{name} with changes" if _output("git", "status", "--porcelain") else name
 
 
-def _told(*command: str) -> str | None:
+def _output(*command: str) -> str | None:
     try:
         done = subprocess.run(
             command,

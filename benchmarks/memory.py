@@ -100,9 +100,9 @@ def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) ->
             if future.status == "error":
                 complaints.append(f"the run failed: {future.exception()}")
                 break
-        found = None if complaints else labels.compute()
-    if found is not None:
-        check(found, edges, options.scale)
+        labels = None if complaints else labels.compute()
+    if labels is not None:
+        check(labels, edges, options.scale)
     complaints += [
         f"{address}: {line}"
         for address, lines in logs.items()
@@ -126,9 +126,9 @@ def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) ->
     }
 
 
-def check(found: pd.DataFrame, edges: int, scale: int) -> None:
+def check(labels: pd.DataFrame, edges: int, scale: int) -> None:
     """Raise unless the labels are the expected ones."""
-    vertex, component = found["vertex"].to_numpy(), found["component"].to_numpy()
+    vertex, component = labels["vertex"].to_numpy(), labels["component"].to_numpy()
     right = (component % GROUPS == vertex % GROUPS) & (component <= vertex)
     if edges >= 64 << scale:
         # With this many random edges, every id has an edge, and all ids that are equal modulo 8 are joined.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime as dt
-import importlib
 import importlib.util
 import json
 import os
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from . import machine as describe
 from . import receipt
 from .receipt import FAILED, NOT_RUN, PASSED, ROOT
 
@@ -308,10 +308,10 @@ def judge_tests(code: int | None, report: Path) -> Result:
 
 def judge_sanitizer(code: int | None, log: str) -> Result:
     """Return the result in a log. A log without a summary is a failure, whatever the exit code."""
-    found = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
-    if not found:
+    summaries = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
+    if not summaries:
         return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
-    errors = sum(int(number) for summary in found for number in summary if number)
+    errors = sum(int(number) for summary in summaries for number in summary if number)
     counts = {"errors": errors}
     if code == 0 and not errors:
         return Result(PASSED, counts)
@@ -335,66 +335,21 @@ def find_sanitizer() -> str | None:
     return shutil.which("compute-sanitizer", path=path)
 
 
-def describe() -> dict[str, Any]:
-    """Return what a reader of the receipt needs to know about the machine, without any paths."""
-    import cupy
-
-    runtime = cupy.cuda.runtime
-    gpus = runtime.getDeviceCount()
-    packages = {}
-    for module in (
-        "cupy",
-        "cudf",
-        "dask_cudf",
-        "dask_cuda",
-        "rmm",
-        "ucxx",
-        "dask",
-        "pandas",
-        "numpy",
-    ):
-        try:
-            packages[module] = str(importlib.import_module(module).__version__)
-        except ImportError:
-            continue
-    return {
-        "device": runtime.getDeviceProperties(0)["name"].decode(),
-        "gpus": gpus,
-        "driver": driver(),
-        "cuda": cuda_version(runtime.runtimeGetVersion()),
-        "python": platform.python_version(),
-        "packages": packages,
-    }
-
-
-def driver() -> str | None:
-    """Return the version of the NVIDIA driver, or None if nvidia-smi does not work."""
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.split("\n")[0].strip()
-
-
-def cuda_version(number: int) -> str:
-    """Return a CUDA version number such as 13020 as text, 13.2."""
-    return f"{number // 1000}.{number % 1000 // 10}"
-
-
 def machine() -> dict[str, Any]:
-    """Describe the machine from a separate process, so that its GPU memory is free before the steps."""
-    code = "import json; from benchmarks import on_gpu; print(json.dumps(on_gpu.describe()))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
+    """Return what a reader of the receipt needs to know about the machine, without any paths."""
+    listed = describe.gpus()
+    if listed is None or importlib.util.find_spec("cupy") is None:
         raise SystemExit(
-            f"{done.stderr}\nThis takes a CUDA GPU and CuPy, and found none: run nvidia-smi to see the "
-            'GPUs, and pip install -e ".[cuda13,test]" (or [cuda12], as nvidia-smi says)'
+            "This takes a CUDA GPU and CuPy, and found none: run nvidia-smi to see the GPUs, and "
+            'pip install -e ".[cuda13,test]" (or [cuda12], as nvidia-smi says)'
         )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return {
+        "device": listed["devices"][0]["name"],
+        "gpus": len(visible_devices(len(listed["devices"]))),
+        "driver": listed["driver"],
+        "python": platform.python_version(),
+        "packages": describe.versions(),
+    }
 
 
 def default_jobs() -> int:

@@ -158,12 +158,12 @@ def write(receipt: Mapping[str, Any], path: Path = PATH) -> None:
 
 def latest(receipt: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """Return the last result of each step that was run, with its run."""
-    found = {}
+    results = {}
     for run in sorted(receipt["runs"], key=lambda run: str(run["date"])):
         for name, step in run["steps"].items():
             if step["status"] != NOT_RUN:
-                found[name] = (step, run)
-    return found
+                results[name] = (step, run)
+    return results
 
 
 def merge(receipts: Iterable[Mapping[str, Any]], now: Mapping[str, str]) -> dict[str, Any]:

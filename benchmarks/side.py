@@ -39,8 +39,9 @@ ITERATIONS = 20  # iterations of PageRank
 
 ENOUGH = 0.1  # seconds for which a fast call is repeated in one measurement
 MOST = 20  # maximum number of calls in one measurement
-# A GPU's memory pool starts with this part of the free memory, because both sides of a comparison have one.
-POOL = 0.25
+# The parts of a GPU's memory with which the pools of a process and of a worker start. Both sides of a
+# comparison have both.
+POOL, WORKERS_POOL = 0.25, 0.125
 
 
 def _hops(graph: gf.Graph, start: int, **options: Any) -> Any:
@@ -79,7 +80,7 @@ def main() -> None:
     options = json.loads(sys.argv[1])
     with ExitStack() as stack:
         if options["gpu"]:
-            gpu.start(gpu.part_of_memory(POOL))
+            gpu.start(gpu.part_of_memory(POOL), fixed=False)
         side = Side(options["workers"], on_gpu=options["gpu"], stack=stack)
         for line in sys.stdin:
             command = json.loads(line)
@@ -103,8 +104,8 @@ class Side:
         Closes the clusters at the end.
     size : int, optional
         Number of workers of a cluster; by default as many as members.
-    protocol : str, default "tcp"
-        Protocol of the clusters.
+    **cluster
+        The protocol and the pool of clusters on GPUs; see :func:`benchmarks.gpu.cluster`.
     """
 
     def __init__(
@@ -114,10 +115,10 @@ class Side:
         on_gpu: bool,
         stack: ExitStack,
         size: int | None = None,
-        protocol: str = "tcp",
+        **cluster: Any,
     ) -> None:
         self._workers, self._gpu, self._stack = workers, on_gpu, stack
-        self._size, self._protocol = size, protocol
+        self._size, self._cluster = size, {"pool": WORKERS_POOL, **cluster}
         self._clients: dict[int, Any] = {}
 
     def load(
@@ -281,7 +282,7 @@ class Side:
             from distributed import Client
 
             enter = self._stack.enter_context
-            cluster = enter(gpu.cluster(workers, on_gpu=self._gpu, protocol=self._protocol))
+            cluster = enter(gpu.cluster(workers, on_gpu=self._gpu, **self._cluster))
             self._clients[workers] = enter(Client(cluster, set_as_default=False))
         return self._clients[workers]
 

@@ -1,4 +1,4 @@
-"""The receipt of a run on a GPU holds for the kernels that ran, and for nothing less than all steps."""
+"""A receipt covers the kernels that ran on a GPU, and a release needs all of its steps."""
 
 from __future__ import annotations
 
@@ -39,10 +39,42 @@ def kept(root, *runs):
     return path
 
 
-def test_a_release_takes_a_receipt_of_all_steps(root, capsys):
-    path = kept(root, run())
-    assert receipt.check_release(path, root) == 0
-    assert "kernels: the ones last tested on H200 on 2030-01-02" in capsys.readouterr().out
+STEPS = [
+    ({}, None),
+    (None, "memcheck: not run"),
+    ({"status": "failed", "why": "test_x"}, "memcheck: failed (test_x)"),
+    ({"status": "not run", "why": "no such tool"}, "memcheck: not run (no such tool)"),
+    ({"quick": True}, "memcheck: run with --quick only"),
+]
+
+
+@pytest.mark.parametrize(("step", "message"), STEPS)
+def test_a_release_needs_every_step_to_pass(root, step, message, capsys):
+    whole = run()
+    if step is None:
+        del whole["steps"]["memcheck"]
+    else:
+        whole["steps"]["memcheck"] = {"status": "passed", **step}
+    assert receipt.check_release(kept(root, whole), root) == (1 if message else 0)
+    shown = capsys.readouterr().out
+    assert (message or "kernels: the ones last tested on H200 on 2030-01-02") in shown
+
+
+def test_a_release_needs_a_valid_receipt(root, capsys):
+    path = root / "receipt.json"
+    assert receipt.show(path, root) == 0
+    assert capsys.readouterr().out == "kernels: never tested on a GPU\n"
+    assert receipt.check_release(path, root) == 1
+    assert "there is no receipt" in capsys.readouterr().out
+    for text in ("", "[]", "{}", '{"sources": {}, "runs": [{"date": 1}]}'):
+        path.write_text(text)
+        with pytest.raises(
+            receipt.ReceiptError, match=r"receipt\.json is no receipt.*take it from"
+        ):
+            receipt.read(path)
+        assert receipt.check_release(path, root) == 1
+        assert receipt.show(path, root) == 0
+        assert "kernels: unknown" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -88,7 +120,7 @@ constexpr int LIMIT = 1; /* of
         pytest.param(".cu", CUDA, ("Adds.", "of\n   all"), ("1", "//b"), id="cuda"),
     ],
 )
-def test_the_hash_is_of_code_and_not_of_prose(tmp_path, suffix, text, prose, code):
+def test_the_hash_covers_code_but_not_prose(tmp_path, suffix, text, prose, code):
     def code_hash(text):
         file = tmp_path / f"file{suffix}"
         file.write_text(text)
@@ -102,7 +134,7 @@ def test_the_hash_is_of_code_and_not_of_prose(tmp_path, suffix, text, prose, cod
     assert code_hash(text.replace("\n", "\n\n")) == code_hash(text)
 
 
-def test_files_that_are_new_or_gone_are_changes(root):
+def test_new_and_removed_files_are_changes(root):
     path = kept(root, run())
     (root / FOREST).rename(root / FOREST.replace("forest", "trees"))
     (root / receipt.FOLDERS[0] / "loading.py").touch()
@@ -111,7 +143,7 @@ def test_files_that_are_new_or_gone_are_changes(root):
     assert changed == [f"dask_graphflow/kernels/{name}" for name in names]
 
 
-def test_what_does_not_run_on_a_gpu_is_none_of_its_business(root):
+def test_files_that_do_not_run_on_a_gpu_are_not_covered(root):
     path = kept(root, run())
     for name in receipt.NOT_ON_GPU:
         file = root / receipt.FOLDERS[0] / name
@@ -120,51 +152,10 @@ def test_what_does_not_run_on_a_gpu_is_none_of_its_business(root):
     assert receipt.check_release(path, root) == 0
 
 
-@pytest.mark.parametrize("left_out", receipt.REQUIRED)
-def test_a_step_that_was_not_run_fails_the_release(root, left_out, capsys):
-    path = kept(root, run(steps=[step for step in receipt.REQUIRED if step != left_out]))
-    assert receipt.check_release(path, root) == 1
-    assert f"{left_out}: not run" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"status": "failed", "why": "test_x"}, "memcheck: failed (test_x)"),
-        ({"status": "not run", "why": "no such tool"}, "memcheck: not run (no such tool)"),
-        ({"quick": True}, "memcheck: run with --quick only"),
-    ],
-)
-def test_a_step_that_did_not_wholly_pass_fails_the_release(root, how, message, capsys):
-    one = run()
-    one["steps"]["memcheck"] = {"status": "passed", **how}
-    assert receipt.check_release(kept(root, one), root) == 1
-    assert message in capsys.readouterr().out
-
-
-def test_without_a_receipt_the_kernels_were_never_tested(root, capsys):
-    nowhere = root / "receipt.json"
-    assert receipt.show(nowhere, root) == 0
-    assert capsys.readouterr().out == "kernels: never tested on a GPU\n"
-    assert receipt.check_release(nowhere, root) == 1
-    assert "there is no receipt" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sources": {}, "runs": [{"date": 1}]}'])
-def test_a_file_that_is_no_receipt_is_said_to_be_none(root, text, capsys):
-    path = root / "receipt.json"
-    path.write_text(text)
-    with pytest.raises(receipt.ReceiptError, match=r"receipt\.json is no receipt.*take it from"):
-        receipt.read(path)
-    assert receipt.check_release(path, root) == 1
-    assert receipt.show(path, root) == 0
-    assert "kernels: unknown" in capsys.readouterr().out
-
-
 # Merging
 
 
-def test_receipts_of_parts_make_a_whole(root):
+def test_receipts_of_parts_are_merged(root):
     now = receipt.sources(root)
     half = len(receipt.REQUIRED) // 2
     first = run("2030-01-01", receipt.REQUIRED[:half])
@@ -192,15 +183,7 @@ def test_the_last_run_of_a_step_counts(root):
     assert merged(mended, good, bad)["runs"] == [good, mended]
 
 
-def test_runs_of_other_kernels_are_dropped(root):
-    old = {"sources": receipt.sources(root), "runs": [run("2030-01-01")]}
-    (root / FOREST).write_text("")
-    now = receipt.sources(root)
-    part = {"sources": now, "runs": [run("2030-01-02", ["memcheck"])]}
-    assert receipt.merge([old, part], now) == part
-
-
-def test_the_command_merges_into_a_receipt_and_refuses_those_of_other_kernels(tmp_path, capsys):
+def test_the_command_rejects_receipts_of_other_kernels(tmp_path, capsys):
     now, into = receipt.sources(), tmp_path / "whole.json"
     for name, sources in (("one", now), ("other", {**now, FOREST: "0"})):
         receipt.write({"sources": sources, "runs": [run(steps=["memcheck"])]}, tmp_path / name)
@@ -211,7 +194,7 @@ def test_the_command_merges_into_a_receipt_and_refuses_those_of_other_kernels(tm
     assert receipt.main([str(tmp_path / "none"), "--into", str(into)]) == 1
 
 
-def test_dev_prints_and_checks_it_with_the_standard_library_alone():
+def test_dev_needs_only_the_standard_library():
     outputs = []
     for command in ("receipt", "release"):
         # -S: without site-packages
@@ -230,16 +213,12 @@ def test_dev_prints_and_checks_it_with_the_standard_library_alone():
 # The script that writes it
 
 
-def test_every_step_is_in_a_group_or_runs_the_tests():
+def test_every_step_is_in_a_group():
     grouped = {name for group in on_gpu.GROUPS.values() for name in group}
     assert {*grouped, "tests"} == {*receipt.REQUIRED}
-
-
-def test_files_with_a_marker_are_found():
-    mark = "gpu2"
-    for file in (ROOT / "tests").glob("test_*.py"):
-        has = f"mark.{mark}" in file.read_text()
-        assert (f"tests/{file.name}" in on_gpu.marked(mark)) == has, file
+    assert on_gpu.chosen([], []) == list(receipt.REQUIRED)
+    assert on_gpu.chosen(["racecheck"], ["sanitizer"]) == ["memcheck", "initcheck"]
+    assert on_gpu.chosen(["tests", "sanitizer", "benchmark", "two-gpus"], []) == []
 
 
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
@@ -251,14 +230,6 @@ def test_benchmarks_of_steps_have_valid_arguments(name, monkeypatch):
         peers = ["--peers", bench.peer] if bench.peer else []
         assert benchmarks.main([*arguments.split(), *peers, "--out", "folder"]) == 0
     assert [options.out for options in parsed] == ["folder", "folder"]
-
-
-def test_steps_are_chosen_by_name_and_by_group():
-    assert on_gpu.chosen([], []) == list(receipt.REQUIRED)
-    assert on_gpu.chosen([], ["sanitizer"]) == ["memcheck", "racecheck", "initcheck"]
-    assert on_gpu.chosen(["racecheck"], ["sanitizer"]) == ["memcheck", "initcheck"]
-    left = on_gpu.chosen(["tests", "sanitizer", "benchmark", "two-gpus"], [])
-    assert left == []
 
 
 CASE = '<testcase classname="tests.test_x" name="test_{}">{}</testcase>'
@@ -278,15 +249,14 @@ PASS, FAIL, SKIP = (
         (3, PASS, "failed", "pytest ended with exit code 3"),
     ],
 )
-def test_what_pytest_reports(code, cases, status, why, tmp_path):
+def test_a_run_of_pytest_passes_if_a_test_passed_and_none_failed(
+    code, cases, status, why, tmp_path
+):
     report = tmp_path / "report.xml"
     report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
     result = on_gpu.judge_tests(code, report)
     assert (result.status, result.why) == (status, why)
     assert result.counts["passed"] == cases.count(PASS)
-
-
-def test_pytest_without_a_report_has_not_passed(tmp_path):
     assert on_gpu.judge_tests(0, tmp_path / "none").status == "failed"
 
 
@@ -303,11 +273,11 @@ def test_pytest_without_a_report_has_not_passed(tmp_path):
         (None, "", "failed"),
     ],
 )
-def test_what_compute_sanitizer_reports(code, log, status):
+def test_a_sanitizer_passes_with_a_summary_without_errors(code, log, status):
     assert on_gpu.judge_sanitizer(code, log).status == status
 
 
-def test_parts_of_a_run_pass_together_or_not_at_all():
+def test_parts_of_a_step_are_combined():
     good, bad = (
         on_gpu.Result("passed", {"errors": 0}),
         on_gpu.Result("failed", {"errors": 2}, "why"),
@@ -342,7 +312,7 @@ def calls_of(steps, monkeypatch, step):
 
 
 @pytest.mark.parametrize("jobs", [1, 12])
-def test_tests_that_run_alone_come_after_all_others(steps, monkeypatch, jobs):
+def test_tests_that_measure_time_run_after_the_others(steps, monkeypatch, jobs):
     steps.jobs = jobs
     (first, *more) = calls_of(steps, monkeypatch, "tests")
     assert ("-n" in first) == (jobs > 1)
@@ -357,13 +327,7 @@ def test_tests_that_run_alone_come_after_all_others(steps, monkeypatch, jobs):
     assert {"tests/test_link_device.py", "tests/test_strangers.py"} <= {*more[0]}
 
 
-def test_files_that_need_two_gpus_run_side_by_side_and_count_together(steps, monkeypatch):
-    steps.gpus = 2
-    seen = calls_of(steps, monkeypatch, "tests-two-gpus")
-    assert [file for *_, file in sorted(seen)] == sorted(on_gpu.marked("gpu2"))
-
-
-def test_a_sanitizers_cases_are_shared_out_over_the_gpus(steps, monkeypatch):
+def test_cases_of_a_sanitizer_are_shared_by_the_gpus(steps, monkeypatch):
     steps.jobs, steps.gpus = 3, 2
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(on_gpu, "find_sanitizer", lambda: "compute-sanitizer")
@@ -384,7 +348,7 @@ def steps(tmp_path):
     return on_gpu.Steps(tmp_path, quick=False, peers=False, limit=60, gpus=1)
 
 
-def test_a_sanitizer_that_is_absent_and_a_gpu_that_is_missing_are_not_run(steps, monkeypatch):
+def test_steps_without_a_sanitizer_or_a_second_gpu_are_not_run(steps, monkeypatch):
     monkeypatch.setattr(on_gpu, "find_sanitizer", lambda: None)
     assert steps.run("memcheck").status == "not run"
     for name in on_gpu.GROUPS["two-gpus"]:
@@ -398,7 +362,7 @@ def running(process):
         return False
 
 
-def test_a_step_past_its_limit_is_ended_with_what_it_started(monkeypatch, tmp_path):
+def test_a_step_past_its_limit_is_ended_with_its_children(monkeypatch, tmp_path):
     monkeypatch.setattr(on_gpu, "PATIENCE", 0.2)
     code = (
         "import signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN);"
@@ -414,7 +378,7 @@ def test_a_step_past_its_limit_is_ended_with_what_it_started(monkeypatch, tmp_pa
     assert on_gpu.call([sys.executable, "-c", "raise SystemExit(3)"], 60) == 3
 
 
-def test_the_receipt_is_kept_after_each_step_and_joined_to_what_was_there(tmp_path, monkeypatch):
+def test_the_receipt_is_written_after_each_step(tmp_path, monkeypatch):
     monkeypatch.setattr(on_gpu, "machine", lambda: {"device": "H200", "gpus": 1})
     kept_before = []
 

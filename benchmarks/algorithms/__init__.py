@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-import sys
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +13,10 @@ from benchmarks import cugraph, gpu, report
 from benchmarks.errors import UnusableInputError
 from benchmarks.harness import take_turns
 
+from . import peers
 from .agreement import Agreement, check_shortest
 from .inputs import DIRECTED, Inputs
 from .ours import FRAME, LOOP, Ours
-from .peers import PEERS
 from .rows import ROWS, Row
 
 NOTES = f"""\
@@ -38,19 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--only", nargs="+", choices=list(ROWS), default=list(ROWS), metavar="NAME",
         help=f"some of {', '.join(ROWS)}",
     )  # fmt: skip
-    parser.add_argument(
-        "--peers", nargs="+", choices=[*PEERS, cugraph.NAME], default=[], metavar="PEER",
-        help=f"others to measure: {', '.join(PEERS)}; with --gpu, {cugraph.NAME}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--python", default=sys.executable, help="the Python that has the peers (default: this one)"
-    )
-    parser.add_argument("--gap", metavar="FOLDER", help="where GAP's programs are, or set GAP")
-    parser.add_argument("--gpu", action="store_true", help="measure cuDF frames")
-    parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
-    parser.add_argument(
-        "--timeout", type=float, default=120, help="seconds of a peer's turn (default 120)"
-    )
+    peers.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,7 +47,10 @@ def run(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         inputs = Inputs.of(options.scale, options.seed, gpu=options.gpu)
         contestants: list[Any] = [Ours(inputs, options.workers, on_gpu=options.gpu)]
-        contestants += peers_of(options, inputs, stack)
+        if not options.gpu:
+            contestants += peers.started(options, inputs, stack)
+        elif cugraph.NAME in options.peers:
+            contestants.append(cugraph.Cugraph(inputs))
         results: dict[str, Any] = {
             "benchmark": "algorithms",
             "graph": f"R-MAT scale {options.scale}, seed {options.seed}",
@@ -86,24 +74,6 @@ def run(options: argparse.Namespace) -> int:
     where = "gpu-" if options.gpu else ""
     report.show(text, results, f"algorithms-{where}scale{options.scale}", options)
     return int(any(row["differs"] for row in results["rows"].values()))
-
-
-def peers_of(options: argparse.Namespace, inputs: Inputs, stack: ExitStack) -> list[Any]:
-    """Return the peers that can run, and print the reasons of the others."""
-    if options.gpu:
-        return [cugraph.Cugraph(inputs)] if cugraph.NAME in options.peers else []
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="graphflow-peers-"))
-    peers = []
-    for name in options.peers:
-        if name not in PEERS:
-            raise UnusableInputError(f"--peers {name} needs --gpu")
-        peer = PEERS[name](name, Path(folder), inputs, options)
-        stack.callback(peer.close)
-        if reason := peer.missing():
-            print(f"left out {name}: {reason}", file=sys.stderr)
-        else:
-            peers.append(peer)
-    return peers
 
 
 def measure(

@@ -116,124 +116,92 @@ class Igraph(Library):
 class Networkit(Library):
     """NetworKit: C++, OpenMP."""
 
-    def made(self, vertices, source, target, weight, directed):
+    def __init__(self, folder, workers):
         import networkit
 
-        networkit.setNumberOfThreads(self.workers)
+        super().__init__(folder, workers)
+        networkit.setNumberOfThreads(workers)
+        self.nk = networkit
+
+    def made(self, vertices, source, target, weight, directed):
         ends = source.astype("uint64"), target.astype("uint64")
         edges = ends if weight is None else (weight, ends)
         how = {"weighted": weight is not None, "directed": directed}
-        return networkit.GraphFromCoo(edges, n=vertices, **how)
+        return self.nk.GraphFromCoo(edges, n=vertices, **how)
 
     def components(self, g):
-        import networkit
-
-        made = networkit.components.ConnectedComponents(g)
+        made = self.nk.components.ConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
 
     def bfs(self, g, sources):
-        import networkit
-
-        made = networkit.distance.BFS(g, sources[0], storePaths=False)
+        made = self.nk.distance.BFS(g, sources[0], storePaths=False)
         return lambda: made.run(), lambda done: _distances(done.getDistances())
 
     def sssp(self, g, sources):
-        import networkit
-
-        made = networkit.distance.Dijkstra(g, sources[0], storePaths=False)
+        made = self.nk.distance.Dijkstra(g, sources[0], storePaths=False)
         return lambda: made.run(), lambda done: _distances(done.getDistances())
 
     def _scores(self, made):
         return lambda: made.run(), lambda done: np.array(done.scores())
 
     def core_number(self, g):
-        import networkit
-
-        return self._scores(networkit.centrality.CoreDecomposition(g))
+        return self._scores(self.nk.centrality.CoreDecomposition(g))
 
     def katz_centrality(self, g, alpha, tol):
-        import networkit
-
         # It scales the scores to length 1 in each iteration before it adds beta, so its scores differ.
-        return networkit.centrality.KatzCentrality(g, alpha, 1.0, tol).run, None
+        return self.nk.centrality.KatzCentrality(g, alpha, 1.0, tol).run, None
 
     def eigenvector_centrality(self, g, tol):
-        import networkit
-
-        return self._scores(networkit.centrality.EigenvectorCentrality(g, tol))
+        return self._scores(self.nk.centrality.EigenvectorCentrality(g, tol))
 
     def betweenness_centrality(self, g, sources):
-        import networkit
-
         # It draws the sources itself, so its scores differ.
-        return networkit.centrality.EstimateBetweenness(g, len(sources), parallel=True).run, None
+        return self.nk.centrality.EstimateBetweenness(g, len(sources), parallel=True).run, None
 
     def closeness_centrality(self, g, sources):
-        import networkit
-
-        search = networkit.distance.SPSP(g, sources)
+        search = self.nk.distance.SPSP(g, sources)
         return lambda: search.run(), lambda done: _closeness(np.array(done.getDistances()))
 
     def harmonic_centrality(self, g, sources):
-        import networkit
-
-        search = networkit.distance.SPSP(g, sources)
+        search = self.nk.distance.SPSP(g, sources)
         return lambda: search.run(), lambda done: _harmonic(np.array(done.getDistances()))
 
     def strongly_connected_components(self, g):
-        import networkit
-
-        made = networkit.components.StronglyConnectedComponents(g)
+        made = self.nk.components.StronglyConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
 
     def maximal_independent_set(self, g):
-        import networkit
-
-        return lambda: networkit.independentset.Luby().run(g), None
+        return lambda: self.nk.independentset.Luby().run(g), None
 
     def degree_centrality(self, g):
-        import networkit
-
-        return self._scores(networkit.centrality.DegreeCentrality(g))
+        return self._scores(self.nk.centrality.DegreeCentrality(g))
 
     def triangle_count(self, g):
-        import networkit
-
-        made = networkit.centrality.LocalClusteringCoefficient(g, turbo=True)
+        made = self.nk.centrality.LocalClusteringCoefficient(g, turbo=True)
 
         def counted(done):
-            degrees = networkit.centrality.DegreeCentrality(g).run().scores()
+            degrees = self.nk.centrality.DegreeCentrality(g).run().scores()
             pairs = np.array(degrees) * (np.array(degrees) - 1) / 2
             return np.rint(np.array(done.scores()) * pairs)
 
         return lambda: made.run(), counted
 
     def clustering(self, g):
-        import networkit
-
-        return self._scores(networkit.centrality.LocalClusteringCoefficient(g, turbo=True))
+        return self._scores(self.nk.centrality.LocalClusteringCoefficient(g, turbo=True))
 
     def minimum_spanning_forest(self, g):
-        import networkit
-
-        made = networkit.graph.KruskalMSF(g)
+        made = self.nk.graph.KruskalMSF(g)
         return lambda: made.run(), lambda done: np.array([done.getTotalWeight()])
 
     def louvain(self, g):
-        import networkit
-
-        return self._communities(g, networkit.community.PLM(g))
+        return self._communities(g, self.nk.community.PLM(g))
 
     def leiden(self, g):
-        import networkit
-
-        return self._communities(g, networkit.community.ParallelLeiden(g))
+        return self._communities(g, self.nk.community.ParallelLeiden(g))
 
     def _communities(self, g, made):
-        import networkit
-
         def modularity(done):
-            return np.array([networkit.community.Modularity().getQuality(done.getPartition(), g)])
+            return np.array([self.nk.community.Modularity().getQuality(done.getPartition(), g)])
 
         return lambda: made.run(), modularity
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import selectors
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.errors import ContenderFailedError
-from benchmarks.harness import Outcome
+from benchmarks.errors import ContenderFailedError, UnusableInputError
+from benchmarks.harness import JsonProcess, Outcome
 
 from .inputs import DIRECTED, WEIGHTED, Inputs
 from .rows import BUILD, ITERATIONS, SAMPLED, Row
 
+CUGRAPH = "cugraph"
 PROGRAM = Path(__file__).with_name("peer.py")
 TRIALS = 3
 DELTA = 2  # bucket width, the fastest of 1, 2, 4, ... for weights from 1 to 255 at scale 20
@@ -33,9 +35,10 @@ class Peer:
         self, name: str, folder: Path, inputs: Inputs, options: argparse.Namespace
     ) -> None:
         self.name, self.version = name, ""
-        self._inputs, self._folder, self._seconds = inputs, folder, options.timeout
-        self._command = [options.python, str(PROGRAM), name, str(folder), str(options.workers)]
-        self._process: subprocess.Popen[str] | None = None
+        self.folder = folder
+        self._inputs, self._seconds = inputs, options.timeout
+        command = [options.python, str(PROGRAM), name, str(folder), str(options.workers)]
+        self._process = JsonProcess(command, folder / f"{name}.log")
         self._can: list[str] = []
 
     def missing(self) -> str | None:
@@ -50,7 +53,7 @@ class Peer:
         """Return the work of a row, if the library has the algorithm."""
         if row.algorithm not in self._can:
             return {}
-        self._inputs.write(row.graph, str(self._folder))
+        self._inputs.write(row.graph, str(self.folder))
         return {self.name: partial(self.run, row)}
 
     def run(self, row: Row) -> Outcome:
@@ -62,47 +65,24 @@ class Peer:
         self, algorithm: str, graph: str, options: Any, *, wanted: bool, from_edges: bool = False
     ) -> Outcome:
         """Run an algorithm on a graph that was written to the folder."""
-        if self._process is None:  # the process was ended after a timeout
+        if not self._process.running:  # it was ended after a timeout
             self._start()
-        assert self._process is not None
         request = {
             "algorithm": algorithm, "graph": graph, "options": options, "wanted": wanted,
             "from_edges": from_edges,
         }  # fmt: skip
-        print(json.dumps(request), file=self._process.stdin, flush=True)
-        answer = self._receive()
-        if "failed" in answer:
-            raise ContenderFailedError(answer["failed"])
+        self._process.send(request)
+        answer = self._process.receive(self._seconds)
         return Outcome(answer["seconds"], answer["path"] and np.load(answer["path"]))
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        self._process.stop(patience=0)
 
     def _start(self) -> None:
-        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self._process = subprocess.Popen(self._command, text=True, **pipes)
-        hello = self._receive()
+        self._process.start()
+        hello = self._process.receive(self._seconds)
         self.version, self._can = hello["version"], hello["can"]
-
-    def _receive(self) -> dict[str, Any]:
-        """Return the next line of the process, and end the process after a timeout."""
-        process = self._process
-        assert process is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            if not selector.select(self._seconds):
-                self.close()
-                raise ContenderFailedError(f"took longer than {self._seconds:g} s")
-        line = process.stdout.readline()
-        if not line:
-            last = process.stderr.read().strip().splitlines()[-1:] or ["it ended"]
-            self.close()
-            raise ContenderFailedError(last[0])
-        return dict(json.loads(line))
 
 
 class Gap:
@@ -201,3 +181,36 @@ PEERS: dict[str, type[Peer] | type[Gap]] = {
     "scipy": Peer,
     "gap": Gap,
 }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all benchmarks that compare this library with peers."""
+    parser.add_argument(
+        "--peers", nargs="+", choices=[*PEERS, CUGRAPH], default=[], metavar="PEER",
+        help=f"others to measure: {', '.join(PEERS)}; with --gpu, {CUGRAPH}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--python", default=sys.executable, help="the Python that has the peers (default: this one)"
+    )
+    parser.add_argument("--gap", metavar="FOLDER", help="where GAP's programs are, or set GAP")
+    parser.add_argument("--gpu", action="store_true", help="measure cuDF frames")
+    parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
+    parser.add_argument(
+        "--timeout", type=float, default=120, help="seconds of a peer's turn (default 120)"
+    )
+
+
+def started(options: argparse.Namespace, inputs: Any, stack: ExitStack) -> list[Peer | Gap]:
+    """Return the peers on the host that can run, and print the reasons of the others."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="graphflow-peers-"))
+    peers = []
+    for name in options.peers:
+        if name not in PEERS:
+            raise UnusableInputError(f"--peers {name} needs --gpu")
+        peer = PEERS[name](name, Path(folder), inputs, options)
+        stack.callback(peer.close)
+        if reason := peer.missing():
+            print(f"left out {name}: {reason}", file=sys.stderr)
+        else:
+            peers.append(peer)
+    return peers

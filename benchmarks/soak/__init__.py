@@ -69,7 +69,7 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
     """Run the storms, and check the state of the cluster after each."""
     from distributed import Client, LocalCluster
 
-    truth, found = oracle(), Findings()
+    truth, findings = oracle(), Findings()
     left: list[str] = []
     memory: list[dict[str, int]] = []
     spared = None
@@ -86,7 +86,7 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
         client.as_current(),
     ):
         for storm in range(STORMS):
-            found.now = f"storm {storm + 1}"
+            findings.now = f"storm {storm + 1}"
             stop = time.monotonic() + minutes * 60 / STORMS
             with ThreadPoolExecutor(CALLERS) as pool:
                 callers = [
@@ -96,17 +96,17 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
                         Random(f"{seed} {storm} {caller}"),
                         stop,
                         truth,
-                        found,
+                        findings,
                     )
                     for caller in range(CALLERS)
                 ]
-                kill(cluster, Random(f"{seed} {storm}"), stop, kill_every, spared, found)
+                kill(cluster, Random(f"{seed} {storm}"), stop, kill_every, spared, findings)
             for caller in callers:
                 caller.result()
             client.wait_for_workers(workers, timeout=PATIENCE)
-            found.now += ", at rest"
+            findings.now += ", at rest"
             # Use each algorithm on all workers once more, while nothing is killed.
-            caller = Caller(client, Random(0), truth, found, (workers,))
+            caller = Caller(client, Random(0), truth, findings, (workers,))
             for name in truth:
                 caller.call(name, "all")
             del caller
@@ -122,16 +122,16 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
         "callers": CALLERS,
         "kill_every": kill_every,
         "seed": seed,
-        "counts": {name: found.counts[name] for name in (*ALLOWED, *FAULTS)},
-        "slowest_seconds": found.slowest,
+        "counts": {name: findings.counts[name] for name in (*ALLOWED, *FAULTS)},
+        "slowest_seconds": findings.slowest,
         "left": left,
         "memory_bytes": memory,
-        "errors": found.errors,
+        "errors": findings.errors,
     }
 
 
 def kill(
-    cluster: Any, rng: Random, stop: float, every: float, spared: Any, found: Findings
+    cluster: Any, rng: Random, stop: float, every: float, spared: Any, findings: Findings
 ) -> None:
     """Kill workers at random times, but never a spared one."""
     while (pause := every * (0.5 + rng.random())) < stop - time.monotonic():
@@ -145,7 +145,7 @@ def kill(
         for pid in rng.sample(alive, min(at_once, len(alive))):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-                found.note("killed")
+                findings.note("killed")
 
 
 def what_is_left(client: Any) -> list[str]:
@@ -189,10 +189,10 @@ def in_memory(client: Any, worker: int) -> dict[str, int]:
 
 def faults(results: dict[str, Any]) -> list[str]:
     """Return the faults that were found."""
-    found = [f"{results['counts'][name]} {name}" for name in FAULTS if results["counts"][name]]
-    found += [f"{len(results['left'])} left"] if results["left"] else []
+    findings = [f"{results['counts'][name]} {name}" for name in FAULTS if results["counts"][name]]
+    findings += [f"{len(results['left'])} left"] if results["left"] else []
     *_, before, after = results["memory_bytes"]
-    return found + [f"{name} grew" for name in before if after[name] > GROWTH * before[name]]
+    return findings + [f"{name} grew" for name in before if after[name] > GROWTH * before[name]]
 
 
 def show(results: dict[str, Any]) -> str:

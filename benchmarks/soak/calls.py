@@ -85,7 +85,7 @@ def oracle() -> dict[str, pd.DataFrame]:
     with dask.config.set(scheduler="threads"):
         graph = gf.Graph(edges(), **ENDS, shards=1).persist()
         asked = {name: question(graph) for name, question in QUESTIONS.items()}
-        return {name: found.compute().reset_index(drop=True) for name, found in asked.items()}
+        return {name: lazy.compute().reset_index(drop=True) for name, lazy in asked.items()}
 
 
 class Findings:
@@ -116,13 +116,13 @@ class Findings:
 
 
 def call_on(
-    address: str, rng: Random, stop: float, truth: dict[str, pd.DataFrame], found: Findings
+    address: str, rng: Random, stop: float, truth: dict[str, pd.DataFrame], findings: Findings
 ) -> None:
     """Make one call after another, as a client, until it is time to stop."""
     from distributed import Client
 
     with Client(address, set_as_default=False) as client, client.as_current():
-        caller = Caller(client, rng, truth, found)
+        caller = Caller(client, rng, truth, findings)
         while time.monotonic() < stop:
             caller.call(rng.choice(list(truth)), rng.choice(["all", "part", "persist", "cancel"]))
 
@@ -136,7 +136,7 @@ class Caller:
         The current client.
     rng : Random
     truth : dict of str to DataFrame
-    found : Findings
+    findings : Findings
     shards : tuple of int
         Numbers of shards to choose from for graphs.
     """
@@ -146,10 +146,10 @@ class Caller:
         client: Any,
         rng: Random,
         truth: dict[str, pd.DataFrame],
-        found: Findings,
+        findings: Findings,
         shards: tuple[int, ...] = (2, 3, SHARDS),
     ) -> None:
-        self._client, self._rng, self._truth, self._found = client, rng, truth, found
+        self._client, self._rng, self._truth, self._findings = client, rng, truth, findings
         self._shards = shards
         self._graph: gf.Graph | None = None
 
@@ -171,10 +171,10 @@ class Caller:
             what, told = "failed", repr(error)
             what = "lost data" if any(text in told for text in LOST) else what
         if what not in ("right", "cancelled"):
-            self._found.fail(what, f"{name}, {how}", told)
+            self._findings.fail(what, f"{name}, {how}", told)
             self._graph = None  # the persisted graph may have failed permanently
             gc.collect()  # its future has the error, whose traceback refers to the future
-        self._found.note(what, time.monotonic() - began)
+        self._findings.note(what, time.monotonic() - began)
 
     def _asked(self, name: str, how: str) -> str:
         from distributed import wait
