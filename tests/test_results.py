@@ -102,7 +102,7 @@ def test_a_graph_in_an_event_loop(edges, shards):
 def test_estimates_and_plots_in_an_event_loop_say_how_to_ask(edges, monkeypatch):
     links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.01, level=1e-3, gang=0.05)
     monkeypatch.setattr(cluster, "measure_links", lambda *_, **__: links)
-    monkeypatch.setattr(cluster, "_here", {})  # no other test has measured them
+    monkeypatch.setattr(cluster, "_own_links", {})  # no other test has measured them
     pytest.importorskip("matplotlib").use("agg")
     size = {"num_edges": 400, "num_vertices": 200}
     asks = {
