@@ -101,6 +101,11 @@ def measure(
         let_go()  # frees the copies of graphs, which are made again when they are next needed
     scales = scales or (DEVICE_SCALES if device else SCALES)
     total = len(only) * (len(scales) + 1)
+
+    def report(kernel: str, size: int) -> None:
+        if tell is not None:
+            tell({"kernel": kernel, "vertices": size, "total": total})
+
     rates: dict[int, dict[str, float]] = {}
     taken = 0.0
     for turn, scale in enumerate((scales[0], *scales)):  # the first turn compiles the kernels
@@ -109,17 +114,9 @@ def measure(
             break
         began = time.perf_counter()
         try:
-            rates[size] = {}
-            graph = Workloads(kernels, scale, threads)
-            for name in only:
-                units, work, prepare = getattr(graph, name)()
-                rates[size][name] = units / _seconds(kernels, work, prepare)
-                del work, prepare  # frees the arrays that only this kernel needs
-                if tell is not None:
-                    tell({"kernel": name, "vertices": size, "total": total})
+            rates[size] = _timed(kernels, scale, threads, only, report)
         except MemoryError as error:
-            del rates[size]
-            if not rates:
+            if turn < 2:
                 needed = 24 * EDGE_FACTOR * size
                 raise no_room(kernels, vertices=size, needed=needed, held=0) from error
             break
@@ -128,6 +125,23 @@ def measure(
     if device:
         kernels.namespace.get_default_memory_pool().free_all_blocks()  # other libraries need the room
     return Rates(tuple(rates), **curves)
+
+
+def _timed(
+    kernels: ModuleType,
+    scale: int,
+    threads: int,
+    only: Collection[str],
+    report: Callable[[str, int], None],
+) -> dict[str, float]:
+    """Return the rates on one graph."""
+    graph, rates = Workloads(kernels, scale, threads), {}
+    for name in only:
+        units, work, prepare = getattr(graph, name)()
+        rates[name] = units / _seconds(kernels, work, prepare)
+        del work, prepare  # frees the arrays that only this kernel needs
+        report(name, graph.size)
+    return rates
 
 
 def is_busy(threads: int) -> bool:

@@ -306,33 +306,12 @@ def supersteps(
             "messages": messages,
         }
 
-    parts = {
-        "reading": 0.0,
-        "numbering": 0.0,
-        # The algorithm makes its own rows in the first call.
-        "building": cost.rows * workers.slowest("builds", each, vertices),
-        "dealing": 0.0,
-        **running(usual_steps, usual),
-        "Dask": _dask(graph, workers),
-    }
-    if not graph.built:
-        parts["reading"] = workers.reading(graph)
-        work = 2 * graph.edges / count
-        if not graph.dense:
-            work = numbered(2 * graph.edges, vertices, count)
-        parts["numbering"] = work * workers.numbering(graph)
-        # A member has every undirected edge with an end among its vertices.
-        ends = [
-            edge * (1 if graph.directed else 2 - share)
-            for edge, share in zip(each, shares, strict=True)
-        ]
-        parts["building"] += workers.slowest("builds", ends, vertices)
-        if count > 1:
-            # All members sort their edges by the members that own them, and send them there.
-            sent = (2 * memory.index_bytes(vertices) + graph.weight_bytes) * graph.entries / count
-            parts["dealing"] = graph.entries / count / min(workers.rates("builds", vertices))
-            parts["dealing"] += sent * (1 - 1 / count) / links.c
+    parts = _building(graph, workers, shares)
+    # The algorithm makes its own rows in the first call.
+    parts["building"] += cost.rows * workers.slowest("builds", each, vertices)
+    parts |= running(usual_steps, usual) | {"Dask": _dask(graph, workers)}
     more = sum(running(most_steps, most).values()) - sum(running(usual_steps, usual).values())
+    more = max(more, 0.0)
     plan = {
         "workers": count,
         "supersteps": runs * usual_steps,
@@ -341,10 +320,8 @@ def supersteps(
     }
     reason = f"shares follow the rates, and {limit}{split}"
     if cost.limits:
-        reason = f"{_limits(cost.limits, sum(parts.values()) + max(more, 0.0))}; {reason}"
-    return _estimate(
-        algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=max(more, 0.0)
-    )
+        reason = f"{_limits(cost.limits, sum(parts.values()) + more)}; {reason}"
+    return _estimate(algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=more)
 
 
 def _shares(
@@ -365,6 +342,28 @@ def _shares(
     if any(abs(a - b) > 1e-9 for a, b in zip(shares, limited, strict=True)):
         return limited, True, "the fastest workers have no room for more"
     return limited, True, "every worker has enough memory for its share"
+
+
+def _building(graph: GraphSizes, workers: Workers, shares: Sequence[float]) -> dict[str, float]:
+    """Return the seconds of each part of a build."""
+    parts = dict.fromkeys(("reading", "numbering", "building", "dealing"), 0.0)
+    if graph.built:
+        return parts
+    count, vertices, entries = len(workers), graph.vertices, graph.entries
+    parts["reading"] = workers.reading(graph)
+    ends = 2 * graph.edges
+    work = ends / count if graph.dense else numbered(ends, vertices, count)
+    parts["numbering"] = work * workers.numbering(graph)
+    # A member has every undirected edge with an end among its vertices.
+    made = [entries * share * (1 if graph.directed else 2 - share) for share in shares]
+    parts["building"] = workers.slowest("builds", made, vertices)
+    if count > 1:
+        # All members sort their edges by the members that own them, and send them there.
+        edge_bytes = 2 * memory.index_bytes(vertices) + graph.weight_bytes
+        sent = edge_bytes * entries / count * (1 - 1 / count)
+        parts["dealing"] = entries / count / min(workers.rates("builds", vertices))
+        parts["dealing"] += sent / workers.links.c
+    return parts
 
 
 def _estimate(
