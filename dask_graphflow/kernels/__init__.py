@@ -1,4 +1,7 @@
-"""Kernels: each has a version for the host and one for the device, with the same name and meaning."""
+"""Kernels: each has a version for the host and one for the device, with the same name and meaning.
+
+`threads` is the number of threads that a kernel uses on the host. A device always uses all of its threads.
+"""
 
 from __future__ import annotations
 

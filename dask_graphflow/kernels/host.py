@@ -214,8 +214,6 @@ def hook(
     known : dict, optional
         Information about this forest that is kept between calls. The host kernels do not use it. The
         device kernels store the giant tree in it.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -296,8 +294,6 @@ def absorb(
         Index in this forest of the other forest's first vertex.
     slots : ndarray of integers, optional
         Index in this forest of each vertex of the other forest. Replaces `shift`.
-    threads : int
-        Threads to use.
 
     Returns
     -------

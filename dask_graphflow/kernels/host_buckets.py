@@ -273,8 +273,6 @@ def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
     Parameters
     ----------
     weights : ndarray of numbers, shape (e,)
-    threads : int
-        Threads to use.
     """
     # The parts have a fixed size, so that the mean does not depend on the number of threads.
     cuts = [*range(0, len(weights), PART), len(weights)]
@@ -315,8 +313,6 @@ class Buckets:
         Width of a bucket, greater than 0.
     cutoff : float
         Maximum distance. Vertices that are farther away are not reached.
-    threads : int
-        Threads to use.
     """
 
     def __init__(
@@ -532,8 +528,6 @@ def predecessors(
         The vertices that have no predecessor.
     names : ndarray of integers, shape (V,), optional
         The vertex of each label, if rows are indexed by labels.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -571,8 +565,6 @@ def offer_nearer(
     distance : ndarray of float32 or float64, shape (n,)
     predecessor : ndarray of int32 or int64, shape (n,)
         Changed in place to the smallest vertex that was offered.
-    threads : int
-        Threads to use.
 
     Returns
     -------

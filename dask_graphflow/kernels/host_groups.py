@@ -146,8 +146,6 @@ def best_groups(
         array of bool: the labels that no vertex takes.
     known : dict
         Keeps the hash table of each thread between calls on the same rows.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -235,8 +233,6 @@ def sums_between(
         Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
     place : ndarray of integers, shape (masters + mirrors,)
         A number per vertex that no other vertex has, on any member.
-    threads : int
-        Threads to use.
 
     Returns
     -------

@@ -75,8 +75,6 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
         Rows of the vertices from 0 on.
     label : ndarray of integers
         The label of each vertex and each end.
-    threads : int
-        Threads to use.
     """
     count, parts = len(rows.offsets) - 1, max(1, threads) * PARTS
     cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
@@ -196,8 +194,6 @@ def triangles(
     of_own : ndarray of the same dtype, shape (ends of own,)
         Triangles are added to the edge from the middle to the first vertex. With weights, this is the sum
         for the first vertex.
-    threads : int
-        Threads to use.
     """
     count = len(own.offsets) - 1
     ranges = even_turns(count, threads, entering.offsets)
@@ -242,8 +238,6 @@ def credit(
     last, middle, first : ndarray of unsigned integers, shape (ends of rows,)
         Counts of :func:`triangles`. `last` counts for the vertex of the row, `middle` and `first` count for
         the end of the entry.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -330,8 +324,6 @@ def lose(
         The row in `rows` of the late end of each leaving edge.
     late, early : ndarray of integers, shape (e,)
         The ends of these edges. `early` is ascending, and contains rows of `own`.
-    threads : int
-        Threads to use.
     """
     if not len(row):
         return
@@ -386,8 +378,6 @@ def common(
         Ends are in ascending order. The weights are those of `own`, as int64; if it has none, they are 1.
     row, own_row : ndarray of int64, shape (n,)
         The pairs, as indices of rows in `rows` and in `own`.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -491,8 +481,6 @@ def two_hops(
         For each row of `own`, the weight of a path through it, at least 0.
     size : int
         Number of possible ends.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -564,8 +552,6 @@ def best(
         A score for each entry.
     count : int or None
         Maximum number of entries per row; None returns all.
-    threads : int
-        Threads to use.
 
     Returns
     -------

@@ -74,8 +74,6 @@ def parted(
     shift : int
     but : int, optional
         A member that gets no edges.
-    threads : int
-        Threads to use.
 
     Yields
     ------

@@ -86,8 +86,6 @@ def peel(
         The vertices that are at or below the limit already, without duplicates.
     room : ndarray of the dtype of the ends, shape (2, V)
         Work space; overwritten.
-    threads : int
-        Threads to use.
 
     Returns
     -------

@@ -202,8 +202,6 @@ def apply_sums(
         The part of each rank that does not come along edges.
     damping : float
         The fraction of rank that follows edges.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -236,8 +234,6 @@ def sum_batch(rows: Rows, told: np.ndarray, sums: np.ndarray, *, threads: int = 
         The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
     sums : ndarray of int64, shape (n, b)
         Set to the sums.
-    threads : int
-        Threads to use.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_sum_batch, ranges, *rows[:3], told, sums)
@@ -271,8 +267,6 @@ def apply_batch(
     base : ndarray of float64, shape (b,)
         In host memory. The rank that is added for this vertex.
     damping : float
-    threads : int
-        Threads to use.
 
     Returns
     -------

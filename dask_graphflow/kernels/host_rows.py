@@ -395,8 +395,6 @@ def rows(
     multi : {"keep", "sum", "min", "first"}
         How to handle several edges from one vertex to another. "keep" keeps all of them. The others keep
         one edge. Its weight is the sum, added in the order of the list, the minimum, or that of the first.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -636,8 +634,6 @@ def relabelled(
         The value to store for each vertex that is an end; by default its label.
     first, count : int
         The labels to make rows of; by default all.
-    threads : int
-        Threads to use.
 
     Returns
     -------

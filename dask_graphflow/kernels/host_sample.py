@@ -166,8 +166,6 @@ def walk(
         Number of steps that the walks have done; 0 by default.
     before : ndarray of the dtype of the rows' ends, shape (w,), optional
         The previous vertex of each walk, unless `first` is 0.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -276,8 +274,6 @@ def connected(
     vertices : ndarray of integers, shape (f,)
         Rows.
     others : ndarray of the dtype of the rows' ends, shape (f,)
-    threads : int
-        Threads to use.
     """
     found = np.empty(len(vertices), np.bool_)
     ranges = even_turns(len(vertices), threads)
@@ -337,8 +333,6 @@ def pick_edges(
         Whether an edge can be picked several times.
     first : ndarray of int64, shape (f + 1,)
         Start of each vertex's edges in the result, followed by the end of the last ones.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -380,8 +374,6 @@ def cumulate(rows: Rows, *, threads: int = 1) -> np.ndarray:
     ----------
     rows : Rows
         Weights are finite and at least 0.
-    threads : int
-        Threads to use.
     """
     assert rows.weights is not None
     count = len(rows.offsets) - 1

@@ -179,8 +179,6 @@ def bfs_pull(
         Updated in place. The level of new vertices is `depth`.
     depth : int
         The next level.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -301,8 +299,6 @@ def reach(
         Global number of the member's first vertex. It is used to make predecessors global numbers.
     names : ndarray, shape (V_p,), optional
         Global numbers of the member's own vertices, ascending, if they are not consecutive.
-    threads : int
-        Threads to use.
 
     Returns
     -------
