@@ -43,8 +43,6 @@ from .expressions import (
 )
 from .typed import Code, TypedProgram
 
-__all__ = ["BoundOp", "EdgeOp", "without_values"]
-
 SLOTS = ("min", "max", "add", "or")
 INDEX_TYPES = ("int32", "int64")
 
