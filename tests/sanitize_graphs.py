@@ -176,13 +176,14 @@ def advanced(kernels, parents, ids):
         how = {} if on_host else {"balance": balance, "thresholds": (4, 16)}
         for op, start, wanted in ((add, 0, sums), (least, 2**30, lows)):
             bound = op.bind({op.target: parents}, index_dtype=ids)
+            program = bound.host_program if on_host else bound.device_program
             wanted = wanted.astype(parents)
             column = kernels.namespace.full(VERTICES, start, parents)
-            changed = advance.pull(bound, into, (column,), words, **how).changed
+            changed = advance.pull(program, into, (column,), words, **how).changed
             np.testing.assert_array_equal(kernels.to_host(column), wanted)
             if balance != "all_edges":
                 column = kernels.namespace.full(VERTICES, start, parents)
-                listed = advance.push(bound, out, (column,), given, **how).changed
+                listed = advance.push(program, out, (column,), given, **how).changed
                 np.testing.assert_array_equal(kernels.to_host(column), wanted)
                 assert set(kernels.to_host(listed).tolist()) == set(np.flatnonzero(wanted != start))
             assert advance.count_words(changed) == (wanted != start).sum()

@@ -33,8 +33,6 @@ from typing import Any, NamedTuple, Protocol
 
 from .channel import Channel, PeerLost
 
-__all__ = ["Carrier", "carrier"]
-
 KEPT = 4  # communicators that a process keeps; each takes some hundred MB of device memory
 AT_EXIT = 5.0  # seconds that an exiting process waits until its communicators are aborted
 

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-__all__ = ["Aborts", "Channel", "PeerLost", "buffers", "in_process"]
-
 
 class PeerLost(ConnectionError):  # noqa: N818
     """A member of the gang has gone, or cannot be reached any more.

@@ -25,8 +25,6 @@ from typing import Protocol
 
 import numpy as np
 
-__all__ = ["Connection"]
-
 LENGTH = struct.Struct("<Q")
 LONG = 1 << 20  # bytes; after a message of this size or more, the next one is read ahead
 RECORD = 1 << 14  # bytes that TLS encrypts at a time

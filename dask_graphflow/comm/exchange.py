@@ -31,8 +31,6 @@ from .carriers import carrier
 from .channel import Channel
 from .outbox import FORMS, Packed
 
-__all__ = ["Exchange", "Totals", "Traffic"]
-
 KINDS = ("all_reduce", "all_to_all", "all_gather", "reduce", "broadcast")
 SUMS = 4  # numbers that one header can sum
 # Round, kind, form, whether the array is on a device, dtype, entries, bytes; sums and a maximum. Padding

@@ -31,8 +31,6 @@ from typing import Any
 
 from .channel import PeerLost
 
-__all__ = ["Contexts", "Meeting"]
-
 Contexts = tuple[tls.SSLContext, tls.SSLContext]
 Steps = Generator[int, None, int]
 """The steps of a conversation: yields the event to wait for, and returns the rank of the other member."""

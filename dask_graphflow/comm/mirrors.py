@@ -23,8 +23,6 @@ from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_devi
 from .exchange import Exchange, Totals
 from .outbox import Box, Packed, pack, unpack
 
-__all__ = ["Mirrors"]
-
 SPARSE = 16  # search for changed masters one by one if mirrored ones outnumber them by this factor
 
 

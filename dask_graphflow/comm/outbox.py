@@ -27,8 +27,6 @@ import numpy as np
 
 from dask_graphflow.kernels import index_dtype, kernels_of, on_device
 
-__all__ = ["FORMS", "Box", "Packed", "form", "pack", "unpack"]
-
 FORMS = ("nothing", "pairs", "marked", "dense")
 
 

@@ -23,8 +23,6 @@ from .channel import Aborts, Channel, PeerLost, buffers
 from .connections import Connection
 from .handshake import Contexts, Meeting
 
-__all__ = ["Listener"]
-
 
 class Listener:
     """A port on which the other members of a run connect to this one.

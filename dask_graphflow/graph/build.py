@@ -35,18 +35,6 @@ from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
 
-__all__ = [
-    "Choose",
-    "Edges",
-    "Size",
-    "build",
-    "edges_of",
-    "entered",
-    "entering",
-    "into",
-    "of_numbers",
-]
-
 SLICE = 1 << 22  # edges per slice, if edges in one array are dealt in slices
 DEVICE_SLICE = 1 << 27  # the same on a device
 # In an undirected gang of at most this many members, pieces can stay with the member that read them. With

@@ -10,8 +10,6 @@ from dask_graphflow.scheduling import gang
 from .numbering import occurs
 from .shard import Shard
 
-__all__ = ["num_edges", "num_vertices"]
-
 
 def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the number of vertices of all shards: the loop of a gang (see :func:`.gang.run`)."""

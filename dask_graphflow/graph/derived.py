@@ -17,8 +17,6 @@ from . import build, numbering
 from .device_shard import on_this_device
 from .shard import Shard
 
-__all__ = ["simple", "undirected"]
-
 
 def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     """Return this member's part of the graph without self-loops, parallel edges and weights.

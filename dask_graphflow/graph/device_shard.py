@@ -17,8 +17,6 @@ from dask_graphflow.kernels import lift
 from .local_rows import Local
 from .shard import Shard
 
-__all__ = ["DeviceShard", "let_go", "on_this_device"]
-
 _all: WeakSet[DeviceShard] = WeakSet()  # all device shards of this process
 
 

@@ -13,22 +13,6 @@ from pandas.api import types as pdtypes
 
 from dask_graphflow.exceptions import VertexTypeError
 
-__all__ = [
-    "Inexact",
-    "check_objects",
-    "common_dtype",
-    "exactly",
-    "is_integer",
-    "is_number",
-    "kind",
-    "limits",
-    "plain",
-    "to_text",
-    "values_dtype",
-    "values_of",
-    "vertex_dtype",
-]
-
 ID_KINDS = {
     "bool",
     "integer",

@@ -26,17 +26,6 @@ from dask_graphflow.showing.values import shown
 from . import dtypes
 from .dtypes import Inexact
 
-__all__ = [
-    "EdgeColumns",
-    "Ends",
-    "as_columns",
-    "check_columns",
-    "check_weight",
-    "column_of",
-    "is_name",
-    "vertex_names",
-]
-
 
 def as_columns(columns: Any, role: str, have: Sequence[Any] = ()) -> list[Any]:
     """Return a column name, or several, as a list.

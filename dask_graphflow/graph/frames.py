@@ -11,18 +11,6 @@ from dask.dataframe.dispatch import concat
 
 from dask_graphflow.kernels import kernels_for
 
-__all__ = [
-    "as_pandas",
-    "build",
-    "empty_like",
-    "is_pandas",
-    "kind",
-    "one_column",
-    "series",
-    "stack",
-    "values",
-]
-
 
 def is_pandas(kind: type) -> bool:
     """Say whether a type of frames or series belongs to pandas."""

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["HUBS", "HUBS_EDGES", "has_hubs", "inverse"]
-
 HUBS = 16  # one vertex in 16 is a candidate
 HUBS_EDGES = 2  # candidates are hubs if they have more than one edge in two
 

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.showing.tables import counted
 
-__all__ = ["makespan", "share_out"]
-
 
 def makespan(
     edges: Sequence[float], rates: Sequence[float], sent: Sequence[float], c: float

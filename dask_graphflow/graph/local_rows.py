@@ -21,8 +21,6 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.kernels import kernels_of
 
-__all__ = ["Local", "localize"]
-
 
 class Local(NamedTuple):
     """A partition's rows by the positions that vertices have in it.

@@ -8,8 +8,6 @@ from typing import Any
 
 from dask_graphflow.kernels import aligned
 
-__all__ = ["Memo"]
-
 
 class Memo:
     """Caches objects derived from it, by name."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dask_graphflow.kernels import index_dtype
 
-__all__ = ["components_bytes", "graph_bytes", "index_bytes"]
-
 OFFSET = 8
 KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from another member
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys

@@ -27,20 +27,6 @@ from .shard import Shard
 from .vertex_ids import brought, unknown
 from .vertices import Vertices, base_of
 
-__all__ = [
-    "Numbering",
-    "consumed",
-    "kept_by_all",
-    "mirrors",
-    "names_of",
-    "number",
-    "numbers_of",
-    "occurs",
-    "own_marks",
-    "ranged",
-    "swap",
-]
-
 
 class Numbering(NamedTuple):
     """The ids for which the numbers of vertices stand.

@@ -6,8 +6,6 @@ import itertools
 
 import numpy as np
 
-__all__ = ["GRAIN", "chunk", "chunk_grains"]
-
 GRAIN = 4096  # bounds of ranges are multiples of this many vertices
 
 

@@ -16,8 +16,6 @@ from dask_graphflow.scheduling import gang, placement
 from .numbering import occurs
 from .shard import Shard
 
-__all__ = ["layout", "layout_frame"]
-
 DTYPES = {
     "shard": "int64",
     "kind": "str",

@@ -25,8 +25,6 @@ from .edgelist import vertex_names
 from .numbering import swap
 from .vertex_ids import brought
 
-__all__ = ["frame_of_paths", "read", "walk"]
-
 
 class Rows(NamedTuple):
     """Some rows of a result, in host memory.

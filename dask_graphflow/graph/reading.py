@@ -13,8 +13,6 @@ from . import dtypes, frames
 from .edgelist import EdgeColumns, Ends
 from .vertex_ids import brought
 
-__all__ = ["Piece", "read_edges", "read_vertices", "weight_dtype"]
-
 
 class Piece(NamedTuple):
     """The contents of one partition.

@@ -22,18 +22,6 @@ from dask_graphflow.kernels import index_dtype, kernels_for
 from . import dtypes
 from .frames import empty_like, one_column, stack
 
-__all__ = [
-    "factorize",
-    "is_dense",
-    "merge",
-    "piece",
-    "sample",
-    "sample_range",
-    "sort",
-    "splitters",
-    "union",
-]
-
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, whatever the edges
 IDS_PER_EDGE = 4  # a longer range is dense if it has less than this many ids per edge

@@ -18,8 +18,6 @@ from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from .numbering import kept_by_all
 from .shard import Shard
 
-__all__ = ["RestoreIds", "restore_ids"]
-
 
 class RestoreIds(NamedTuple):
     """How to send a member's values to the members that store the ids.

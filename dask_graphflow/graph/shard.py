@@ -20,8 +20,6 @@ from .local_rows import Local, localize
 from .memo import Memo
 from .vertex_placement import Placed
 
-__all__ = ["Shard"]
-
 
 class Shard(Memo, Subset):
     """One process's part of a graph.

@@ -35,18 +35,6 @@ from .load_balance import makespan, share_out
 from .numbering import swap
 from .vertex_placement import Placed, arrange
 
-__all__ = [
-    "PLACEMENTS",
-    "Hybrid",
-    "Member",
-    "Rate",
-    "Size",
-    "as_hybrid",
-    "members",
-    "members_of",
-    "placed",
-]
-
 Rate = Callable[[bool, int, int], float]
 """Measures how many edges per second this process handles.
 

@@ -19,8 +19,6 @@ from dask_graphflow.showing.values import shown as as_text
 
 from .frames import as_pandas, is_pandas
 
-__all__ = ["check_frame", "is_listed", "listed", "named", "shown", "typed", "unknown"]
-
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
     """Return the error for the rows of a frame of ids that are not in the graph."""

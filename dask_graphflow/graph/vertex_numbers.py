@@ -23,8 +23,6 @@ from .numbering import occurs
 from .restore_ids import restore_ids
 from .shard import Shard
 
-__all__ = ["Numbered", "check", "indices", "number"]
-
 
 class Numbered(NamedTuple):
     """The numbers of a graph's vertices.

@@ -17,8 +17,6 @@ from dask_graphflow.kernels import index_dtype
 
 from .partition import GRAIN
 
-__all__ = ["Placed", "arrange"]
-
 
 class Placed(NamedTuple):
     """The place of each vertex of a graph.

@@ -10,8 +10,6 @@ from dask_graphflow.kernels import kernels_for
 from . import renumber
 from .frames import series, stack
 
-__all__ = ["Vertices", "base_of"]
-
 
 @dataclass(frozen=True)
 class Vertices:

@@ -32,8 +32,6 @@ from numba.core.caching import IndexDataCacheFile
 
 from dask_graphflow.exceptions import UsageError
 
-__all__ = ["ADVICE", "cached_in", "compiled", "inner"]
-
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
 

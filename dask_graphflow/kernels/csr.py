@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Light", "Reached", "Rows"]
-
 
 class Rows(NamedTuple):
     """Edges by row.

@@ -10,17 +10,6 @@ from .device import namespace as cupy
 from .launching import launch
 from .sources import instance
 
-__all__ = [
-    "add_words",
-    "count_words",
-    "from_words",
-    "new_words",
-    "ones",
-    "running",
-    "sum_words",
-    "to_words",
-]
-
 
 def new_words(size: int) -> Any:
     """Return an empty bitmap of `size` bits."""

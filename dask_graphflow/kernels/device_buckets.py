@@ -28,16 +28,6 @@ from .device_search import UNSEEN, near
 from .launching import NULL, launch, launch_gang
 from .sources import instance
 
-__all__ = [
-    "Buckets",
-    "bucket_width",
-    "light_first",
-    "offer_level",
-    "offer_nearer",
-    "predecessors",
-    "weigh",
-]
-
 FEW = 1 << 18  # maximum edges of a near pile that shares a launch with the next piles
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 AHEAD = 1 << 22  # edges that a member relaxes ahead in a round: this takes about as long as a round

@@ -19,8 +19,6 @@ import numpy as np
 
 from .device import namespace as cupy  # its error says what to do without CuPy or a GPU
 
-__all__ = ["Copies", "linked", "speed"]
-
 PROBE, PROBES = 1 << 24, 3  # bytes that are copied to measure the link, and number of copies
 
 

@@ -13,8 +13,6 @@ from .device_rows import owners as row_owners
 from .launching import attribute, launch, launch_blocks
 from .sources import THREADS, instance
 
-__all__ = ["best_groups", "sums_between"]
-
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
 SOME, MANY = 32, 1 << 10
 # Maximum bytes of all tables in global memory. There is at least one table, whatever its size.

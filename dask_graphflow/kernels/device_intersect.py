@@ -12,8 +12,6 @@ from .device_rows import owners
 from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import THREADS, instance
 
-__all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
-
 TILE = 512  # as in cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile per thread of the block
 

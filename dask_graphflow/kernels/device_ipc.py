@@ -16,8 +16,6 @@ import numpy as np
 
 from .device import namespace as cupy
 
-__all__ = ["CannotShare", "Shared", "copied", "share"]
-
 CannotShare = cupy.cuda.runtime.CUDARuntimeError
 """The error if there is no memory to share, or if another process' memory cannot be opened."""
 

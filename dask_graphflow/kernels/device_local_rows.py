@@ -10,8 +10,6 @@ from .csr import Rows
 from .device import namespace as cupy
 from .device_bitmap import from_words, to_words
 
-__all__ = ["localized"]
-
 
 def localized(
     rows_: Any, bounds: Sequence[int], part: int, *, threads: int = 1

@@ -13,8 +13,6 @@ import numpy as np
 
 from .device import namespace as cupy
 
-__all__ = ["Communicator", "device", "new_name", "ordinal", "to_device", "to_host"]
-
 PATIENCE = 5.0  # seconds that a running call has to end before the communicator is aborted anyway
 
 

@@ -8,8 +8,6 @@ from . import index_dtype
 from .device import namespace as cupy
 from .device_bitmap import from_words, new_words, to_words
 
-__all__ = ["FEW", "from_marks", "room", "take", "to_marks"]
-
 FEW = (
     1 << 12
 )  # up to this many entries are packed on the host: a launch takes as long as copying them there

@@ -15,8 +15,6 @@ from .device_rows import degrees
 from .launching import NULL, attribute, launch, launch_blocks
 from .sources import instance
 
-__all__ = ["choose", "count_grains", "parted"]
-
 
 def parted(
     columns: Sequence[Any],

@@ -11,8 +11,6 @@ from .device import namespace as cupy
 from .launching import launch_gang
 from .sources import instance
 
-__all__ = ["peel", "peel_all"]
-
 # The struct in cuda/peel.cu: begin, count, three sets, three minima, and the number of arrived blocks.
 STATE = 9
 

@@ -17,16 +17,6 @@ from .device import namespace as cupy
 from .launching import launch
 from .sources import instance
 
-__all__ = [
-    "CHANGE",
-    "ONE",
-    "apply_batch",
-    "apply_sums",
-    "row_totals",
-    "sum_batch",
-    "sum_contributions",
-]
-
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch

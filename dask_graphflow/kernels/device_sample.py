@@ -12,8 +12,6 @@ from .device_pull import floats
 from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import instance
 
-__all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
-
 OPEN = -2  # as in cuda/sample.cu
 FEW = 64  # threads per block, so that a few walks are spread over all multiprocessors
 

@@ -19,18 +19,6 @@ from .device_bitmap import add_words
 from .launching import launch, launch_gang
 from .sources import instance
 
-__all__ = [
-    "FEW",
-    "UNSEEN",
-    "bfs_near",
-    "bfs_pull",
-    "bfs_push",
-    "mark_seen",
-    "reach",
-    "take_offers",
-    "tally",
-]
-
 UNSEEN = -1  # the level of a vertex that was not reached
 FEW = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row

@@ -15,8 +15,6 @@ import numpy as np
 from .launching import NULL, attribute, blocks_for, launch, launch_blocks
 from .sources import FILTER_THREADS, THREADS, instance
 
-__all__ = ["find_giant", "hook_outside", "queue_hook", "worth_it"]
-
 COUNTED = 1 << 22  # maximum number of edges whose ends are counted to find hubs
 ROOM = 1 << 22  # minimum capacity of a list, in edges; an eighth of the vertices if that is more
 TURNS = 6  # maximum turns of the filter; its list is hooked while the next turn runs

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import BackendError
 
-__all__ = ["EXTRAS", "Found", "found", "load_cupy", "require_gpu", "spills"]
-
 EXTRAS = (12, 13)  # the CUDA versions for which there is an extra: [cuda12] and [cuda13]
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
 

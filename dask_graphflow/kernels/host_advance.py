@@ -26,20 +26,6 @@ from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, stol
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
 
-__all__ = [
-    "BATCH",
-    "Moved",
-    "count_words",
-    "from_words",
-    "gather_degrees",
-    "kernels",
-    "new_words",
-    "pull",
-    "push",
-    "sum_words",
-    "to_words",
-]
-
 BATCH = 256  # vertices appended to the next frontier at a time
 EDGES = 1 << 13  # edges per thread of a push; fewer edges take less time than waking a thread
 

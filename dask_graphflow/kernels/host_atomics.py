@@ -13,17 +13,6 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-__all__ = [
-    "count_ones",
-    "fetch_add",
-    "fetch_min",
-    "fetch_or",
-    "prefetch",
-    "swap",
-    "trailing_zeros",
-    "weight_at",
-]
-
 
 def _item(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     view = arrayobj.make_array(array_type)(context, builder, array)

@@ -35,16 +35,6 @@ from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
 from .host_threads import MINI_CHUNK, even_turns, put, run, share, take
 
-__all__ = [
-    "Buckets",
-    "bucket_width",
-    "light_first",
-    "offer_level",
-    "offer_nearer",
-    "predecessors",
-    "weigh",
-]
-
 WINDOW = 1 << 10  # buckets in the window, which starts at the present bucket
 BLOCK = 128  # vertices per block
 AWAY = WINDOW + 1  # list of mirrors; list WINDOW contains the vertices past the window

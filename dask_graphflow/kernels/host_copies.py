@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Caller", "Copies", "Event", "Stream", "narrow"]
-
 
 class Event:
     """A point in a stream's work."""

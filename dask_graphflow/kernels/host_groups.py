@@ -14,8 +14,6 @@ from .csr import Rows
 from .host_atomics import weight_at
 from .host_threads import even_turns, share, take
 
-__all__ = ["best_groups", "sums_between"]
-
 CHUNK = 64  # vertices that a thread takes at a time
 
 

@@ -22,8 +22,6 @@ from .csr import Rows
 from .host_atomics import fetch_add, prefetch, trailing_zeros, weight_at
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, share, take
 
-__all__ = ["best", "common", "credit", "directed", "lose", "lower_bound", "triangles", "two_hops"]
-
 AHEAD = 4  # rows by which the first ends are prefetched
 PARTS = 4  # pieces of the edges per thread
 # A row is searched instead of read if it has more than SEARCHED times as many ends as are sought in it.

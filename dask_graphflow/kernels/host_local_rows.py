@@ -20,8 +20,6 @@ from .host_advance import from_words, new_words
 from .host_atomics import count_ones, fetch_or
 from .host_threads import share
 
-__all__ = ["localized"]
-
 PARTS = 4  # pieces of the edges per thread
 
 

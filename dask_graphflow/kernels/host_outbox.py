@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["from_marks", "room", "take", "to_marks"]
-
 
 def room(size: int) -> Any:
     """Return `size` uninitialized bytes."""

@@ -17,8 +17,6 @@ from .compiling import compiled as _compiled
 from .host_rows import _cuts, count_all
 from .host_threads import TURN, share
 
-__all__ = ["count_grains", "parted"]
-
 LEAST = 1 << 14  # minimum number of edges per thread
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 
-__all__ = ["follow", "rows_along"]
-
 
 @_compiled
 def _follow(ahead, starts, limit, counts, last):  # type: ignore[no-untyped-def]

@@ -17,8 +17,6 @@ from .host_advance import BATCH, EDGES, gather_degrees
 from .host_atomics import fetch_add
 from .host_threads import MINI_CHUNK, frontier_turns, put, run, take
 
-__all__ = ["peel"]
-
 
 @_compiled
 def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # type: ignore[no-untyped-def]

@@ -19,16 +19,6 @@ from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_threads import MINI_CHUNK, even_turns, run, share, take
 
-__all__ = [
-    "CHANGE",
-    "ONE",
-    "apply_batch",
-    "apply_sums",
-    "row_totals",
-    "sum_batch",
-    "sum_contributions",
-]
-
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks can add up to 2
 WHOLE_BITS = 62  # bits of a sum of weights as a whole number

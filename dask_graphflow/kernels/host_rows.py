@@ -25,17 +25,6 @@ from .csr import Rows
 from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, TURN, even_turns, run, share, take
 
-__all__ = [
-    "count_all",
-    "degree_labels",
-    "degrees",
-    "no_such_sum",
-    "owners",
-    "relabelled",
-    "renamed",
-    "rows",
-]
-
 BUCKET = 1 << 15  # average entries per bucket; with their copy they take a quarter of 1 MB of cache
 MOST_BUCKETS = 1 << 12  # more write streams than this overflow a core's TLB
 MOST_ROWS = 16  # maximum bits of a row's index in its bucket; each thread has one counter per row

@@ -27,8 +27,6 @@ from .csr import Rows
 from .host_intersect import lower_bound
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, take
 
-__all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
-
 BITS = 52  # maximum bits of the sum of a row's weights as an integer
 STEP, ATTEMPT = 24, 2  # number of bits in a counter below the step, and below the attempt
 OPEN = -2  # a step that is not decided yet; from `_attempt`, a candidate that needs no test

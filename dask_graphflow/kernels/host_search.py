@@ -23,18 +23,6 @@ from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
-__all__ = [
-    "FEW",
-    "UNSEEN",
-    "bfs_near",
-    "bfs_pull",
-    "bfs_push",
-    "mark_seen",
-    "reach",
-    "take_offers",
-    "tally",
-]
-
 FEW = 1 << 12  # edges; 10 us of work, less time than it takes to distribute it to threads
 SPAN = 1 << 12  # maximum number of levels before `bfs_near` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached

@@ -25,19 +25,6 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .host_atomics import fetch_add
 
-__all__ = [
-    "MINI_CHUNK",
-    "TURN",
-    "even_turns",
-    "frontier_turns",
-    "put",
-    "run",
-    "share",
-    "stolen",
-    "take",
-    "turns",
-]
-
 MINI_CHUNK = 64  # items; one word of a bitmap, so that no two threads write the same word
 TURN = 8  # numbers per part, a cache line: next item, end, chunks taken, chunks stolen
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 
-__all__ = ["NULL", "attribute", "blocks_for", "launch", "launch_blocks", "launch_gang"]
-
 NULL = np.uint64(0)  # a null pointer
 
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle

@@ -9,8 +9,6 @@ from typing import Any
 
 from dask_graphflow.exceptions import GraphMemoryError
 
-__all__ = ["check_room", "free_bytes", "no_room", "no_room_for_rows"]
-
 CHECKED = 1 << 28  # bytes from which on :func:`check_room` looks for room
 MOST = 1 << 62  # bytes of an array
 _DEVICE = (

@@ -14,17 +14,6 @@ from dask_graphflow.showing.values import shown
 from .program import DeviceProgram
 from .sources import source
 
-__all__ = [
-    "CULLING",
-    "HOST_POLICIES",
-    "KERNELS",
-    "POLICIES",
-    "STAGES",
-    "check",
-    "expression",
-    "text",
-]
-
 KERNELS = {
     "thread": "advance_thread",
     "twc": "advance_twc",

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["DeviceProgram", "HostFunctions", "HostProgram"]
-
 
 class HostFunctions(NamedTuple):
     """The compiled functions of an edge program, to be called from code that Numba compiles.

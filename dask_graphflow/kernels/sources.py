@@ -7,8 +7,6 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-__all__ = ["FILTER_THREADS", "GANG", "KERNELS", "OPTIONS", "THREADS", "instance", "source"]
-
 THREADS = 256  # threads per block, with two exceptions:
 FILTER_THREADS = 640
 GANG = 512

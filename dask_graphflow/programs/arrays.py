@@ -15,8 +15,6 @@ import numpy as np
 
 from .expressions import INTEGERS, Node
 
-__all__ = ["computed"]
-
 
 def computed(node: Node, args: Sequence[Any]) -> Any:
     """Return the value of a literal or of an operation, given the values of its operands."""

@@ -15,8 +15,6 @@ from dask_graphflow.kernels.program import DeviceProgram
 from .expressions import INTEGERS, Node, spelled
 from .typed import Code, TypedProgram
 
-__all__ = ["compiled", "layout", "struct", "struct_name"]
-
 C_TYPES = {
     "bool": "bool",
     "int32": "int",

@@ -43,8 +43,6 @@ from .expressions import (
 )
 from .typed import Code, TypedProgram
 
-__all__ = ["BoundOp", "EdgeOp", "without_values"]
-
 SLOTS = ("min", "max", "add", "or")
 INDEX_TYPES = ("int32", "int64")
 
@@ -442,8 +440,7 @@ class EdgeOp:
             weight = self._dtype("weight", weight_dtype, NUMBER_TYPES)
         index = self._dtype("a vertex id", index_dtype, INDEX_TYPES)
         bound = BoundOp(without_values(self), tuple(found), index, weight)
-        if not isinstance(self.signal, Code):
-            _ = bound.typed  # making the trees does the remaining checks
+        _ = bound.typed  # making the trees does the remaining checks
         return bound
 
     def _dtype(self, what: str, given: Any, allowed: tuple[str, ...]) -> str:
@@ -480,11 +477,6 @@ class BoundOp:
     weight_dtype: str | None
 
     @property
-    def target(self) -> int:
-        """Index of the target among the columns."""
-        return self.op.columns.index(self.op.target)
-
-    @property
     def value_dtype(self) -> str:
         """The dtype of the target, and of messages."""
         return dict(self.dtypes)[self.op.target]
@@ -492,11 +484,18 @@ class BoundOp:
     @property
     def typed(self) -> TypedProgram:
         """The program with its dtypes, as the compilers read it."""
-        op, columns, code = self.op, dict(self.dtypes), self.op.signal
-        trees = self.trees if isinstance(code, str) else code
-        named = op.name, op.target, op.slot, op.first_hit
-        params = dict(op.param_dtypes)
-        return TypedProgram(*named, columns, params, self.index_dtype, self.weight_dtype, trees)
+        op = self.op
+        return TypedProgram(
+            op.name,
+            op.target,
+            op.slot,
+            op.first_hit,
+            columns=dict(self.dtypes),
+            params=dict(op.param_dtypes),
+            index_dtype=self.index_dtype,
+            weight_dtype=self.weight_dtype,
+            code=op.signal if isinstance(op.signal, Code) else self.trees,
+        )
 
     @property
     def trees(self) -> tuple[Node, Node]:

@@ -26,25 +26,6 @@ from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
-__all__ = [
-    "COLUMN_TYPES",
-    "FUNCTIONS",
-    "INTEGERS",
-    "NUMBER_TYPES",
-    "OPERATIONS",
-    "RESERVED",
-    "Node",
-    "Reader",
-    "Scope",
-    "check_column_name",
-    "in_order",
-    "is_plain",
-    "parsed",
-    "promoted",
-    "scalar",
-    "spelled",
-]
-
 SIGNED = ("int32", "int64")
 INTEGERS = (*SIGNED, "uint64")
 NUMBER_TYPES = (*INTEGERS, "float32", "float64")

@@ -18,8 +18,6 @@ from dask_graphflow.kernels.program import HostFunctions, HostProgram
 from .expressions import INTEGERS, Node, spelled
 from .typed import Code, TypedProgram
 
-__all__ = ["compiled", "functions", "python"]
-
 _compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
 

@@ -9,8 +9,6 @@ from dataclasses import replace
 from .edge_op import EdgeOp
 from .expressions import parsed
 
-__all__ = ["in_fixed_point", "reading_before", "reading_numbers"]
-
 
 def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
     """Return a program that reads the numbers of ``src`` and ``dst`` from a column, and its name.

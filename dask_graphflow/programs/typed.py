@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from .expressions import Node
 
-__all__ = ["Code", "TypedProgram"]
-
 
 @dataclass(frozen=True)
 class Code:

@@ -16,8 +16,6 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .expressions import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, in_order, promoted
 
-__all__ = ["NAMES", "VertexReader", "read_columns"]
-
 NAMES = ("n", "degree")  # in addition to columns and parameters
 REDUCTIONS = ("total", "largest")
 

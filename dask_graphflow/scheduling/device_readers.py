@@ -20,8 +20,6 @@ from dask_graphflow.kernels import lift
 
 from .placement import client_in_use
 
-__all__ = ["can_read", "find_readers"]
-
 _tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # set of workers per client
 _readers: frozenset[str] = frozenset()  # hosts whose workers can all read this process' arrays
 _offered: Any = None  # this worker's offered array, kept while others try to read it

@@ -26,20 +26,6 @@ from dask_graphflow.exceptions import UsageError, missing_column
 
 from . import placement
 
-__all__ = [
-    "Empty",
-    "Held",
-    "Resident",
-    "Result",
-    "Source",
-    "as_computed",
-    "bind",
-    "bind_known",
-    "collection",
-    "futures_in",
-    "held_by",
-]
-
 LOOKS = 10  # how often to look for results that another client may have just submitted
 BETWEEN_LOOKS = 0.05  # seconds
 

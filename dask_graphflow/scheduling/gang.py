@@ -34,8 +34,6 @@ from . import placement, plugins
 from .expr import Empty, Resident, collection
 from .gang_expr import Gang, Parts, Reads, delayed_parts
 
-__all__ = ["Loop", "Subset", "run", "threads"]
-
 TIMEOUT = "30s"
 
 Loop = Callable[..., Any]

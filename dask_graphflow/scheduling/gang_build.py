@@ -15,8 +15,6 @@ from . import gang, placement, plugins
 from .expr import Held, Resident, Source, as_computed, held_by
 from .gang_expr import Reads
 
-__all__ = ["deal", "run"]
-
 UNEVEN = 1.25
 
 Read = Callable[[Any, int], Any]

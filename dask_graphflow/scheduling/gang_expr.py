@@ -37,8 +37,6 @@ from dask_graphflow.showing.tables import counted
 from .expr import Held, Resident, Source, futures_in
 from .names import gang, pinned
 
-__all__ = ["Gang", "GangProgram", "Items", "Parts", "Reads", "delayed_parts"]
-
 
 class Parts:
     """Delayed objects, one per part, used by their own keys like those of a :class:`Resident`."""

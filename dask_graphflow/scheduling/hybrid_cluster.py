@@ -16,8 +16,6 @@ from dask_graphflow.exceptions import BackendError, OptionError
 
 from .placement import GPU
 
-__all__ = ["hybrid_cluster"]
-
 PRELOADS = "preload", "preload_argv"
 
 

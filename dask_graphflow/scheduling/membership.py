@@ -28,8 +28,6 @@ from dask_graphflow.exceptions import WorkerLostError
 from .placement import again
 from .rendezvous import Rendezvous
 
-__all__ = ["Membership", "joined", "register"]
-
 RUNNING = ("executing", "long-running")
 LOOPBACK = "127.0.0.1"
 

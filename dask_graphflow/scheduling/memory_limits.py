@@ -19,16 +19,6 @@ from dask_graphflow.showing.tables import size
 
 from .placement import own_worker
 
-__all__ = [
-    "PROCESS",
-    "check_limit",
-    "give_back",
-    "given_back",
-    "pause_fraction",
-    "resident",
-    "too_low",
-]
-
 PROCESS = 300_000_000  # bytes of a worker with its modules imported and the kernels compiled
 
 NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["brought", "cargo", "gang", "is_member", "pinned", "pinned_to"]
-
 MARK = "-graphflow-at-"
 BROUGHT = "-graphflow-brought"
 GANG = "-gang-"

@@ -11,8 +11,6 @@ from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
 
 from .expr import Held
 
-__all__ = ["Pieces", "by_row_groups", "num_rows", "pieces_of", "read_of"]
-
 
 def read_of(frame: Any) -> Any:
     """Return the source of all rows of a frame, if known: a pandas frame, or Parquet's fragments.

@@ -11,8 +11,6 @@ from dask.delayed import Delayed
 from .expr import Empty, Held, as_computed, collection
 from .gang_expr import Items, Parts
 
-__all__ = ["frames", "partitions_of"]
-
 
 def partitions_of(frame: Any) -> list[Delayed]:
     """Return the partitions of a frame.

@@ -27,8 +27,6 @@ from dask_graphflow.showing.tables import size
 from . import memory_limits
 from .placement import again
 
-__all__ = ["PauseWatch", "StuckCalls", "register"]
-
 LOOK = 0.2  # seconds between two looks at a worker's state
 LOOKS = 10  # number of looks without progress after which a worker is reported
 PROGRESS = 0.99  # a fall of a worker's memory below this fraction of its lowest value is progress

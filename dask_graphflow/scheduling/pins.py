@@ -8,8 +8,6 @@ from distributed import SchedulerPlugin
 
 from .names import cargo, pinned_to
 
-__all__ = ["Pins"]
-
 
 class Pins(SchedulerPlugin):  # type: ignore[misc]
     """Restricts tasks to the worker that is named in their key, or that holds their other inputs.

@@ -17,33 +17,6 @@ from dask_graphflow.kernels.gpu import spills
 
 from .trees import Slots
 
-__all__ = [
-    "GPU",
-    "Worker",
-    "again",
-    "any_client",
-    "check_spilling",
-    "check_waiting",
-    "client_in_use",
-    "computed",
-    "default_client",
-    "described",
-    "held_bytes",
-    "homes",
-    "known",
-    "least_room",
-    "memory_limit",
-    "on_gpu_worker",
-    "own_worker",
-    "persisted",
-    "result_of",
-    "slots",
-    "slots_of",
-    "task_memory",
-    "task_threads",
-    "workers",
-]
-
 CHAINS_PER_WORKER = 4  # more would need more forests; other cores are used inside the tasks
 GPU = "GPU"  # the Dask resource of workers that have a GPU
 

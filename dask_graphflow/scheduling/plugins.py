@@ -7,8 +7,6 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from .placement import again, client_in_use, own_worker
 
-__all__ = ["keep_gangs", "keep_pins", "preload", "watch_pauses", "watch_worker"]
-
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # modules by client
 _with_gangs: WeakSet[Any] = WeakSet()  # clients
 _with_watch: WeakSet[Any] = WeakSet()  # clients

@@ -7,8 +7,6 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
-__all__ = ["Preload"]
-
 
 class Preload(WorkerPlugin):  # type: ignore[misc]
     """Imports a module on each present and future worker of a cluster.

@@ -27,8 +27,6 @@ from distributed import SchedulerPlugin
 
 from .names import is_member, pinned_to
 
-__all__ = ["Rendezvous"]
-
 LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
 GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after another worker has
 DEPTH = 5  # maximum number of steps from a shard back to the partitions that it is made from

@@ -14,8 +14,6 @@ from dask_graphflow.comm.channel import Channel
 from .expr import Held
 from .gang import Loop, Subset
 
-__all__ = ["with_frames"]
-
 
 class _ShardWithFrames(Subset):
     """A shard and additional frames, each as the list of its partitions."""

@@ -17,13 +17,6 @@
 
 constexpr u64 FURTHEST = 0x7ff0000000000000ull;  // the bits of infinity
 
-template <typename I>
-__device__ __forceinline__ I never();
-template <>
-__device__ __forceinline__ int never<int>() { return 0x7fffffff; }
-template <>
-__device__ __forceinline__ i64 never<i64>() { return 0x7fffffffffffffffll; }
-
 // The counts of a turn.
 struct Found {
     Listed near;

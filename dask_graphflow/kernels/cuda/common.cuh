@@ -45,3 +45,11 @@ __device__ __forceinline__ void load_streaming(const T* from, bool aligned, T (&
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % 32; }
 __device__ __forceinline__ u32 lanes_before() { return (1u << lane()) - 1; }
+
+// The predecessor of a vertex that has none yet: the largest number of the type.
+template <typename I>
+__device__ __forceinline__ I never();
+template <>
+__device__ __forceinline__ int never<int>() { return 0x7fffffff; }
+template <>
+__device__ __forceinline__ i64 never<i64>() { return 0x7fffffffffffffffll; }

@@ -1,5 +1,5 @@
-// Functions that edge programs use. Each function has a twin in programs/host.py that gives the same bits. Overflow wraps,
-// division of integers by zero gives 0, and no operation has undefined behavior.
+// Functions that edge programs use. Each function has a twin in programs/host.py that gives the same bits. Overflow
+// wraps, division of integers by zero gives 0, and no operation has undefined behavior.
 #pragma once
 
 namespace edge {

@@ -5,23 +5,13 @@
 // Then each warp reads the row of a last vertex up to the middle one, and looks up each end in the table. A row that is
 // too long for the table is searched in memory instead.
 #include "common.cuh"
+#include "edge_op.cuh"
 #include "edges.cuh"
 
 constexpr u32 TILE = 512;        // entries
 constexpr u32 SLOTS = 2048;      // slots of the table
 constexpr u64 MOST = SLOTS / 2;  // most ends of a row that fits the table
 constexpr u32 WARPS = THREADS / 32;
-
-template <typename I>
-struct Unsigned;
-template <>
-struct Unsigned<int> {
-    using type = u32;
-};
-template <>
-struct Unsigned<i64> {
-    using type = u64;
-};
 
 __device__ __forceinline__ int swap_key(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
 __device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
@@ -93,10 +83,10 @@ template <typename I>
 __global__ void __launch_bounds__(THREADS)
     triangles(const i64* offsets, const I* ends, const i64* enter_offsets, const I* entering, u64 vertices,
               const i64* own_offsets, const I* own_ends, const int* weights, const int* enter_weights,
-              const int* own_weights, typename Unsigned<I>::type* of_row, typename Unsigned<I>::type* of_also,
-              typename Unsigned<I>::type* of_own)
+              const int* own_weights, typename edge::Unsigned<I>::type* of_row, typename edge::Unsigned<I>::type* of_also,
+              typename edge::Unsigned<I>::type* of_own)
 {
-    using Count = typename Unsigned<I>::type;
+    using Count = typename edge::Unsigned<I>::type;
     __shared__ I keys[SLOTS];
     __shared__ u32 counts[SLOTS], places[SLOTS];
     Table<I> table{keys, counts, places, 0};
@@ -160,8 +150,8 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename I>
-__global__ void credit(const i64* offsets, const I* ends, u64 vertices, const typename Unsigned<I>::type* last,
-                       const typename Unsigned<I>::type* middle, const typename Unsigned<I>::type* first, i64* totals)
+__global__ void credit(const i64* offsets, const I* ends, u64 vertices, const typename edge::Unsigned<I>::type* last,
+                       const typename edge::Unsigned<I>::type* middle, const typename edge::Unsigned<I>::type* first, i64* totals)
 {
     visit_edges(offsets, vertices, [&](const Span& span) {
         for (i64 edge = span.first; edge < span.last; edge += 32) {
@@ -178,11 +168,11 @@ __global__ void credit(const i64* offsets, const I* ends, u64 vertices, const ty
 // Each warp takes an edge that leaves, and looks up the ends of its late end's row in the row of its early end.
 template <typename I, typename E>
 __global__ void lose(const i64* offsets, const I* ends, const E* edges, const unsigned char* state,
-                     typename Unsigned<I>::type* lost, const i64* own_offsets, const I* own_ends, const E* own_edges,
-                     const unsigned char* own_state, typename Unsigned<I>::type* own_lost, const I* row, const I* late,
+                     typename edge::Unsigned<I>::type* lost, const i64* own_offsets, const I* own_ends, const E* own_edges,
+                     const unsigned char* own_state, typename edge::Unsigned<I>::type* own_lost, const I* row, const I* late,
                      const I* early, u64 pairs)
 {
-    using Count = typename Unsigned<I>::type;
+    using Count = typename edge::Unsigned<I>::type;
     for (u64 pair = warp_index(); pair < pairs; pair += warp_count()) {
         const I before = early[pair], after = late[pair];
         const i64 first = own_offsets[before], stop = offsets[u64(row[pair]) + 1];

@@ -14,17 +14,6 @@ constexpr int EACH = 16;        // edges or keys that a lane processes at a time
 constexpr u64 RUN = 32 * EACH;  // edges or keys that a warp processes at a time
 constexpr u32 BINS = 4096;      // most bins
 
-template <typename I>
-struct Unsigned;
-template <>
-struct Unsigned<int> {
-    using type = u32;
-};
-template <>
-struct Unsigned<i64> {
-    using type = u64;
-};
-
 // Edges, and the rows that are wanted. The host writes this struct.
 template <typename I>
 struct Edges {
@@ -38,9 +27,9 @@ struct Edges {
 
     // Return the row of an end; `rows` or more if the row is not wanted. The type is as wide as ids, because there are
     // no more rows than ids.
-    __device__ __forceinline__ typename Unsigned<I>::type row(I end) const
+    __device__ __forceinline__ typename edge::Unsigned<I>::type row(I end) const
     {
-        using U = typename Unsigned<I>::type;
+        using U = typename edge::Unsigned<I>::type;
         return U(labels ? labels[end] : end) - U(first);
     }
 };

@@ -12,13 +12,6 @@ constexpr u32 TRIED = 4;           // neighbors that a lane reads at once
 constexpr i64 BY_LANE = 32;        // most edges of a row that a lane reads
 constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a block reads the rest
 
-template <typename I>
-__device__ __forceinline__ I never();
-template <>
-__device__ __forceinline__ int never<int>() { return 0x7fffffff; }
-template <>
-__device__ __forceinline__ i64 never<i64>() { return 0x7fffffffffffffffll; }
-
 __device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
 
 // Conditions on edges. All edges count:
