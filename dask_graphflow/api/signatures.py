@@ -81,9 +81,7 @@ def own_parameters(declared: Algorithm) -> list[Parameter]:
 
 def method_parameters(declared: Algorithm) -> list[Parameter]:
     """Return the parameters of a method of a graph."""
-    own = own_parameters(declared)
-    positional = [p for p in own if p.kind is not Parameter.KEYWORD_ONLY]
-    return [SELF, *positional, *(p for p in own if p not in positional)]
+    return [SELF, *own_parameters(declared)]
 
 
 def function_parameters(declared: Algorithm) -> list[Parameter]:
