@@ -11,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 import dask_graphflow as gf
 
 PACKAGES = (
@@ -45,7 +47,7 @@ def describe() -> dict[str, object]:
         "cores": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
-        "memory_bytes": memory_bytes(),
+        "memory_bytes": psutil.virtual_memory().total,
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
         "packages": versions(),
@@ -60,14 +62,6 @@ def cpu_model() -> str:
         return platform.processor() or "unknown"
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or "unknown"
-
-
-def memory_bytes() -> int | None:
-    """Return the size of the main memory, or None if the system does not report it."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
 
 
 def versions() -> dict[str, str]:

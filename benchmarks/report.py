@@ -66,7 +66,7 @@ def machine_line(about: Mapping[str, Any]) -> str:
     """Return the machine's description in one line."""
     packages = about["packages"]
     software = ", ".join(f"{name} {packages[name]}" for name in packages)
-    memory = f", {about['memory_bytes'] / 2**30:.0f} GiB" if about["memory_bytes"] else ""
+    memory = f", {about['memory_bytes'] / 2**30:.0f} GiB"
     gpus = f"{gpu_line(about['gpus'])}; " if about.get("gpus") else ""
     return (
         f"{gpus}{about['cpu']}, {about['cores']} cores{memory}; Python {about['python']}, {software}; "

@@ -178,7 +178,7 @@ def test_failing_peers_do_not_end_the_others(tmp_path):
         peer.close()
 
 
-@pytest.mark.parametrize("name", ["bfs", "greedy_color"])
+@pytest.mark.parametrize("name", ["bfs", "strongly_connected_components"])
 def test_rows_go_on_without_cugraph(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "cugraph", None)
     given = inputs.Inputs.of(6, 0)
