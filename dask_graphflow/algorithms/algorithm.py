@@ -84,9 +84,9 @@ def algorithm(
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
-        how = weights, directed, incoming, supersteps, rows
-        declared = Algorithm(run, columns, options_of(run), *how)
-        ALGORITHMS[declared.name] = declared
+        ALGORITHMS[run.__name__] = Algorithm(
+            run, columns, options_of(run), weights, directed, incoming, supersteps, rows
+        )
         return run
 
     return declare

@@ -83,15 +83,13 @@ class Call:
         parts = min(MOST_PARTS, -(-shards.spec.partitions // PARTITIONS_PER_PART))
         parts = max(1, parts // shards.count)
         loop = partial(self.carry_out, parts=parts, by_member=by_member)
-        settings: dict[str, Any] = {
-            "name": self.name, "incoming": self.incoming, "frames": frames
-        }  # fmt: skip
+        run = partial(shards.run, name=self.name, incoming=self.incoming, frames=frames)
         if parts == 1 and not self.trace:
-            return self.progress.of(shards.run(loop, meta, *arguments, **settings))
+            return self.progress.of(run(loop, meta, *arguments))
         idle = [meta] * parts
         if self.trace:
             idle.append(steps_frame([], 0 if by_member else None))
-        results = self.progress.of(shards.run(loop, None, *arguments, idle=idle, **settings))
+        results = self.progress.of(run(loop, None, *arguments, idle=idle))
         rows = partitions.frames(results, range(parts), meta)
         return (rows, partitions.frames(results, [parts], idle[-1])) if self.trace else rows
 

@@ -93,7 +93,10 @@ class Shards:
     @cached_property
     def built(self) -> list[Delayed]:
         """The shards, each as a lazy object or, once persisted, as the future of one."""
-        return self._build(self._build_loop(), None, name="graph-build", alone=self.spec.on_device)  # type: ignore[no-any-return]
+        built: list[Delayed] = self._build(
+            self._build_loop(), None, name="graph-build", alone=self.spec.on_device
+        )
+        return built
 
     @property
     def by_member(self) -> bool:
