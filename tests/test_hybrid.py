@@ -116,7 +116,7 @@ def test_several_workers_where_there_is_no_gpu():
         (None, "0,1", {}, r"take Dask-CUDA.*or give gpus=0"),
     ],
 )
-def test_what_cannot_be_started_is_refused(monkeypatch, gpus, visible, options, message):
+def test_an_invalid_cluster_is_refused(monkeypatch, gpus, visible, options, message):
     monkeypatch.setitem(sys.modules, "dask_cuda", None)
     monkeypatch.setattr(nvml, "device_get_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
