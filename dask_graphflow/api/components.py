@@ -9,7 +9,7 @@ from typing import Any
 from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
-from dask_graphflow.components.plan import planned, tasks_of
+from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.runtime.inputs import as_dask
@@ -22,7 +22,7 @@ from .calls import refuse_options
 from .graph import Graph
 from .inputs import ColumnNames, Listener
 
-__all__ = ["connected_components", "tasks_of"]
+__all__ = ["connected_components"]
 
 
 def connected_components(

@@ -97,7 +97,6 @@ def calibrate(
         replace(kind, rates=clusters.rates_of(kind, fresh=fresh, listener=one))
         for kind, one in zip(kinds, listeners, strict=True)
     )
-    clusters.remember(measured)
     return Calibration(measured, clusters.links_of(kinds, fresh=fresh))
 
 
@@ -252,8 +251,6 @@ def estimate(
         replace(kind, rates=rates or typical_rates(kind.device, kind.threads))
         for kind, rates in zip(kinds, stored, strict=True)
     ]
-    if None not in stored:
-        clusters.remember(kinds)
     if cost is None:
         result = prediction.paths(graph, Workers(kinds, links), k or 1)
     elif algorithm == "connected_components" and not graph.built:

@@ -16,13 +16,13 @@ from dask_graphflow.scheduling.expr import (
     collection,
     held_by,
 )
-from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
+from dask_graphflow.scheduling.forest_expr import ForestReduction
 from dask_graphflow.scheduling.progress import Progress, Tally
 
 from . import id_look, merging
 from .connected_components import Components
 
-__all__ = ["planned", "tasks_of"]
+__all__ = ["planned"]
 
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
@@ -113,9 +113,3 @@ def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]
     parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
     owners = min(parts, len(slots.workers) * slots.threads)
     return owners, round(parts / owners)
-
-
-def tasks_of(chains: Sequence[trees.Chain], partitions: int, slots: trees.Slots) -> int:
-    """Return the number of tasks of a call, without hooks, if it is not known that ids are dense."""
-    owners, shares = _owners(len(chains), partitions, slots)
-    return reduction_tasks(len(chains), len(trees.together(chains)), owners, shares)

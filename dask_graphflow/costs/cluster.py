@@ -28,16 +28,12 @@ __all__ = [
     "in_use",
     "links_of",
     "rates_of",
-    "remember",
-    "speeds",
     "stored_rates_of",
 ]
 
-LARGE = 1 << 24  # vertices of a graph large enough that it pays to merge its forests by speed
 DEVICE = "GPU"  # the Dask resource of workers that use a GPU
 
 _links: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
-_speeds: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()  # by client
 _own_links: dict[
     tuple[bool, int], Links
 ] = {}  # by whether arrays are on devices, and number of workers
@@ -167,24 +163,6 @@ def stored_rates_of(kind: ClusterSpec) -> Rates | None:
         return kind.rates
     rates = _on(kind, _stored)
     return None if rates is None else _each(kind, rates)
-
-
-def remember(kinds: Sequence[ClusterSpec]) -> None:
-    """Store the measured hook rates of the workers of the cluster in use, for :func:`speeds`."""
-    client = _client_in_use()
-    if client is not None:
-        hooks = _speeds.setdefault(client, {})
-        for kind in kinds:
-            if kind.rates is not None:
-                hooks |= dict.fromkeys(kind.addresses, kind.rates.rate("hooks", LARGE))
-
-
-def speeds() -> dict[str, float]:
-    """Return the measured hook rates of workers of the cluster in use, relative to the fastest one."""
-    client = _client_in_use()
-    hooks = {} if client is None else _speeds.get(client, {})
-    most = max(hooks.values(), default=1.0)
-    return {address: rate / most for address, rate in hooks.items()}
 
 
 def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:

@@ -47,7 +47,7 @@ from .expr import Held, Resident, Source
 from .names import brought, pinned
 from .trees import Chain, Merge, together
 
-__all__ = ["ForestReduction", "reduction_tasks"]
+__all__ = ["ForestReduction"]
 
 RESIDENT = 4  # partitions that one task takes, if they are already in the worker's memory
 # Number of consecutive owners that get the same roots. They get some roots that they do not need, but a
@@ -101,25 +101,6 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         return _Layer(self).build()
-
-
-def reduction_tasks(chains: int, groups: int, owners: int, shares: int) -> int:
-    """Return the number of tasks in a reduction, not counting hooks, if ids are not known to be dense.
-
-    Most of them cut the results of chains into pieces for the owners, and convert these back.
-
-    Parameters
-    ----------
-    chains : int
-    groups : int
-        Number of groups of chains that are known to be on one worker; see :func:`.trees.together`.
-    owners : int
-        Number of owners of ranges of ids.
-    shares : int
-        Number of partitions of the result that each owner writes.
-    """
-    cut = 2 * groups * owners + len(_later(owners))
-    return cut + 2 * chains + (2 + shares) * owners + 1 + max(1, chains - 1)
 
 
 def _later(owners: int) -> list[tuple[int, range]]:
