@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api.estimate import PATHS
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.scheduling.memory_limits import PROCESS
 
 from . import machine, report, rss

@@ -24,8 +24,8 @@ from distributed.utils import get_mp_context
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.graph import build, partition, vertex_placement
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 # Scores can overflow for extreme numbers; what they are then is tested with each algorithm.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

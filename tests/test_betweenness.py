@@ -13,7 +13,7 @@ from conftest import BACKEND, frame
 from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.priorities import priorities
+from dask_graphflow.operators.priorities import priorities
 
 pytestmark = pytest.mark.usefixtures("backend")
 

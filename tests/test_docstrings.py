@@ -15,10 +15,10 @@ import types
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api.accessor import GraphflowAccessor
 from dask_graphflow.api.functions import FrameMethods
 from dask_graphflow.api.graph_methods import GraphMethods
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 GENERATED = (FrameMethods, GraphMethods)
 WITHOUT_PAPERS = {"degree_centrality", "degrees", "ego_graph", "induced_subgraph", "neighbors"}

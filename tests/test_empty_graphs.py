@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from conftest import frame, is_as_announced
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import UnknownVertexError
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 # The edges, and all vertices.
 SHAPES = {

@@ -11,13 +11,13 @@ import pytest
 from conftest import Reader, partitioned
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api.graph_sizes import sizes_of
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
 from dask_graphflow.costs.cost import STEP
 from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.scheduling.memory_limits import PROCESS
 
 ENDS = {"source": "src", "target": "dst"}

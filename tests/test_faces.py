@@ -11,10 +11,10 @@ import pytest
 from conftest import frame, partitioned, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
-from dask_graphflow.algorithms.number_options import Count, Number
-from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnError, WeightError
+from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.runtime.number_options import Count, Number
+from dask_graphflow.runtime.options import Choice, Flag
 
 ROOT = pathlib.Path(__file__).parent.parent
 ENDS = {"source": "a", "target": "b"}

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from inspect import Parameter
 from pathlib import Path
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api import functions, graph_methods
 from dask_graphflow.api.signatures import PROGRESS, TRACE, frame_method_parameters
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 API = Path(functions.__file__).parent
 WIDTH = 108

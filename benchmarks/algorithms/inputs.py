@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.priorities import priorities
+from dask_graphflow.operators.priorities import priorities
 
 # In the acyclic graph, edges lead from smaller to larger ids, so every strong component is one vertex.
 GRAPHS = (

@@ -13,10 +13,10 @@ import pandas as pd
 import dask_graphflow as gf
 from benchmarks import gpu
 from benchmarks.harness import Outcome, timed
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 from .agreement import by_vertex
 from .inputs import DIRECTED, Inputs

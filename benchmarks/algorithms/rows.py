@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.priorities import priorities
+from dask_graphflow.operators.priorities import priorities
 
 from .inputs import Inputs
 

@@ -13,7 +13,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from dask_graphflow.algorithms.priorities import priorities
 from dask_graphflow.exceptions import (
     ConvergenceError,
     EdgeListError,
@@ -22,6 +21,7 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     WeightError,
 )
+from dask_graphflow.operators.priorities import priorities
 
 from .cases import Outcome, Wrong
 from .networks import NAMES_VERTICES, WEIGHS_VERTICES, Asker, Network, same

@@ -20,12 +20,13 @@ from typing import Annotated, Any
 from dask_graphflow.operators.direction import DIRECTION_RULES, Direction
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer, OrNull
+from dask_graphflow.runtime.number_options import Count
+from dask_graphflow.runtime.options import Choice
+from dask_graphflow.runtime.vertex_options import VertexIds, only
 
-from .algorithm import Answer, OrNull, algorithm
-from .number_options import Count
-from .options import Choice
 from .sssp import delta_stepping
-from .vertex_options import VertexIds, only
 
 __all__ = ["bfs", "breadth_first"]
 

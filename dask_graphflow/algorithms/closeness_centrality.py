@@ -15,11 +15,11 @@ from typing import Annotated
 import numpy as np
 
 from dask_graphflow.operators.multi_search import multi_search
+from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
-from .number_options import Count, Seed
-from .sampling import sampled
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count, Seed
 
 __all__ = ["closeness_centrality"]
 

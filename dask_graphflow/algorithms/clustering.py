@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 
-from .algorithm import Answer, algorithm
 from .triangle_count import count_triangles
 
 __all__ = ["clustering"]

@@ -25,8 +25,8 @@ from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.gather_rows import pieces_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import wide_column
-
-from .algorithm import Answer, algorithm
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 
 __all__ = ["connected_components"]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 
 __all__ = ["core_number", "core_numbers", "core_vertices"]
 

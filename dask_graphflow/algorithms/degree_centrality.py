@@ -7,9 +7,9 @@ from typing import Any
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.spec import GraphSpec
-
-from .algorithm import Answer, algorithm
 
 __all__ = ["degree_centrality"]
 

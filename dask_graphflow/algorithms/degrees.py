@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.spec import GraphSpec
-
-from .algorithm import Answer, algorithm
 
 __all__ = ["degrees"]
 

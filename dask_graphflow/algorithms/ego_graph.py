@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.wide_column import between
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count
+from dask_graphflow.runtime.vertex_options import VertexIds
 
-from .algorithm import Answer, algorithm
 from .bfs import breadth_first
-from .number_options import Count
-from .vertex_options import VertexIds
 
 __all__ = ["ego_graph"]
 

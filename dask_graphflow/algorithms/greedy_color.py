@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
-
-from .algorithm import Answer, algorithm
-from .number_options import Seed
-from .priorities import priorities
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Seed
 
 __all__ = ["greedy_color"]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
-from .convergence import MaxIter, Tolerance, not_converged
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.convergence import MaxIter, Tolerance, not_converged
 
 __all__ = ["hits"]
 

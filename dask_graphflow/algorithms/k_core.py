@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.wide_column import between
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count
 
-from .algorithm import Answer, algorithm
 from .core_number import core_numbers, core_vertices
-from .number_options import Count
 
 __all__ = ["k_core"]
 

@@ -13,9 +13,10 @@ from typing import Annotated
 import numpy as np
 
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count
 
-from .algorithm import Answer, algorithm
-from .number_options import Count
 from .truss_number.truss_number import peel_edges
 
 __all__ = ["k_truss"]

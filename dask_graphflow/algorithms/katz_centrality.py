@@ -20,10 +20,10 @@ import numpy as np
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
-from .convergence import MaxIter, Tolerance, not_converged
-from .number_options import Number
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.convergence import MaxIter, Tolerance, not_converged
+from dask_graphflow.runtime.number_options import Number
 
 __all__ = ["katz_centrality"]
 

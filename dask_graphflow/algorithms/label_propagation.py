@@ -26,9 +26,9 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
-
-from .algorithm import Answer, algorithm
-from .number_options import Count
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count
 
 __all__ = ["label_propagation"]
 

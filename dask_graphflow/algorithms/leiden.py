@@ -16,14 +16,15 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count, Number, Seed
+from dask_graphflow.runtime.options import Choice
 
-from .algorithm import Answer, algorithm
 from .communities.level import Level
 from .communities.moves import carry, move_nodes, refine, split
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
-from .number_options import Count, Number, Seed
-from .options import Choice
 
 __all__ = ["leiden"]
 

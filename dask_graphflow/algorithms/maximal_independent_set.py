@@ -15,12 +15,12 @@ every partitioning and number of threads.
 from __future__ import annotations
 
 from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
-
-from .algorithm import Answer, algorithm
-from .number_options import Seed
-from .priorities import priorities
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Seed
 
 __all__ = ["maximal_independent_set"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from dask_graphflow.operators.between import at_ends
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
-from .vertex_options import VertexIds, only
+from dask_graphflow.operators.wide_column import at_ends
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 __all__ = ["neighbors"]
 

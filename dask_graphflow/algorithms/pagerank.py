@@ -14,12 +14,12 @@ import numpy as np
 
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
-from .convergence import MaxIter, not_converged
-from .number_options import Number
-from .options import Choice
-from .vertex_options import VertexWeights
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.convergence import MaxIter, not_converged
+from dask_graphflow.runtime.number_options import Number
+from dask_graphflow.runtime.options import Choice
+from dask_graphflow.runtime.vertex_options import VertexWeights
 
 __all__ = ["pagerank"]
 

@@ -30,10 +30,10 @@ import numpy as np
 
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, OrNull, algorithm
-from .number_options import Number
-from .vertex_options import VertexIds, only
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer, OrNull
+from dask_graphflow.runtime.number_options import Number
+from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 __all__ = ["delta_stepping", "sssp"]
 

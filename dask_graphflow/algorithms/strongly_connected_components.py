@@ -30,13 +30,14 @@ import numpy as np
 
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.peel import Peel
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 
-from .algorithm import Answer, algorithm
 from .bfs import breadth_first
 from .connected_components import connected_components
-from .priorities import priorities
 
 __all__ = ["strongly_connected_components"]
 

@@ -13,8 +13,8 @@ from typing import Any
 from dask_graphflow.operators.intersect import Triangles
 from dask_graphflow.operators.orientation import oriented
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 
 __all__ = ["count_triangles", "triangle_count"]
 

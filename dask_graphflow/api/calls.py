@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 from . import signatures
 from .docstrings import docstring, method_docstring

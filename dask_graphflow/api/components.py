@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.spec import ids_like
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS

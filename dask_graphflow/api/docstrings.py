@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm
+from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm
 
 __all__ = ["docstring", "method_docstring"]
 

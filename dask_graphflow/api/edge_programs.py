@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.edge_program import ITSELF, run_program
-from dask_graphflow.algorithms.number_options import check_count
-from dask_graphflow.algorithms.options import Choice, Flag
+from dask_graphflow.algorithms.edge_program.edge_program import ITSELF, run_program
+from dask_graphflow.algorithms.edge_program.iteration import Step
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import kernels_for, policies
 from dask_graphflow.operators.direction import DIRECTION_RULES
-from dask_graphflow.operators.iteration import Step
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.expressions import (
     COLUMN_TYPES,
@@ -28,6 +26,8 @@ from dask_graphflow.programs.expressions import (
 )
 from dask_graphflow.programs.vertex_expressions import NAMES, VertexReader
 from dask_graphflow.runtime.call import Call
+from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling.progress import Progress, listener

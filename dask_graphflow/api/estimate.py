@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
-from dask_graphflow.algorithms.number_options import check_count
-from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import prediction
@@ -22,6 +19,9 @@ from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.build import Size
+from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
-from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import graph_spec
 from dask_graphflow.scheduling import placement

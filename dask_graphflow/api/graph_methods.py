@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 from .signatures import graph_method
 

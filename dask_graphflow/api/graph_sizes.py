@@ -8,8 +8,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.number_options import check_count
-from dask_graphflow.algorithms.options import Flag
 from dask_graphflow.costs.cost import Shape
 from dask_graphflow.costs.prediction import GraphSizes
 from dask_graphflow.exceptions import OptionError
@@ -17,6 +15,8 @@ from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.runtime.options import Flag
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import pieces_of, read_of
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.options import Flag
 from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
@@ -22,6 +21,7 @@ from dask_graphflow.graph import dtypes, edgelist, vertex_ids
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.options import Flag
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown

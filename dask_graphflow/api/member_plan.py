@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling import placement

@@ -14,7 +14,7 @@ from typing import Any
 import dask.dataframe as dd
 
 from dask_graphflow import algorithms
-from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm, ask
+from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm, ask
 
 from .docstrings import docstring, method_docstring
 from .inputs import ColumnNames, Listener

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import check_room, kernels_for, kernels_of
+from dask_graphflow.operators.access import by_rank
 
 from .access import places_of
-from .send_rows import by_rank
 from .view import GraphView
 
 __all__ = ["Sampler"]

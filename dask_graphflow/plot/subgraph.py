@@ -9,13 +9,13 @@ import dask
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.api import inputs
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
 

@@ -18,7 +18,7 @@ from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
-from dask_graphflow.operators.send_rows import send_rows
+from dask_graphflow.operators.access import send_rows
 
 from .answer import Answer, Labels, LabelTypes, OrNull
 

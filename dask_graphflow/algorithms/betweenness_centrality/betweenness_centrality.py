@@ -19,11 +19,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.algorithm import Answer, algorithm
 from dask_graphflow.algorithms.bfs import breadth_first
-from dask_graphflow.algorithms.number_options import Count, Seed
-from dask_graphflow.algorithms.sampling import sampled
+from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count, Seed
 
 from .level_sums import LevelSums
 from .levels import Levels

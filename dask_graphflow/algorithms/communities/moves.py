@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.priorities import priorities
 from dask_graphflow.operators.access import combine, fetch, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .groups import Groups

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dask_graphflow.algorithms.answer import Answer
+from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.operators.view import GraphView
 
 from .level import Level, first_levels

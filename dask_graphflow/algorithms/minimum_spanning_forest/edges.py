@@ -9,7 +9,7 @@ import numpy as np
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges
 from dask_graphflow.kernels import kernels_for, kernels_of
-from dask_graphflow.operators.send_rows import send_rows
+from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.view import GraphView
 
 __all__ = ["edges_of", "first_leaving", "light_edges", "send_edges", "sort_keys"]

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.algorithm import Answer, algorithm
 from dask_graphflow.graph.build import Edges
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.spec import GraphSpec
 
 from .edges import edges_of, first_leaving, light_edges, send_edges, sort_keys

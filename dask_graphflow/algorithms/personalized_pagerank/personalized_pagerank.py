@@ -15,12 +15,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.algorithm import Answer, algorithm
-from dask_graphflow.algorithms.convergence import MaxIter, not_converged
-from dask_graphflow.algorithms.number_options import Count, Number
-from dask_graphflow.algorithms.vertex_options import VertexIds
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.convergence import MaxIter, not_converged
+from dask_graphflow.runtime.number_options import Count, Number
+from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .batched_pull import WIDTH, BatchedPull
 from .top_rows import largest, listed_rows

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.operators.send_rows import send_rows
+from dask_graphflow.operators.access import send_rows
 
 __all__ = ["largest", "listed_rows"]
 

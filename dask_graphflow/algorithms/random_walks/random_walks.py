@@ -18,12 +18,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.algorithm import Answer, algorithm
-from dask_graphflow.algorithms.number_options import Count, Number, Seed
-from dask_graphflow.algorithms.priorities import priorities
-from dask_graphflow.algorithms.vertex_options import VertexIds
 from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count, Number, Seed
+from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .walks import check_walks, walk, walk_bias
 

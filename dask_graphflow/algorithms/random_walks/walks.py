@@ -15,9 +15,9 @@ import numpy as np
 
 from dask_graphflow.kernels import check_room, kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.gather_rows import offsets_of
 from dask_graphflow.operators.sample import Sampler
-from dask_graphflow.operators.send_rows import send_rows
 from dask_graphflow.operators.view import GraphView
 
 __all__ = ["check_walks", "walk", "walk_bias"]

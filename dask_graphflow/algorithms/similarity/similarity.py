@@ -15,14 +15,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.algorithm import Answer, algorithm
-from dask_graphflow.algorithms.number_options import Count
-from dask_graphflow.algorithms.options import Choice
-from dask_graphflow.algorithms.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import kernels_for, kernels_of
-from dask_graphflow.operators.send_rows import by_id
+from dask_graphflow.operators.access import by_id
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Count
+from dask_graphflow.runtime.options import Choice
+from dask_graphflow.runtime.vertex_options import VertexPairs
 
 from .common_neighbors import all_pairs, degrees_at, of_pairs
 

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.algorithm import Answer, algorithm
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
 
 from .edge_triangles import EdgeTriangles
 

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
-
-from .options import Check
 
 __all__ = ["MOST", "Count", "Number", "Seed", "check_count"]
 

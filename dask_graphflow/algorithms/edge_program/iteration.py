@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from dask_graphflow.algorithms.edge_program.vertex_values import VertexValues
 from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.operators.advance import along
+from dask_graphflow.operators.float_sums import advancing
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.vertex_expressions import VertexReader, read_columns
 from dask_graphflow.showing.tables import counted
-
-from .advance import along
-from .float_sums import advancing
-from .vertex_values import VertexValues
-from .view import GraphView
 
 __all__ = ["Step", "iterate"]
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.runtime.number_options import MOST
+from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
-
-from .number_options import MOST
-from .options import Check
 
 __all__ = ["Fanouts"]
 

@@ -17,16 +17,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.operators.access import gather
+from dask_graphflow.algorithms.sample_neighbors.fanouts import Fanouts
+from dask_graphflow.operators.access import gather, send_rows
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.sample import Sampler
-from dask_graphflow.operators.send_rows import send_rows
 from dask_graphflow.operators.view import GraphView
-
-from .algorithm import Answer, algorithm
-from .fanouts import Fanouts
-from .number_options import Seed
-from .priorities import priorities
-from .vertex_options import VertexIds
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.number_options import Seed
+from dask_graphflow.runtime.vertex_options import VertexIds
 
 __all__ = ["sample_neighbors"]
 

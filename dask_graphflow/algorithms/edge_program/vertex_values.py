@@ -9,10 +9,9 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.arrays import computed
 from dask_graphflow.programs.expressions import Node, in_order
-
-from .view import GraphView
 
 __all__ = ["VertexValues"]
 

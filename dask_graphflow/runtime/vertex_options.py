@@ -11,10 +11,9 @@ import pandas as pd
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, vertex_ids
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
-
-from .options import Check
 
 __all__ = ["VertexIds", "VertexPairs", "VertexWeights", "only"]
 

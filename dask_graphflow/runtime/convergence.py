@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.runtime.number_options import Count, Number
 from dask_graphflow.showing.tables import counted
-
-from .number_options import Count, Number
 
 __all__ = ["MaxIter", "Tolerance", "not_converged"]
 

@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.edge_program.iteration import Step, iterate
+from dask_graphflow.algorithms.edge_program.vertex_values import VertexValues
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph import vertex_numbers
 from dask_graphflow.operators.advance import along
 from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.iteration import Step, iterate
-from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import reading_numbers
 from dask_graphflow.programs.vertex_expressions import VertexReader
-
-from .algorithm import Answer
+from dask_graphflow.runtime.answer import Answer
 
 __all__ = ["ITSELF", "run_program"]
 

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.call import Call
+from dask_graphflow.runtime.options import Flag, Option, options_of
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling.progress import Progress, listener
 
-from .answer import Answer, OrNull
-from .options import Flag, Option, options_of
-
-__all__ = ["ALGORITHMS", "Algorithm", "Answer", "OrNull", "algorithm", "ask"]
+__all__ = ["ALGORITHMS", "Algorithm", "algorithm", "ask"]
 
 Columns = Mapping[str, Any]
 ColumnsOf = Callable[[GraphSpec, Mapping[str, Any]], Columns]

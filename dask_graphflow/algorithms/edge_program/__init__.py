@@ -1,0 +1,1 @@
+"""Edge programs: algorithms that users write."""
