@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.call import Call
 from dask_graphflow.runtime.options import Flag, Option, options_of
 from dask_graphflow.runtime.shards import Shards

@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.answer import Answer
 
 from .level import Level, first_levels
 from .moves import carry, refine
