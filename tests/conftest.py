@@ -463,12 +463,12 @@ def rng():
 def pytest_generate_tests(metafunc):
     """Let a test with `members`, the number of members of its graphs, run on 1, 2 and 3 of them.
 
-    On GPUs 1 and 3 are enough: a member in the middle does what each of two members does, and more.
+    Two members are a slow case: of three, the one in the middle does what each of two does, and more.
     """
     marks = metafunc.definition.iter_markers("parametrize")
     chosen = any("members" in str(mark.args[0]).split(",") for mark in marks)
     if "members" in metafunc.fixturenames and not chosen:
-        counts = [1, 3] if BACKEND.name == "cudf" else [1, 2, 3]
+        counts = [1, pytest.param(2, marks=pytest.mark.slow), 3]
         metafunc.parametrize("members", counts, ids="{} members".format)
 
 

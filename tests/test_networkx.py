@@ -50,9 +50,6 @@ DIRECT = [
     "algorithms/tests/test_dag.py",
     "algorithms/traversal/tests/test_bfs.py",
 ]
-OTHERS = [module for module in CALLERS if module not in DIRECT]
-#: Processes that run at the same time finish together if their shares take about the same time.
-SHARES = {"direct": DIRECT, **{f"others-{n + 1}": OTHERS[n::4] for n in range(4)}}
 
 
 @pytest.fixture
@@ -100,19 +97,28 @@ def run_tests(modules, limit, environment, folder):
     return run, json.loads(report.read_text())
 
 
-@pytest.mark.parametrize("share", SHARES)
-def test_its_own_tests_pass_as_expected(share, environment, tmp_path, record_property):
+@pytest.mark.parametrize(
+    ("modules", "limit"),
+    [
+        (DIRECT, 3),
+        pytest.param(DIRECT, 1000, marks=pytest.mark.slow),
+        pytest.param(sorted({*CALLERS} - {*DIRECT}), 3, marks=pytest.mark.slow),
+    ],
+    ids=["first calls", "all calls", "other modules"],
+)
+def test_tests_of_networkx_pass_as_expected(
+    modules, limit, environment, tmp_path, record_property
+):
     # A module can be missing in an older or newer release.
-    modules = [module for module in SHARES[share] if (NETWORKX / module).exists()]
-    limit = 1000 if share == "direct" else 3
-    run, found = run_tests(modules, limit, environment, tmp_path)
-    results, calls = found["results"], found["calls"]
+    modules = [module for module in modules if (NETWORKX / module).exists()]
+    run, report = run_tests(modules, limit, environment, tmp_path)
+    results, calls = report["results"], report["calls"]
     counts = ", ".join(f"{name} {count}" for name, count in sorted(calls.items()))
     summary = f"{len(results)} tests of NetworkX made {sum(calls.values())} calls of the backend"
     record_property("NetworkX", f"{summary}: {counts}")
     assert run.returncode == 0, run.stdout + run.stderr
     assert len(results) > 300
-    assert share != "direct" or calls.keys() == FUNCTIONS.keys()
+    assert not {*DIRECT} <= {*modules} or calls.keys() == FUNCTIONS.keys()
     marked = {name for name, outcome in results.items() if outcome == "xfailed"}
     for name in EXPECTED_FAILURES:
         if name.partition("::")[0] in modules:
