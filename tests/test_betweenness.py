@@ -102,6 +102,7 @@ def test_more_paths_than_a_float_can_count(built, members):
     np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_levels():
     if BACKEND.name == "cudf":
         pytest.skip("thousands of levels take a minute on a GPU, and the loop is the same")

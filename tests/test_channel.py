@@ -434,6 +434,7 @@ def introduce(processes):
         print(*sum(zip(HOSTS, ports, strict=True), ()), file=process.stdin, flush=True)
 
 
+@pytest.mark.slow
 def test_messages_come_through_a_network_that_delays_and_loses():
     with hosts(MEMBER + EXCHANGING, delay=0.005, loss=0.02) as (processes, wire):
         introduce(processes)

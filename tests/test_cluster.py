@@ -224,7 +224,8 @@ def kept(dask_worker):
     return [str(key) for key in dask_worker.data]
 
 
-@pytest.mark.parametrize("after", [0.4, pytest.param(0.9, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [0.4, 0.9])
 def test_a_worker_killed_in_mid_run_changes_nothing(mortal, after):
     def read(i):
         time.sleep(0.05)
@@ -315,19 +316,7 @@ def die_once(stage, path):
     [
         ("hook", "int64", True),
         ("merge", "str", False),
-        ("label", "str", True),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in (
-                ("hook", "int64", False),
-                ("merge", "int64", False),
-                ("merge", "int64", True),
-                ("merge", "str", True),
-                ("label", "int64", False),
-                ("label", "int64", True),
-                ("label", "str", False),
-            )
-        ),
+        pytest.param("label", "str", True, marks=pytest.mark.slow),
     ],
 )
 def test_a_worker_that_dies_at_a_stage_changes_nothing(mortal, tmp_path, stage, kind, persisted):
@@ -444,15 +433,12 @@ def from_dataset(client, *given):
 
 
 PLACES = {
-    "here": lambda client, *given: asked(*given),
     "submit": lambda client, *given: submitted(client, asked, *given),
     "worker_client": lambda client, *given: submitted(client, asked_with_a_client, *given),
-    "scatter": lambda client, *given: client.submit(asked, *client.scatter(given)).result(),
     "delayed": lambda client, graph, edges: dask.delayed(lambda g: asked(g, edges))(
         graph
     ).compute(),
     "pickle": lambda client, *given: asked(*pickle.loads(pickle.dumps(given))),
-    "deepcopy": lambda client, *given: asked(*copy.deepcopy(given)),
     "published": from_dataset,
 }
 

@@ -283,19 +283,16 @@ def heavier(announced, weights, found, more):
 
 
 @pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("shards", [1, 2])
 @pytest.mark.parametrize(
-    ("announced", "weights", "found", "more"),
+    ("announced", "weights", "found", "more", "shards"),
     [
-        ("int64", [1, 2], "float64", [3.0, 4.0]),
-        ("int32", [1, 2], "int64", [3, 4]),
-        ("float64", [1.5, 2.0], "int64", [3, 2**53]),
-        ("float32", [1.5, 2.0], "float64", [3.5, 4.0]),
-        ("float64", [1.5, 2.0], "Float64", [3.5, 4.0]),
-        ("float64", [1.5, 2.0], "bool", [True, True]),
+        ("int64", [1, 2], "float64", [3.0, 4.0], 2),
+        ("float64", [1.5, 2.0], "int64", [3, 2**53], 1),
+        ("float64", [1.5, 2.0], "Float64", [3.5, 4.0], 2),
+        ("float64", [1.5, 2.0], "bool", [True, True], 1),
     ],
 )
-def test_weights_of_another_dtype_are_read_exactly(shards, announced, weights, found, more):
+def test_weights_of_another_dtype_are_read_exactly(announced, weights, found, more, shards):
     edges = heavier(announced, weights, found, more)
     g = gf.Graph(edges, **ENDS, weight="w", shards=shards)
     wanted = np.cumsum([0, *weights, *map(float, more)]).tolist()
@@ -708,9 +705,8 @@ def test_the_table_of_the_documentation_is_true():
 NUMBERS = {
     **{
         name: pd.Series([1, 2], dtype=name)
-        for name in ("int8", "uint16", "int64", "uint64", "Int64")
+        for name in ("int64", "uint64", "Int64", "float64")
     },
-    **{name: pd.Series([1, 2], dtype=name) for name in ("float32", "float64", "Float32")},
     **{name: pd.Series([1, 2], dtype=name) for name in ("int64[pyarrow]", "double[pyarrow]")},
     "sparse": pd.Series(pd.arrays.SparseArray([1.0, 2.0])),
     "category": pd.Series([1, 2], dtype="category"),
