@@ -41,7 +41,7 @@ clusters = st.tuples(
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=40))
-def test_where_nothing_is_known_it_is_the_tree(lengths):
+def test_adaptive_merging_without_information_is_the_tree(lengths):
     chains = [chain(length) for length in lengths]
     assert merging.fastest_first(chains) == chains
     assert merging.adaptive(chains) == trees.tree(len(chains))
@@ -73,7 +73,9 @@ def test_every_forest_ends_in_the_first_and_each_worker_sends_one(cluster, barri
 
 
 @pytest.mark.parametrize("barrier", [True, False])
-def test_it_is_next_to_never_the_tree_that_each_worker_sends_one_forest_more_often_in(barrier, rng):
+def test_each_worker_of_an_adaptive_merge_hardly_ever_sends_more_forests_than_in_the_tree(
+    barrier, rng
+):
     often = 0
     for _ in range(200):
         speeds = dict(zip(WORKERS, 2.0 ** rng.uniform(-3, 3, 8), strict=True))
@@ -88,7 +90,7 @@ def test_it_is_next_to_never_the_tree_that_each_worker_sends_one_forest_more_oft
 
 
 @given(clusters, st.booleans())
-def test_it_is_expected_to_end_no_later_than_the_tree(cluster, barrier):
+def test_an_adaptive_merge_is_expected_to_end_no_later_than_the_tree(cluster, barrier):
     chains, speeds = cluster
     chains = merging.fastest_first(chains, speeds)
     merges, tree = merging.adaptive(chains, speeds, barrier=barrier), trees.tree(len(chains))

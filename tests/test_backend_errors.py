@@ -154,14 +154,14 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
         ),
     ],
 )
-def test_what_is_wanting_is_named_with_what_was_found_and_what_to_install(machine, given, message):
+def test_a_missing_gpu_package_is_named_with_the_package_to_install(machine, given, message):
     machine(**given)
     with pytest.raises(BackendError, match=message) as raised:
         require_gpu()
     assert "\n" not in str(raised.value)
 
 
-def test_where_all_is_there_nothing_is_raised(machine):
+def test_a_complete_gpu_installation_raises_no_error(machine):
     machine(cupy=fake_cupy(), cudf=SimpleNamespace())
     require_gpu()
     # A driver runs what is built for an older CUDA, and for a newer one of the same major version.
@@ -387,9 +387,7 @@ STATISTICS = SimpleNamespace(current_bytes=150)
         ),
     ],
 )
-def test_what_is_free_on_a_gpu_is_asked_where_cupy_takes_it_from(
-    monkeypatch, given, available, said
-):
+def test_free_memory_of_a_gpu_is_that_of_the_allocator_of_cupy(monkeypatch, given, available, said):
     error = no_room(fake_device(monkeypatch, **given), vertices=99, needed=495, held=0)
     assert error.available == available
     assert f"and there is {said}" in str(error)
@@ -460,7 +458,7 @@ def test_cudf_that_spills_on_one_side_only_is_refused(cluster, monkeypatch, here
         placement.check_spilling(GpuFrame())  # asked once
 
 
-def test_where_no_cudf_is_imported_nobody_is_asked(cluster, monkeypatch):
+def test_workers_are_not_asked_about_spilling_without_cudf(cluster, monkeypatch):
     with Client(cluster) as client:
         monkeypatch.setattr(client, "run", None)
         monkeypatch.delitem(sys.modules, "cudf", raising=False)

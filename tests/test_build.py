@@ -154,7 +154,7 @@ def edges_of(rows, shard):
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("kind", ID_TYPES)
-def test_one_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
+def test_a_single_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
     dtype, make = ID_TYPES[kind]
     pairs = [(make(u), make(v)) for u, v in rng.integers(0, 60, (300, 2)).tolist()]
     (made,) = shards(pieces_of(frame(pairs, dtype)), 1, directed)
@@ -168,7 +168,7 @@ def test_one_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
     assert ids.tolist() == sorted({end for pair in pairs for end in pair})
 
 
-def test_one_member_sends_nothing_and_copies_no_rows():
+def test_a_single_member_sends_nothing_and_copies_no_rows():
     (channel,) = in_process(1)
     made = build.build(channel, pieces_of(frame(rmat())), 0, True, "keep")
     exchange = Exchange(channel)
@@ -286,7 +286,7 @@ def test_ranges_of_a_power_law_graph_are_even(parts):
 
 
 @pytest.mark.parametrize("size", [0, 1, GRAIN, GRAIN + 1])
-def test_of_few_vertices_ranges_are_empty(size):
+def test_ranges_of_few_vertices_may_be_empty(size):
     bounds = chunk(np.ones(size, "int64"), 5)
     assert bounds == sorted(bounds)
     assert (len(bounds), bounds[0], bounds[-1]) == (6, 0, size)
@@ -466,7 +466,7 @@ def test_graphs_are_built_from_arrays_that_begin_anywhere(dtype, size, directed)
     assert_same_rows(entering, alone(build.into, whole), made[0].bounds)
 
 
-def test_where_vertices_are_placed_is_in_whole_words_too():
+def test_the_placement_of_vertices_is_aligned_too():
     placed = Placed(np.arange(5, dtype="int64"), [0, 5])
     shard = Shard(np.zeros(0), [0, 5], 0, directed=True, placed=placed)
     there = sent_elsewhere(shard)
@@ -537,7 +537,7 @@ def test_names_of_integers_close_together_take_no_messages():
 
 
 @pytest.mark.usefixtures("fine")
-def test_what_some_members_have_kept_already_is_made_by_all():
+def test_rows_that_some_members_have_kept_are_made_by_all():
     made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
     together(build.into, made)
     rows = [shard._made["into"] for shard in made]
@@ -607,7 +607,7 @@ def test_uneven_partitions_are_shared_out():
 
 
 @pytest.mark.parametrize("multi", ["keep", "first", "sum"])
-def test_who_reads_a_partition_changes_no_bit(rng, fine, multi):
+def test_the_member_that_reads_a_partition_changes_no_bit(rng, fine, multi):
     edges = frame((u % 200, v % 180) for u, v in rmat())
     edges = edges.assign(w=100 * rng.normal(size=len(edges)))  # sums depend on the order
     pieces = pieces_of(edges, 7, weight="w")

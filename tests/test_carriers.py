@@ -125,7 +125,7 @@ def sent_around(channels, kept):
     return each(member, range(len(channels)))
 
 
-def test_what_is_sent_lies_where_it_is_wanted_beside_members_without_a_device():
+def test_messages_arrive_in_the_wanted_memory_beside_members_without_a_device():
     device = [True, False, True]
     kept = [Process(f"gpu {rank}".encode()) for rank in range(3)]
     on_device = []
@@ -185,7 +185,7 @@ def test_two_workers_share_a_gpu_on_a_machine_without_a_network_device(monkeypat
 
 
 @pytest.mark.parametrize("hosts", [1, 2])
-def test_what_is_encrypted_goes_by_nccl_inside_a_machine_only(hosts):
+def test_encrypted_members_use_nccl_only_inside_a_machine(hosts):
     with connecting("tls") as connect:
         kept = processes(2)
         kept[1].host += str(hosts - 1)
@@ -247,7 +247,7 @@ def test_a_member_that_fails_can_say_so_while_another_waits_on_its_device():
         sent_around(connect(2), kept)
 
 
-def test_who_connects_to_one_that_is_lost_is_let_go():
+def test_a_member_that_connects_to_a_lost_member_is_released():
     kept = [Process(b"0"), Process(b"1", absent=True)]
     channels = by_sockets(2)
     try:

@@ -76,7 +76,7 @@ def test_long_messages_both_ways_at_once(connected):
     each(member, connected(2))
 
 
-def test_nobody_waits_until_a_message_is_received(connected):
+def test_sending_does_not_wait_for_the_receiver(connected):
     left, right = connected(2)
     for _ in range(3):
         left.send(1, np.ones(LONG, "uint8"))
@@ -84,7 +84,7 @@ def test_nobody_waits_until_a_message_is_received(connected):
     assert [sum(right.receive(0)[:: 1 << 20]) for _ in range(3)] == [LONG >> 20] * 3
 
 
-def test_what_was_sent_is_not_kept(connected):
+def test_sent_messages_are_not_kept(connected):
     left, right = connected(2)
     sent = np.ones(LONG, "uint8")
     lives = weakref.ref(sent)
@@ -97,7 +97,7 @@ def test_what_was_sent_is_not_kept(connected):
     assert lives() is None
 
 
-def test_what_was_received_is_the_receivers(connected):
+def test_the_receiver_owns_a_received_message(connected):
     left, right = connected(2)
     mine = np.zeros(10, "uint8")
     left.send(1, mine)
@@ -130,7 +130,7 @@ def test_waiting_is_counted(connected):
 
 
 @pytest.mark.parametrize("started", [False, True], ids=["between messages", "within one"])
-def test_abort_ends_who_waits_and_is_final(connected, started):
+def test_abort_ends_a_waiting_member_and_is_final(connected, started):
     left, right, third = connected(3)
     if started:
         for _ in range(4):
@@ -162,7 +162,7 @@ def test_abort_ends_who_waits_and_is_final(connected, started):
 
 
 @pytest.mark.parametrize("length", [10, LONG])
-def test_who_goes_has_delivered_first(connected, length):
+def test_a_member_that_leaves_has_delivered_its_messages(connected, length):
     left, right = connected(2)
     left.send(1, b"short")
     left.send(1, np.ones(length, "uint8"))
@@ -257,7 +257,7 @@ def test_a_short_message_takes_no_thread():
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
-def test_who_does_not_know_the_secret_is_not_talked_to(wrong):
+def test_a_connection_without_the_secret_is_refused(wrong):
     before = resources()
     with pytest.raises(PeerLost):
         by_sockets(2, secrets={wrong: b"of another run"}, timeout=1)
@@ -282,7 +282,7 @@ def test_a_member_that_does_not_come_is_waited_for_so_long():
 
 
 @pytest.mark.parametrize("rank", [0, 1], ids=["listening", "calling"])
-def test_abort_ends_who_still_connects(rank):
+def test_abort_ends_a_member_that_still_connects(rank):
     silent = socket.create_server(("127.0.0.1", 0))
     listener = Listener("127.0.0.1", SECRET)
     addresses = [silent.getsockname(), silent.getsockname()]
@@ -455,7 +455,7 @@ def test_a_host_that_dies_is_noticed(count):
             assert float(process.stdout.readline()) < 8
 
 
-def test_what_follows_on_a_long_message_is_read_ahead(connected):
+def test_a_message_after_a_long_one_is_read_ahead(connected):
     left, right = connected(2)
     long = np.arange(1 << 20, dtype="int64")
     for _ in range(3):

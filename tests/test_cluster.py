@@ -452,7 +452,7 @@ def persisted(client):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_persisted_works_wherever_it_is_sent(client, persisted, place):
+def test_a_persisted_graph_works_in_every_process_that_receives_it(client, persisted, place):
     assert PLACES[place](client, *persisted) == EXPECTED
 
 

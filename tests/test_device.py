@@ -477,7 +477,7 @@ def test_without_a_giant_each_chunk_looks_for_one(skipped: Skipping, looked_for:
     assert len(looked_for) == skipped.passes == 5
 
 
-def test_what_was_listed_and_not_hooked_is_not_skipped_later(
+def test_listed_edges_that_were_not_hooked_are_not_skipped_later(
     skipped: Skipping, looked_for: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size, source, target = rmat()

@@ -378,7 +378,7 @@ def test_a_pull_stops_at_the_first_hit(balance):
         assert moved.edges == 2
 
 
-def test_what_a_push_is_given_as_changed_is_not_listed_again():
+def test_a_push_does_not_list_vertices_again_that_it_was_given_as_changed():
     case = star(1000)
     for balance in ("lb", "lb_light_cull"):
         words = device_advance.to_words(cupy.arange(1, 500), case.count)

@@ -121,7 +121,7 @@ def test_a_limit_of_cupys_own_pool_counts():
     assert 2**26 - 4096 < available <= 2**26
 
 
-def test_where_no_gpu_can_be_seen_the_error_says_what_was_found():
+def test_an_error_about_an_invisible_gpu_names_the_installed_packages():
     done = run(
         "from dask_graphflow.kernels import require_gpu; require_gpu()", CUDA_VISIBLE_DEVICES=""
     )

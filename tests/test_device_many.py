@@ -126,7 +126,7 @@ def test_whatever_is_asked_of_three_members_the_answer_is_that_of_the_host(rng, 
     ],
     ids=["negative for paths", "negative for ranks", "too few iterations"],
 )
-def test_what_one_member_refuses_is_an_error_of_the_call(rng, weight, asked, error):
+def test_an_error_of_a_member_is_an_error_of_the_call(rng, weight, asked, error):
     edges = power_law(rng)
     edges.loc[edges.index[-1], "w"] = weight
     with dask.config.set(scheduler="threads"):

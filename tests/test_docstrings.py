@@ -127,7 +127,7 @@ def test_public_names_are_found():
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_it_has_an_example_or_names_the_function_that_has(name):
+def test_a_docstring_has_an_example_or_names_the_function_that_has_it(name):
     own = examples(PUBLIC[name])
     _, dot, method = name.rpartition(".")
     if dot and method in ALGORITHMS and not own:
@@ -141,14 +141,14 @@ def test_it_has_an_example_or_names_the_function_that_has(name):
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_it_says_in_one_line_what_it_is(name):
+def test_a_docstring_has_a_summary_of_one_line(name):
     first, _, rest = sections(PUBLIC[name])[""].partition("\n")
     assert re.fullmatch(r"[A-Z].*[.]", first)
     assert not rest or rest.startswith("\n")
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_it_explains_what_it_takes_and_nothing_else(name):
+def test_a_docstring_explains_exactly_the_parameters(name):
     value = CALLED[name]
     explained, taken = terms(sections(value).get("Parameters", "")), parameters(value)
     assert sorted(explained) == sorted(taken)
@@ -175,21 +175,21 @@ def test_a_graphs_method_has_the_defaults_of_the_function(name):
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_it_says_what_it_returns(name):
+def test_a_docstring_explains_the_result(name):
     value = CALLED[name]
     if not inspect.isclass(value):
         assert "Returns" in sections(value)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_what_it_raises_are_errors(name):
+def test_documented_exceptions_are_errors_of_the_library(name):
     for error in terms(sections(PUBLIC[name]).get("Raises", "")):
         known = getattr(gf.exceptions, error, None) or getattr(builtins, error)
         assert issubclass(known, Exception)
 
 
 @pytest.mark.parametrize("name", FROM_PAPERS)
-def test_it_names_its_source(name):
+def test_a_docstring_names_the_paper(name):
     assert re.search(r"^\.\. \[1\] .+", sections(PUBLIC[name])["References"], re.MULTILINE)
 
 

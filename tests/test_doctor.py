@@ -92,7 +92,7 @@ def test_a_machine_without_a_gpu_is_well(machine):
     assert "GPU kernels" not in found
 
 
-def test_it_prints_a_table(machine):
+def test_doctor_prints_a_table(machine):
     machine(matplotlib=None)
     done = CliRunner().invoke(main, ["doctor"])
     lines = done.stdout.splitlines()
@@ -103,7 +103,7 @@ def test_it_prints_a_table(machine):
     assert len({line.index("ok") for line in lines if " ok " in line}) == 1
 
 
-def test_what_is_too_old_is_named_with_what_the_metadata_ask_for(machine):
+def test_a_package_that_is_too_old_is_named_with_the_required_version(machine):
     machine(python="3.9.2", pandas="2.3.0", dask="2026.7.1rc1", tqdm=None)
     found = examined(code=1)
     assert (found["Python"].state, found["Python"].todo) == (WRONG, "install Python >=3.11")
@@ -238,7 +238,7 @@ def test_a_driver_without_nvidia_smi_will_do(machine):
     assert found["GPU"].state == found["GPU kernels"].state == OK
 
 
-def test_what_the_library_says_of_a_gpu_is_shown_once(machine):
+def test_a_message_about_a_gpu_is_shown_once(machine):
     def run(device):
         if device:
             raise BackendError(f"the NVRTC is of CUDA 13.1. {gpu.found().advice}")

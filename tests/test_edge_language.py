@@ -188,7 +188,7 @@ def test_many_expressions_agree_to_the_bit(tmp_path, pairs):
     check(pairs, tmp_path)
 
 
-def test_what_compilers_get_wrong(tmp_path):
+def test_expressions_that_compilers_get_wrong_agree_to_the_bit(tmp_path):
     numbers = [
         "min(0.0, min(d[dst], 0.0)) - d[src]",  # LLVM leaves the outer min out
         "max(min(d[src], d[dst]), d[src])",

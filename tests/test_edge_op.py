@@ -107,7 +107,7 @@ ROOT = pathlib.Path(__file__).parent.parent
         ({"name": None}, ex.OptionError, r"name=None"),
     ],
 )
-def test_refused_when_written(options, error, message):
+def test_an_invalid_edge_program_is_refused_when_written(options, error, message):
     given = {"name": "x", "target": "level", "signal": "level[src] + 1", "slot": "min"} | options
     with pytest.raises(error, match=message) as raised:
         EdgeOp(**given)
@@ -151,12 +151,12 @@ def test_refused_when_written(options, error, message):
         (PARENT, {"parent": "float64", "seen": "bool"}, ex.ExpressionError, "cannot hold all"),
     ],
 )
-def test_refused_when_bound(op, types, error, message):
+def test_an_invalid_edge_program_is_refused_when_bound(op, types, error, message):
     with pytest.raises(error, match=message):
         op.bind(types, index_dtype="int64", weight_dtype="float64")
 
 
-def test_refused_for_ids_and_weights():
+def test_types_of_ids_and_weights_that_programs_cannot_read_are_refused():
     columns = {"distance": "float64"}
     with pytest.raises(ex.WeightError, match="weight="):
         SSSP.bind(columns, index_dtype="int32")
@@ -243,7 +243,7 @@ def test_literals_take_the_type_of_what_they_meet():
 # The object.
 
 
-def test_what_it_reads():
+def test_an_edge_program_lists_the_columns_that_it_reads():
     op = EdgeOp(
         "x", target="a", signal="b[src] + c[dst] * weight", slot="min", cond="d[dst] == dst"
     )
@@ -253,7 +253,7 @@ def test_what_it_reads():
 
 
 @pytest.mark.parametrize("op", [BFS, SSSP, SUM, FADE, PARENT, BY_HAND], ids=str)
-def test_equal_after_a_journey(op):
+def test_a_pickled_edge_program_is_equal(op):
     for pickler in (pickle, cloudpickle):
         again = pickle.loads(pickler.dumps(op))
         assert again == op
@@ -407,7 +407,7 @@ def test_hand_written_code_is_an_edge_op_like_any_other(compiled):
         ({"target": ["level"]}, ex.ExpressionError, "target .*cannot be used"),
     ],
 )
-def test_refused_of_hand_written_code(options, error, message):
+def test_invalid_hand_written_code_is_refused(options, error, message):
     given = {
         "target": "level",
         "slot": "min",

@@ -108,13 +108,13 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         ),
     ],
 )
-def test_known_at_the_call(options, error, message):
+def test_invalid_input_is_refused_at_the_call(options, error, message):
     with pytest.raises(error, match=message) as raised:
         gf.connected_components(PAIRS, **options)
     assert isinstance(raised.value, gf.GraphflowError)
 
 
-def test_one_null_of_one_edge_is_said_to_be_one():
+def test_a_message_about_a_single_null_is_in_the_singular():
     edges = pd.DataFrame({"a": [None], "b": ["x"]}, dtype="str")
     with pytest.raises(ex.NullVertexError, match="has 1 null in a partition of 1 edge; an edge"):
         gf.connected_components(edges, **ENDS).compute(scheduler="sync")

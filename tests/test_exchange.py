@@ -225,7 +225,7 @@ def test_a_member_at_another_round_is_a_bug(connected, number):
         here.receive("all_reduce", lambda *_: None)
 
 
-def test_what_was_begun_is_to_be_ended():
+def test_a_round_that_was_begun_has_to_be_ended():
     (channel,) = in_process(1)
     exchange = Exchange(channel)
     with pytest.raises(GraphflowError, match="send first"):
@@ -401,7 +401,7 @@ def test_alone_there_is_no_traffic():
     assert channel.bytes_sent == 0
 
 
-def test_what_a_channel_raises_comes_through(connected):
+def test_errors_of_a_channel_reach_the_caller(connected):
     def member(channel):
         exchange = Exchange(channel)
         if channel.rank == 2:

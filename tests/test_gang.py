@@ -171,7 +171,7 @@ def test_tasks_are_named_for_what_they_do():
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "cluster"])
-def test_who_wants_one_part_gets_it(client, scheduler):
+def test_a_single_part_can_be_computed(client, scheduler):
     options = {} if scheduler == "cluster" else {"scheduler": scheduler}
     result = gang.run(frame(3), total, META)
     assert found(result.partitions[1].compute(**options)) == {"rank": [1], "total": [4950]}
@@ -405,7 +405,7 @@ def test_members_run_where_their_shards_are(client):
         assert all(len(where) == 1 for where in client.who_has(shards).values())
 
 
-def test_what_makes_the_shards_is_placed_too(client):
+def test_tasks_that_make_the_shards_are_placed_too(client):
     result = gang.run(frame(2).map_partitions(at_once, meta={"a": "int64"}), where, META)
     ports = result.compute().total
     assert len(set(ports)) == 2
@@ -545,7 +545,7 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     assert nothing_left(client)
 
 
-def test_one_member_runs_again_after_its_worker_was_killed(mortal, tmp_path):
+def test_a_single_member_runs_again_after_its_worker_was_killed(mortal, tmp_path):
     run = mortal.compute(gang.run(frame(1), total, META, 300, 0.005, tmp_path))
     os.kill(began(tmp_path, 1)[0], signal.SIGKILL)
     assert found(run.result(timeout=30)) == expected(1)

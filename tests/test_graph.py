@@ -404,7 +404,7 @@ def test_a_graph_that_is_not_kept_is_ranked_alike(rng, kind, options):
 
 
 @pytest.mark.parametrize("shards", [0, -1, 1.5, "two"])
-def test_what_is_no_number_of_shards_is_refused(shards):
+def test_an_invalid_number_of_shards_is_refused(shards):
     with pytest.raises(OptionError, match=r"shards=.*"):
         gf.Graph(frame([(0, 1)]), **ENDS, shards=shards)
 
@@ -489,7 +489,7 @@ def test_nothing_is_read_before_compute(builds):
     assert sorted(reader.read) == list(range(5))
 
 
-def test_what_is_asked_for_together_is_built_once(builds):
+def test_calls_that_are_computed_together_build_the_graph_once(builds):
     graph = gf.Graph(partitioned(frame(SMALL["rmat"]), 3), **ENDS)
     computed(graph.bfs([graph_id()]), graph.degrees(), graph.pagerank())
     assert len(builds) == 1
@@ -499,7 +499,7 @@ def graph_id():
     return SMALL["rmat"][0][0]
 
 
-def test_what_differs_is_told_apart_in_one_computation():
+def test_different_calls_are_distinguished_in_one_computation():
     edges = partitioned(frame([(0, 1), (1, 2), (1, 2)]), 3)
     graphs = [
         gf.Graph(edges, **ENDS, directed=directed, multi=multi)

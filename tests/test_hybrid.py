@@ -116,7 +116,7 @@ def test_several_workers_where_there_is_no_gpu():
         (None, "0,1", {}, r"take Dask-CUDA.*or give gpus=0"),
     ],
 )
-def test_what_cannot_be_started_is_refused(monkeypatch, gpus, visible, options, message):
+def test_an_invalid_cluster_is_refused(monkeypatch, gpus, visible, options, message):
     monkeypatch.setitem(sys.modules, "dask_cuda", None)
     monkeypatch.setattr(nvml, "device_get_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -223,7 +223,7 @@ def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, aske
     assert list(dask.compute(*parts)) == [[port(worker)] * 3 for worker in workers]
 
 
-def test_what_was_asked_of_others_before_is_kept_apart(client):
+def test_runs_on_other_workers_are_kept_apart(client):
     there = [worker.address for worker in placement.workers()]
     runs = [
         gang_build.run([(frame(4, 1), read)], where, 2, None, name="where", workers=workers)

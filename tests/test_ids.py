@@ -703,10 +703,7 @@ def test_the_table_of_the_documentation_is_true():
 # Weights of every type
 
 NUMBERS = {
-    **{
-        name: pd.Series([1, 2], dtype=name)
-        for name in ("int64", "uint64", "Int64", "float64")
-    },
+    **{name: pd.Series([1, 2], dtype=name) for name in ("int64", "uint64", "Int64", "float64")},
     **{name: pd.Series([1, 2], dtype=name) for name in ("int64[pyarrow]", "double[pyarrow]")},
     "sparse": pd.Series(pd.arrays.SparseArray([1.0, 2.0])),
     "category": pd.Series([1, 2], dtype="category"),

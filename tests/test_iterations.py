@@ -359,7 +359,7 @@ RIGHT = {"op": [{"x": "y"}, SUM], "columns": {"x": 0.0, "y": 0.0}, "max_iter": 1
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
-def test_what_is_wrong_with_steps_is_said_at_the_call(options, error, says):
+def test_invalid_steps_are_refused_at_the_call(options, error, says):
     g = gf.Graph(frame([(0, 1)]), **ENDS)
     g.run(**RIGHT).compute()
     with pytest.raises(error, match=says):

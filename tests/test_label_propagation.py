@@ -139,7 +139,7 @@ def test_labels_of_strings_are_strings():
     assert set(found["label"]) <= set(found["vertex"])
 
 
-def test_it_ends_when_no_label_changes(built):
+def test_label_propagation_ends_when_no_label_changes(built):
     triangles = [(0, 1), (1, 2), (2, 0), (7, 8), (8, 9), (9, 7)]
     found, trace = built(triangles, directed=False).label_propagation(max_iter=50, trace=True)
     assert trace.compute()["superstep"].max() == 2  # the first in which no label changes

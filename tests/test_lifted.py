@@ -88,7 +88,7 @@ def test_edges_without_room_even_then_are_read_over_the_link_and_kept(shard, dev
     assert not shard.has("small")
 
 
-def test_what_is_no_edges_has_to_have_room(shard, monkeypatch):
+def test_arrays_other_than_edges_need_room_on_the_device(shard, monkeypatch):
     def lift(value, *, linked=False):
         raise GraphMemoryError("no room", needed=len(value), available=0)
 
@@ -99,7 +99,7 @@ def test_what_is_no_edges_has_to_have_room(shard, monkeypatch):
     assert not shard.has("degrees")
 
 
-def test_of_rows_the_edges_alone_are_linked(monkeypatch):
+def test_only_the_edges_of_rows_are_linked(monkeypatch):
     def there(name):
         return lambda array: Copy(name, len(array))
 

@@ -100,6 +100,6 @@ def test_a_worker_of_a_cluster_tells_the_client(kept):
         assert found.kinds[0].addresses
 
 
-def test_what_tells_nobody_is_refused():
+def test_an_invalid_progress_option_is_refused():
     with pytest.raises(OptionError, match=r"progress='yes'.*True for a progress bar"):
         gf.calibrate(progress="yes")

@@ -86,7 +86,8 @@ def all_answers(graph, start):
 
 
 @pytest.mark.parametrize(
-    ("kind", "count", "persisted"), [("dense", 1, True), ("far apart", 3, False), ("strings", 2, True)]
+    ("kind", "count", "persisted"),
+    [("dense", 1, True), ("far apart", 3, False), ("strings", 2, True)],
 )
 def test_the_choice_changes_no_result(backend, choice, rng, kind, count, persisted):
     edges = KINDS[kind](power_law(rng))

@@ -106,9 +106,7 @@ def run_tests(modules, limit, environment, folder):
     ],
     ids=["first calls", "all calls", "other modules"],
 )
-def test_tests_of_networkx_pass_as_expected(
-    modules, limit, environment, tmp_path, record_property
-):
+def test_tests_of_networkx_pass_as_expected(modules, limit, environment, tmp_path, record_property):
     # A module can be missing in an older or newer release.
     modules = [module for module in modules if (NETWORKX / module).exists()]
     run, report = run_tests(modules, limit, environment, tmp_path)

@@ -267,7 +267,7 @@ def test_parts_of_vertices_that_are_refused(name, given, error, message):
         gf.pagerank(frame([(0, 1)]), **ENDS, **{name: given}).compute()
 
 
-def test_one_iteration_is_said_to_be_one():
+def test_a_message_about_a_single_iteration_is_in_the_singular():
     with pytest.raises(ConvergenceError, match=r"^after 1 iteration ranks still change"):
         gf.pagerank(frame([(0, 1)]), **ENDS, max_iter=1).compute()
 

@@ -128,7 +128,7 @@ def test_the_largest_ranks_of_each_source(built, k):
     pd.testing.assert_frame_equal(plain(found), plain(wanted), check_exact=True)
 
 
-def test_of_equal_values_the_first_ones_are_the_largest():
+def test_the_first_of_equal_values_rank_highest():
     values = np.array([2.0, 5.0, 2.0, 9.0, 2.0])
     assert [largest(values, k).tolist() for k in (1, 3, 9)] == [[3], [0, 1, 3], [0, 1, 2, 3, 4]]
 

@@ -133,7 +133,7 @@ def test_bytes_fall_with_the_frontier(rng):
     assert (steps.direction == 2).all()
 
 
-def test_what_is_no_share_or_placement_is_refused(rng):
+def test_invalid_shares_and_placements_are_refused(rng):
     with pytest.raises(exceptions.OptionError, match="hubs-on-cpu"):
         gf.Hybrid(placement="hubs-on-cpus")
     for shares in ([0.5, 0.6], [-0.5, 1.5], [], {"gpu": 0.4}, "most"):
@@ -179,7 +179,7 @@ def test_shards_may_be_one_or_more_than_partitions(rng, shares):
     same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
 
 
-def test_by_itself_shares_follow_the_rates_and_the_room():
+def test_default_shares_follow_the_rates_and_the_room():
     gpu, cpu = Member("gpu", rate=9e9, link=1e9), Member("cpu", rate=1e9, link=1e12)
     size = Size(vertices=10**6, ends=10**9, width=4)
     auto = gf.Hybrid()
@@ -193,7 +193,7 @@ def test_by_itself_shares_follow_the_rates_and_the_room():
         auto.of([third, third], size)
 
 
-def test_by_itself_edges_stream_to_a_gpu_where_that_is_faster():
+def test_edges_stream_to_a_gpu_if_that_is_faster():
     size, auto = Size(vertices=10**6, ends=10**9, width=4), gf.Hybrid()
     cpu = Member("cpu", rate=1e9, link=1e12)
     gpu = Member("gpu", rate=9e9, link=1e12, free=VERTEX * 10**6 + 4 * 10**9 / 3)

@@ -178,7 +178,7 @@ def test_labels_that_are_no_labels_are_refused():
         gf.plot.components([1, 2])
 
 
-def test_it_is_drawn_where_it_is_told():
+def test_a_plot_is_drawn_on_the_given_axes():
     ax = pyplot.figure().add_subplot()
     assert gf.plot.components(pd.DataFrame({"vertex": [1], "component": [1]}), ax=ax) is ax
     assert len(pyplot.get_fignums()) == 1
@@ -275,7 +275,7 @@ def test_a_trace_without_supersteps_has_panels():
     assert panels[0].get_title(loc="left") == "0 supersteps"
 
 
-def test_what_is_no_trace_is_refused():
+def test_plotting_a_frame_that_is_not_a_trace_is_refused():
     pair = gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], trace=True)
     with pytest.raises(EdgeListError, match=r"tuple.*trace=True"):
         gf.plot.trace(pair)
@@ -316,7 +316,7 @@ def ego(pairs, vertex, hops, follow, directed):
 @pytest.mark.parametrize(
     ("directed", "hops", "count"), [(True, 3, None), (True, 2, 4), (False, 1, 4)]
 )
-def test_what_is_drawn_is_the_subgraph_within_so_many_edges(hops, follow, directed, count):
+def test_the_subgraph_within_a_number_of_edges_is_drawn(hops, follow, directed, count):
     edges = frame(RANDOM)
     vertex = RANDOM[0][0]
     expected = ego(RANDOM, vertex, hops, follow, directed)
@@ -459,7 +459,7 @@ def test_names_are_within_the_axes():
             assert box.y0 - 1 <= inside.y0 < inside.y1 <= box.y1 + 1
 
 
-def test_what_is_on_the_axes_already_stays():
+def test_a_plot_keeps_earlier_artists_on_the_axes():
     ax = pyplot.figure().add_subplot()
     ax.text(0, 0, "mine")
     assert gf.plot.neighborhood(frame([(1, 2)]), 1, **ENDS, ax=ax) is ax
@@ -485,7 +485,7 @@ def test_edges_without_an_end():
         ({"edges": [(1, 2)]}, EdgeListError, "list"),
     ],
 )
-def test_what_is_wrong_with_the_call(given, error, message):
+def test_an_invalid_plot_of_a_neighborhood_is_refused(given, error, message):
     call = {"edges": frame([(1, 2)]), "vertex": 1, **ENDS} | given
     with pytest.raises(error, match=message):
         gf.plot.neighborhood(call.pop("edges"), call.pop("vertex"), **call)
@@ -581,7 +581,7 @@ def test_a_plan_is_found_in_what_is_made_of_it():
     assert dots(gf.plot.plan(big)) == dots(gf.plot.plan(labels))
 
 
-def test_what_has_no_plan_is_refused():
+def test_plotting_an_object_without_a_plan_is_refused():
     edges = partitioned(frame([(1, 2)]), 2)
     labels = gf.connected_components(edges, **ENDS)
     with pytest.raises(OptionError, match=r"pandas.*before compute"):

@@ -149,7 +149,7 @@ def test_a_program_changes_what_a_loop_over_the_edges_changes(built, members, na
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_of_first_hits_the_smallest_neighbors_is_kept(built, way):
+def test_the_first_hit_with_the_smallest_neighbor_is_kept(built, way):
     # Of two that 150 follows, the one in its own shard is looked at first.
     g = built([(10, 150), (140, 150), (20, 70), (60, 70)])
     parents = gf.EdgeOp(
@@ -388,7 +388,7 @@ def test_a_vertex_column_gives_ids_whatever_their_kind(numbered):
     assert row_of(found, "label") == [0] * 7
 
 
-def test_what_a_vertex_column_gives_it_takes_as_start(numbered):
+def test_the_result_of_a_vertex_column_can_be_its_start(numbered):
     graph, named, row_of = numbered
     # A label that no vertex begins with: 6 is the smallest that reaches the others.
     labels = [6, 6, 5, 6, 6, 5, 6]
@@ -619,7 +619,7 @@ def test_an_expression_can_have_more_operations_than_python_nests_parentheses(be
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_is_wrong_with_a_run_is_said_at_the_call(options, error, says):
+def test_an_invalid_run_is_refused_at_the_call(options, error, says):
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     with pytest.raises(getattr(gf.exceptions, error), match=says):
         graph.run(WIDEST, **options)
@@ -642,7 +642,7 @@ def test_a_column_to_start_with_that_is_none_of_the_program_is_refused(start, sa
         graph.run(WIDEST, columns={"width": 0.0}, start=pd.DataFrame(start))
 
 
-def test_what_to_start_with_is_a_frame():
+def test_start_has_to_be_a_frame():
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     with pytest.raises(gf.exceptions.EdgeListError, match="start is a list; give a frame"):
         graph.run(WIDEST, columns={"width": 0.0}, start=[1])

@@ -48,7 +48,7 @@ def graph(shards=1):
 
 @pytest.mark.parametrize("shards", [1, 3])
 @pytest.mark.parametrize("name", ASKED)
-def test_a_function_is_told_what_the_trace_says(scheduler, name, shards):
+def test_progress_reports_equal_the_trace(scheduler, name, shards):
     told = []
     found, trace = ASKED[name](graph(shards), trace=True, progress=told.append)
     _, trace = dask.compute(found, trace)
@@ -67,7 +67,7 @@ def test_label_propagation_tells_too(scheduler):
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_it_is_called_while_the_run_goes_on(scheduler, shards):
+def test_progress_is_reported_while_the_run_goes_on(scheduler, shards):
     """What it raises ends the run."""
     told = []
 
@@ -94,7 +94,7 @@ def test_the_result_is_the_same_one(scheduler, shards, trace):
     assert [step["superstep"] for step in told] == list(range(len(told)))
 
 
-def test_the_last_call_says_who_is_told(scheduler):
+def test_the_last_call_determines_the_progress_function(scheduler):
     g, first, second = graph(2), [], []
     asked = g.bfs([0], progress=first.append)
     again = g.bfs([0], progress=second.append)
@@ -107,7 +107,7 @@ def test_the_last_call_says_who_is_told(scheduler):
     assert len(second) == count
 
 
-def test_nothing_is_kept_of_who_was_told():
+def test_a_progress_function_is_not_kept_after_the_call():
     told = threading.local()  # which can be referred to weakly
     gone = weakref.ref(told)
     asked = graph().bfs([0], progress=partial(setattr, told, "step"))
@@ -120,7 +120,7 @@ def test_nothing_is_kept_of_who_was_told():
 
 
 @pytest.mark.parametrize("given", ["yes", 1, 0, [print]])
-def test_what_tells_nobody_is_refused(given):
+def test_an_invalid_progress_option_is_refused(given):
     with pytest.raises(OptionError, match=r"progress=.*True for a progress bar"):
         gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=given)
 
@@ -214,7 +214,7 @@ def test_components_that_fail_are_counted_anew():
     assert told == first * 2
 
 
-def test_what_is_done_again_is_counted_once():
+def test_a_repeated_part_is_counted_once():
     told = []
     tally = progress.Tally(told.append, {"hook": 2, "label": 1})
     for stage in ("hook", "hook", "hook", "label"):
@@ -270,7 +270,7 @@ def test_a_cluster_tells_the_client_that_asked(client, name, shards):
     pd.testing.assert_frame_equal(found.reset_index(drop=True), one.reset_index(drop=True))
 
 
-def test_runs_are_told_apart(client):
+def test_progress_of_two_runs_is_separate(client):
     g, told = graph(2), {limit: [] for limit in (2, 4, 7)}
     dask.compute(
         *(g.bfs([0], depth_limit=limit, progress=steps.append) for limit, steps in told.items())
@@ -279,7 +279,7 @@ def test_runs_are_told_apart(client):
         assert [steps[0]["superstep"], steps[-1]["superstep"]] == [0, limit - 1]
 
 
-def test_what_is_persisted_is_told_of_when_nothing_is_left_of_the_call(client):
+def test_progress_of_a_persisted_result_is_reported_after_the_call_is_gone(client):
     told = []
     kept = graph(2).pagerank(alpha=0.5, progress=told.append).persist()
     gc.collect()
@@ -302,7 +302,7 @@ def test_without_a_listener_there_is_no_event(client):
     assert events() > before
 
 
-def test_what_a_function_raises_does_not_end_a_run_on_a_cluster(client, caplog):
+def test_an_error_in_a_progress_function_does_not_end_a_run_on_a_cluster(client, caplog):
     def wrong(step):
         raise KeyError("no such thing")
 
@@ -311,7 +311,7 @@ def test_what_a_function_raises_does_not_end_a_run_on_a_cluster(client, caplog):
     assert "no such thing" in caplog.text
 
 
-def test_of_a_run_that_fails_the_last_superstep_is_told(client):
+def test_the_last_superstep_of_a_run_that_fails_is_reported(client):
     told = []
     with pytest.raises(ConvergenceError):
         graph(2).pagerank(max_iter=5, tol=1e-12, progress=told.append).compute()
@@ -321,7 +321,7 @@ def test_of_a_run_that_fails_the_last_superstep_is_told(client):
     assert told[-1]["superstep"] == 4
 
 
-def test_at_most_ten_events_a_second_and_the_last(monkeypatch):
+def test_a_run_sends_at_most_ten_events_per_second_and_the_last_one(monkeypatch):
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     logged = []

@@ -100,7 +100,7 @@ def test_a_chain_that_runs_again_elsewhere_says_the_same(chains, lost, cut_befor
     [[MIXED_ONE, MIXED_TWO], [NEAR_ONE, FAR_TWO]],
     ids=["on each worker", "from worker to worker"],
 )
-def test_where_ids_are_mixed_the_error_says_what_happened(chains, lost, cut_before):
+def test_an_error_about_mixed_ids_explains_the_conversion(chains, lost, cut_before):
     with pytest.raises(WorkerLostError, match="compute once more"):
         recovered(chains, [0, 1], [lost], cut_before)
 

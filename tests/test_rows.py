@@ -216,7 +216,7 @@ def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its
     assert host_threads.take(ranges, 0, 64) == (0, 0)
 
 
-def test_what_costs_nothing_is_shared_out_evenly():
+def test_vertices_without_cost_are_divided_evenly():
     # In one range, all threads would take each mini-chunk from it by an atomic addition.
     free = host_threads.even_turns(1000, 2, np.zeros(1001, np.int64))
     np.testing.assert_array_equal(free, host_threads.even_turns(1000, 2))
@@ -267,7 +267,7 @@ def test_edges_are_parted_by_the_owners_of_their_ends(rng, threads, members, bot
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_what_occurs_in_several_arrays_is_counted(rng, threads, dtype):
+def test_values_of_several_arrays_are_counted(rng, threads, dtype):
     size = 700
     counts = [0, 5, host_rows.BLOCK + 9, 3 * host_partition.LEAST]
     sides = [rng.integers(0, size, count).astype(dtype) for count in counts]

@@ -170,7 +170,7 @@ def test_vertices_far_away_wait_for_those_before_them(built):
     assert steps["edges"].sum() == len(edges)
 
 
-def test_of_several_edges_the_lightest_counts_unless_they_are_made_one(built):
+def test_the_lightest_of_parallel_edges_counts_unless_they_are_merged(built):
     edges = frame([(0, 1), (0, 1), (0, 1)]).assign(w=[4.0, 1.0, 2.0])
     far = {}
     for multi in ("keep", "sum", "min", "first"):

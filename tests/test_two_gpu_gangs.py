@@ -94,7 +94,7 @@ def stuck(channel, shard, rank, forever):
 
 
 @pytest.mark.parametrize("how", ["cancelled", "failed"])
-def test_who_waits_on_a_device_is_let_go_and_the_next_run_works(client, how):
+def test_a_member_that_waits_on_a_device_is_released_and_the_next_run_works(client, how):
     members = min(GPUS, 4)
     work = [dask.delayed(rank, pure=False) for rank in range(members)]
     loop = stuck if how == "cancelled" else failing

@@ -29,7 +29,7 @@ def smi(tmp_path, monkeypatch):
     return put
 
 
-def test_it_prints_a_line_for_each(capsys):
+def test_compress_prints_a_line_per_check(capsys):
     assert gf.show_versions() is None
     printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert printed["dask_graphflow"] == gf.__version__
