@@ -466,7 +466,7 @@ def pytest_generate_tests(metafunc):
     Two members are a slow case: of three, the one in the middle does what each of two does, and more.
     """
     marks = metafunc.definition.iter_markers("parametrize")
-    chosen = any("members" in str(mark.args[0]).split(",") for mark in marks)
+    chosen = any("members" in re.split(r"\W+", str(mark.args[0])) for mark in marks)
     if "members" in metafunc.fixturenames and not chosen:
         counts = [1, pytest.param(2, marks=pytest.mark.slow), 3]
         metafunc.parametrize("members", counts, ids="{} members".format)

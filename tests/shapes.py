@@ -154,7 +154,7 @@ def rmat(scale=9, edge_factor=4):
 # Of more vertices than a range is cut at, so that there are several ranges.
 LARGE = {
     "rmat": lambda: rmat(13),
-    "grid": lambda: _generated(gf.generate.grid(80, 70, npartitions=1)),
+    "grid": lambda: _generated(gf.generate.grid(150, 140, npartitions=1)),
     "path": lambda: _generated(gf.generate.path(6000, npartitions=1)),
 }
 SMALL = {name: pairs for name, pairs in GRAPHS.items() if pairs} | {"rmat": rmat()}

@@ -105,6 +105,49 @@ def test_options_of_an_algorithm(name, graph):
     assert problems(name, getattr(graph, name), options, NEEDED.get(name, {})) == {}
 
 
+OUT_OF_RANGE = {
+    "betweenness_centrality": [{"k": 0}, {"k": 2.5}, {"normalized": 1}, {"endpoints": None}],
+    "bfs": [{"depth_limit": -1}, {"depth_limit": 1.5}, {"direction": "pul"}],
+    "closeness_centrality": [{"k": 0}, {"wf_improved": 1}],
+    "ego_graph": [{"radius": -1}],
+    "eigenvector_centrality": [{"max_iter": 0}, {"tol": 0}, {"tol": None}],
+    "greedy_color": [{"seed": -1}, {"seed": 0.5}, {"seed": None}, {"seed": True}],
+    "hits": [{"max_iter": 0}, {"tol": 0}],
+    "k_core": [{"k": -1}, {"k": 1.5}],
+    "k_truss": [{"k": 1}],
+    "katz_centrality": [{"alpha": 0}, {"alpha": np.inf}, {"beta": -1}, {"normalized": 1}],
+    "label_propagation": [{"max_iter": 0}, {"max_iter": 2.5}],
+    "leiden": [{"resolution": 0}, {"resolution": []}, {"objective": "modularty"}],
+    "louvain": [{"resolution": [1, 1.0]}, {"tol": -1}, {"levels": 0}],
+    "maximal_independent_set": [{"seed": -1}, {"seed": 0.5}],
+    "pagerank": [{"alpha": 1.5}, {"alpha": "0.85"}, {"tol": 0}, {"precision": "float16"}],
+    "personalized_pagerank": [{"top_k": 0}, {"alpha": 2}, {"max_iter": 0}],
+    "random_walks": [{"length": 0}, {"walks_per_vertex": 0}, {"p": 0}, {"q": 0}, {"seed": -1}],
+    "sample_neighbors": [{"fanouts": []}, {"fanouts": [3, 0]}, {"fanouts": 3}, {"replace": 1}],
+    "similarity": [{"measure": "jacard"}, {"top_k": 0}, {"pairs": [(1, 2)]}],
+    "sssp": [{"cutoff": -1}, {"cutoff": float("nan")}],
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_an_option_out_of_range_is_refused_at_the_call(graph, name):
+    for option in OUT_OF_RANGE[name]:
+        with pytest.raises(gf.exceptions.OptionError, match="give"):
+            getattr(graph, name)(**NEEDED.get(name, {}) | option)
+
+
+VERTICES = ["sources", "starts", "seeds", "centers", "subset"]
+
+
+@pytest.mark.parametrize("name", [name for name in NEEDED if {*NEEDED[name]} & {*VERTICES}])
+def test_vertices_that_are_not_in_the_graph_are_named(graph, name):
+    (option,) = {*NEEDED[name]} & {*VERTICES}
+    with pytest.raises(gf.exceptions.EdgeListError, match=f"{option} has no vertex; give at least"):
+        getattr(graph, name)(**NEEDED[name] | {option: []})
+    with pytest.raises(gf.exceptions.UnknownVertexError, match="1 of 2 ids is not in the graph: 7"):
+        getattr(graph, name)(**NEEDED[name] | {option: [0, 7]}).compute(scheduler="sync")
+
+
 CALLS = {
     "Graph": (lambda **options: gf.Graph(EDGES, **options).degrees(), ENDS),
     "connected_components": (partial(gf.connected_components, EDGES), ENDS),

@@ -14,7 +14,6 @@ from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.priorities import priorities
-from dask_graphflow.exceptions import OptionError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -71,18 +70,6 @@ def test_values_are_those_of_networkx(built, options, directed):
         assert_networkx(found, edges, directed, **options)
 
 
-@pytest.mark.parametrize("shape", ["squares", "rmat"])
-def test_partitions_and_ids_of_text_change_no_bit(built, shape):
-    edges, few = (squares(20, 16), {"k": 5}) if shape == "squares" else (rmat(), {})
-    wanted = gf.betweenness_centrality(edges, **ENDS, **few).compute()
-    assert_networkx(wanted, edges, True, **few)
-    shuffled = edges.sample(frac=1, random_state=1)
-    text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
-    for given in (shuffled, text):
-        found = built(given, partitions=7).betweenness_centrality(**few).compute()
-        assert found.betweenness.to_numpy().tobytes() == wanted.betweenness.to_numpy().tobytes()
-
-
 @pytest.mark.parametrize("members", [1, 3])
 def test_more_paths_than_a_float_can_count(built, members):
     # 16**270 is past the largest float, as 2**1100 is, at a quarter of the supersteps.
@@ -117,19 +104,3 @@ def test_memory_does_not_grow_with_the_number_of_levels():
     finally:
         tracemalloc.stop()
     assert peak < 300 * count
-
-
-@pytest.mark.parametrize("vertices", [[], [3], [3, 5]])
-def test_graphs_without_edges_have_zeros(built, vertices):
-    for endpoints in (False, True):
-        graph = built([], vertices=pd.Series(vertices, dtype="int64"))
-        found = graph.betweenness_centrality(endpoints=endpoints).compute()
-        assert found.betweenness.tolist() == [0] * len(vertices)
-
-
-@pytest.mark.parametrize(
-    "option", [{"k": 0}, {"k": 2.5}, {"normalized": 1}, {"endpoints": None}, {"seed": -1}]
-)
-def test_options_out_of_range_raise_an_error(option):
-    with pytest.raises(OptionError, match="give"):
-        gf.betweenness_centrality(frame(DIFFICULT), **ENDS, **option)

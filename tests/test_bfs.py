@@ -16,7 +16,6 @@ from dask_graphflow import bfs
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import (
     EdgeListError,
-    OptionError,
     UnknownVertexError,
     VertexTypeError,
 )
@@ -375,22 +374,6 @@ def test_a_tuple_of_all_parts_of_an_id_is_one_source(sources, found):
 def test_a_tuple_of_ids_of_one_part_is_as_many_sources():
     reached = gf.bfs(frame([(1, 2), (3, 4)]), **ENDS, sources=(1, 3)).compute()
     assert reached["vertex"].tolist() == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"direction": "pul"},
-            r"'pul'; give 'gemini', 'beamer', 'push', 'pull'; did you mean 'pull'",
-        ),
-        ({"depth_limit": -1}, r"depth_limit=-1; give a whole number, 0 or more, or None"),
-        ({"depth_limit": 1.5}, r"depth_limit=1.5"),
-    ],
-)
-def test_options_that_are_refused(options, message):
-    with pytest.raises(OptionError, match=message):
-        gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], **options)
 
 
 # Targets

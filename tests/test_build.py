@@ -376,12 +376,12 @@ def test_ids_travel_once_and_are_kept_by_one_member():
 def test_memory_besides_the_input_and_what_is_built(
     size, multi, dtype, most, received, directed, weight
 ):
-    edges = gf.generate.rmat(15, npartitions=16).astype(dtype)
+    edges = gf.generate.rmat(16, npartitions=32).astype(dtype)
     edges = edges.assign(w=edges.src * 0.5)
     if received:
         edges = edges.map_partitions(sent_elsewhere, meta=edges._meta)
     pieces = pieces_of(edges, source="src", target="dst", weight=weight)
-    given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 15
+    given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 16
     shards(pieces, size, directed, multi)  # what is compiled stays
     tracemalloc.start()
     try:

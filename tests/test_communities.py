@@ -12,7 +12,7 @@ from conftest import GRAPHS, frame
 from shapes import DIFFICULT, ENDS, rmat
 
 import dask_graphflow as gf
-from dask_graphflow.exceptions import OptionError, WeightError
+from dask_graphflow.exceptions import WeightError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -76,21 +76,6 @@ def test_every_community_of_leiden_is_connected(name):
 
 
 @METHODS
-def test_partitions_members_and_types_of_ids_change_no_label(built, method):
-    edges = frame(rmat(9)).assign(w=1.5)
-    edges["w"] = edges.index % 7 / 3
-    call = {"levels": 2, "resolution": [0.5, 2], "seed": 4}
-    wanted = getattr(gf, method)(edges, **ENDS, weight="w", **call).compute()
-    shuffled = edges.sample(frac=1, random_state=1)
-    found = getattr(built(shuffled, partitions=7, directed=False), method)(**call).compute()
-    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
-    text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
-    named = getattr(built(text, directed=False), method)(**call).compute()
-    for column in wanted:
-        assert named[column].tolist() == wanted[column].map("v{:05d}".format).tolist()
-
-
-@METHODS
 @pytest.mark.parametrize("scale", [1e-160, 1e-6, 2e15, 1e160])
 def test_the_scale_of_weights_changes_no_community(built, method, scale):
     edges = frame(planted(4))
@@ -148,27 +133,6 @@ def test_levels_are_nested_from_fine_to_coarse(built, method):
     assert levels[0].nunique() > levels[-1].nunique()
     last = getattr(built(rmat(10), directed=False), method)().compute()
     assert last.community.tolist() == levels[-1].tolist()
-
-
-@METHODS
-def test_vertices_without_edges_or_weights_are_alone(built, method):
-    graph = built([(0, 1), (0, 2)], vertices=pd.Series([3, 300]), directed=False)
-    assert getattr(graph, method)().compute().community.tolist() == [0, 0, 0, 3, 300]
-    nothing = built(frame([(0, 1), (2, 300)]).assign(w=0.0), directed=False)
-    assert getattr(nothing, method)().compute().community.tolist() == [0, 1, 2, 300]
-    assert len(getattr(built([], directed=False), method)().compute()) == 0
-
-
-@METHODS
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("resolution", 0), ("resolution", []), ("resolution", [1, 1.0]), ("tol", -1), ("levels", 0)],
-)
-def test_wrong_options(method, option, value):
-    with pytest.raises(OptionError, match=option):
-        getattr(gf, method)(frame([(0, 1)]), **ENDS, **{option: value})
-    with pytest.raises(OptionError, match="objective"):
-        gf.leiden(frame([(0, 1)]), **ENDS, objective="modularty")
 
 
 def test_a_negative_weight():

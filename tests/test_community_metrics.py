@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import computed, frame, host_only, is_as_announced, partitioned
+from conftest import computed, frame, is_as_announced, partitioned
 from test_core_number import ENDS, MIXED, WAYS
 
 import dask_graphflow as gf
@@ -115,22 +115,6 @@ def test_ids_and_communities_of_several_types(built):
     found = g.community_metrics(g.connected_components()).compute()
     assert list(found)[:3] == ["community_0", "community_1", "size"]
     assert [row[:3] for row in rows(found)] == [("x", 1, 3)]
-
-
-def test_graphs_without_edges(built):
-    g = built([], vertices=pd.Series([5, 3]))
-    found = g.community_metrics(pd.DataFrame({"v": [3, 5], "c": [1, 1]})).compute()
-    assert rows(found) == [(1, 2, 0, 0, 0.0, 0.0, 0.0)]
-    empty = pd.DataFrame({"v": [], "c": []}, dtype="int64")
-    assert len(built([]).community_metrics(empty).compute()) == 0
-
-
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
-def test_a_hybrid_graph_has_the_same_metrics(shares):
-    host_only("hybrid graphs take edges in host memory")
-    options = {**ENDS, "weight": "w", "directed": False}
-    g = gf.Graph(partitioned(WEIGHTED, 3), hybrid=gf.Hybrid(shares, "random"), **options)
-    agree(g.community_metrics(CHOSEN).compute(), by_networkx(WEIGHTED, CHOSEN))
 
 
 def test_lazy_communities_on_a_cluster(client):

@@ -53,37 +53,11 @@ def test_core_numbers_are_those_of_networkx(built, directed):
     assert as_dict(found) == by_networkx(MIXED, directed=directed)
 
 
-@WAYS
-def test_vertices_without_an_edge_have_core_number_0(built, directed):
-    pairs, vertices = [(0, 1), (1, 2), (2, 0), (4, 4)], [300, 3, 0]
-    found = built(pairs, directed=directed, vertices=pd.Series(vertices)).core_number().compute()
-    wanted = by_networkx(pairs, directed=directed, vertices=vertices)
-    assert as_dict(found) == wanted
-    assert [wanted[v] for v in (3, 4, 300)] == [0, 0, 0]
-
-
-def test_no_edges(built):
-    assert len(built([]).core_number().compute()) == 0
-    found = built([], vertices=pd.Series([5, 3])).core_number().compute()
-    assert as_dict(found) == {3: 0, 5: 0}
-
-
 def test_a_pair_of_opposite_edges_counts_twice_if_edges_have_directions():
     pairs = frame([(1, 2), (2, 1), (1, 2), (2, 3)])
     assert as_dict(gf.core_number(pairs, **ENDS).compute()) == {1: 1, 2: 1, 3: 1}
     directed = gf.core_number(pairs, **ENDS, directed=True).compute()
     assert as_dict(directed) == {1: 2, 2: 2, 3: 1}
-
-
-@WAYS
-def test_ids_of_text_in_any_partitions(built, directed):
-    edges = frame(rmat()).map(lambda number: f"v{number:05d}")
-    wanted = by_networkx(edges.itertuples(index=False, name=None), directed=directed)
-    shuffled = edges.sample(frac=1, random_state=2)
-    assert as_dict(built(edges, directed=directed).core_number().compute()) == wanted
-    assert (
-        as_dict(built(shuffled, partitions=7, directed=directed).core_number().compute()) == wanted
-    )
 
 
 @WAYS

@@ -135,16 +135,6 @@ def test_an_error_of_a_member_is_an_error_of_the_call(rng, weight, asked, error)
             asked(many).compute()
 
 
-@pytest.mark.parametrize("multi", ["sum", "min", "first"])
-def test_several_edges_become_the_same_one(rng, multi):
-    pieces = partitioned(power_law(rng, 40, 600), 5)
-    with dask.config.set(scheduler="threads"):
-        one = graph(pieces, 1, True, multi=multi)
-        many = graph(on_device(pieces), 3, True, multi=multi)
-        assert many.num_edges == one.num_edges
-        assert plain(many.sssp([0]).compute()) == plain(one.sssp([0]).compute())
-
-
 def test_a_source_that_is_no_vertex_is_named(rng):
     with dask.config.set(scheduler="threads"):
         many = graph(on_device(partitioned(power_law(rng), 4)), 2, True)

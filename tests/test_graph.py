@@ -357,18 +357,6 @@ def test_listed_vertices_that_are_null_are_refused_or_left_out():
 # Members
 
 
-@DIRECTED
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_same_bits_for_every_number_of_members_and_partitions(built, rng, kind, directed):
-    edges = KINDS[kind](power_law(rng))
-    start = edges.a.iloc[[0, 700]].tolist()
-    one = built(edges, shards=1, partitions=1, directed=directed)
-    many = built(edges.sample(frac=1, random_state=1), partitions=9, directed=directed)
-    assert (many.num_vertices, many.num_edges) == (one.num_vertices, one.num_edges)
-    for ask in ASKED.values():
-        same(ask(many, start).compute(), ask(one, start).compute())
-
-
 @pytest.mark.parametrize("pairs", [[(3, 4)], [(0, 1), (1, 2), (2, 2)], [(7, 7)]])
 def test_fewer_edges_than_members(scheduler, pairs):
     edges = partitioned(frame(pairs).assign(w=1.5), 4)

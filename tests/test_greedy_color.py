@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import networkx as nx
-import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, host_only, partitioned
+from conftest import GRAPHS, frame, partitioned
 from test_core_number import apart, rmat
 
 import dask_graphflow as gf
-from dask_graphflow.exceptions import OptionError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -86,34 +84,6 @@ def test_difficult_graphs(name):
     assert len(set(color.values())) <= max((degree + 1 for _, degree in graph.degree), default=1)
 
 
-def test_partitions_and_ids_of_text_change_nothing(built):
-    pairs = rmat()
-    edges = frame(pairs)
-    wanted = list(one_after_another(pairs, 5).items())
-    wanted = [color for _, color in sorted(wanted)]
-    shuffled = edges.sample(frac=1, random_state=1)
-    for given in (shuffled, shuffled.map("v{:05d}".format), shuffled * 10**12):
-        found = built(given, partitions=7).greedy_color(seed=5).compute().color
-        assert found.tolist() == wanted
-
-
-@pytest.mark.parametrize("members", [3])
-def test_members_of_different_sizes(built):
-    host_only("hybrid graphs take edges in host memory")
-    graph = built(MIXED, directed=False, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
-    check(graph.greedy_color().compute(), MIXED)
-
-
-def test_vertices_without_an_edge_have_color_0(built):
-    pairs, vertices = [(0, 1), (4, 4)], [300, 3]
-    graph = built(pairs, vertices=pd.Series(vertices))
-    color = check(graph.greedy_color().compute(), pairs, vertices=vertices)
-    assert [color[v] for v in (3, 4, 300)] == [0, 0, 0]
-    found = built([], vertices=pd.Series(vertices)).greedy_color().compute()
-    assert check(found, [], vertices=vertices) == {3: 0, 300: 0}
-    assert len(built([]).greedy_color().compute()) == 0
-
-
 def test_another_seed_gives_other_colors():
     graph = gf.Graph(frame(rmat()), **ENDS, directed=False)
     seeds = 0, 1, 2**64 - 1, 10**30
@@ -131,9 +101,3 @@ def test_each_edge_is_followed_at_most_three_times_from_each_end():
     assert steps.direction.tolist() == ["pull"] + ["push"] * (len(steps) - 1)
     assert steps.edges.sum() == 6 * graph.number_of_edges()
     assert steps.frontier[1::2].sum() == len(found)
-
-
-@pytest.mark.parametrize("seed", [-1, 0.5, None, True])
-def test_a_seed_that_is_not_a_whole_number_raises_an_error(seed):
-    with pytest.raises(OptionError, match="give a whole number, 0 or more"):
-        gf.greedy_color(frame(rmat()), **ENDS, seed=seed)

@@ -88,31 +88,6 @@ def test_a_written_pagerank_is_the_one_of_networkx():
     np.testing.assert_allclose(found["rank"], [wanted[v] for v in found["vertex"]], atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["sparse", "strings", "gaps"])
-def test_values_do_not_depend_on_the_ids_or_their_partitions(built, kind):
-    edges = frame(GRAPHS["power law"])
-    plain = gf.Graph(edges, **ENDS).run(**PAGERANK).compute()
-    name = {
-        "sparse": lambda v: v * 10**12 + 5,
-        "strings": "v{:05d}".format,
-        "gaps": lambda v: 2 * v,
-    }
-    renamed = edges.sample(frac=1, random_state=1)
-    renamed = renamed.assign(**{end: renamed[end].map(name[kind]) for end in ("a", "b")})
-    found = built(renamed, partitions=7).run(**PAGERANK).compute()
-    assert bits(found.drop(columns="vertex")) == bits(plain.drop(columns="vertex"))
-
-
-@pytest.mark.usefixtures("host_memory")
-def test_values_do_not_depend_on_where_a_hybrid_graph_puts_its_vertices():
-    edges = frame(GRAPHS["power law"])
-    hybrid = gf.Hybrid([0.3, 0.7], placement="random")
-    plain, mixed = (gf.Graph(edges, **ENDS, **how) for how in ({}, {"hybrid": hybrid}))
-    for program in (PAGERANK, HITS):
-        one, other = (bits(g.run(**program).compute()) for g in (plain, mixed))
-        assert one == other
-
-
 # Sums of floats
 
 

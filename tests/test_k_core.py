@@ -6,11 +6,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, host_only, is_as_announced, partitioned
+from conftest import frame, is_as_announced
 from test_core_number import ENDS, MIXED, WAYS, rmat
 
 import dask_graphflow as gf
-from dask_graphflow.exceptions import OptionError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -96,26 +95,3 @@ def test_several_partitions_and_a_trace(built, members):
     _, all_steps = g.core_number(trace=True)
     # A device may remove all of these vertices in one superstep.
     assert steps.compute()["frontier"].sum() < all_steps.compute()["frontier"].sum()
-
-
-def test_a_graph_without_edges(built):
-    assert len(built([]).k_core().compute()) == 0
-    assert len(built([], vertices=pd.Series([5, 3])).k_core(k=0).compute()) == 0
-    assert rows(built([(4, 4)]).k_core().compute()) == [(4, 4)]
-
-
-@WAYS
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
-def test_a_hybrid_graph_has_the_same_edges(directed, shares):
-    host_only("hybrid graphs take edges in host memory")
-    edges = frame(MIXED).assign(w=np.arange(len(MIXED)))
-    options = {**ENDS, "weight": "w", "directed": directed}
-    g = gf.Graph(partitioned(edges, 3), hybrid=gf.Hybrid(shares, "random"), **options)
-    for k in (None, 2):
-        assert rows(g.k_core(k=k).compute()) == rows(induced(edges, directed, k))
-
-
-@pytest.mark.parametrize("k", [-1, 1.5, True])
-def test_a_k_that_is_refused(k):
-    with pytest.raises(OptionError, match=r"k=.*; give a whole number, 0 or more, or None"):
-        gf.k_core(frame([(1, 2)]), **ENDS, k=k)

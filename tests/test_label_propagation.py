@@ -132,24 +132,11 @@ def test_wrong_weights_are_refused(built, wrong):
         built(edges, directed=False).label_propagation().compute()
 
 
-def test_labels_of_strings_are_strings():
-    edges = frame([(1, 2), (2, 3), (3, 1)]).astype("str")
-    found = gf.label_propagation(edges, **ENDS).compute()
-    assert found["label"].dtype == found["vertex"].dtype == "string"
-    assert set(found["label"]) <= set(found["vertex"])
-
-
 def test_label_propagation_ends_when_no_label_changes(built):
     triangles = [(0, 1), (1, 2), (2, 0), (7, 8), (8, 9), (9, 7)]
     found, trace = built(triangles, directed=False).label_propagation(max_iter=50, trace=True)
     assert trace.compute()["superstep"].max() == 2  # the first in which no label changes
     assert found.compute()["label"].tolist() == [0, 0, 0, 7, 7, 7]
-
-
-@pytest.mark.parametrize("max_iter", [0, -1, 2.5])
-def test_a_wrong_number_of_iterations_is_refused(max_iter):
-    with pytest.raises(gf.exceptions.OptionError, match="max_iter"):
-        gf.label_propagation(frame([(1, 2)]), **ENDS, max_iter=max_iter)
 
 
 @DIRECTED

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import networkx as nx
-import pandas as pd
 import pytest
 from conftest import GRAPHS, frame, partitioned
 from test_core_number import MIXED, rmat
 
 import dask_graphflow as gf
-from dask_graphflow.exceptions import OptionError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -38,28 +36,11 @@ def test_the_set_is_independent_maximal_and_the_same_for_every_number_of_members
     assert chosen == set(alone.vertex[alone.selected])
 
 
-def test_partitions_and_ids_of_text_change_nothing(built):
-    edges = frame(rmat())
-    wanted = gf.maximal_independent_set(edges, **ENDS, seed=5).compute().selected
-    shuffled = edges.sample(frac=1, random_state=1)
-    for given in (shuffled, shuffled.map("v{:05d}".format), shuffled + 10**6, shuffled * 10**12):
-        found = built(given, partitions=7).maximal_independent_set(seed=5).compute().selected
-        assert found.tolist() == wanted.tolist()
-
-
 @pytest.mark.parametrize("name", GRAPHS)
 def test_difficult_graphs(name):
     pairs = GRAPHS[name]
     found = gf.maximal_independent_set(partitioned(frame(pairs), 3), **ENDS).compute()
     check(found, pairs)
-
-
-def test_vertices_without_an_edge_are_selected(built):
-    pairs, vertices = [(0, 1), (4, 4)], [300, 3]
-    graph = built(pairs, vertices=pd.Series(vertices))
-    assert {3, 4, 300} <= check(graph.maximal_independent_set().compute(), pairs, vertices)
-    found = built([], vertices=pd.Series(vertices)).maximal_independent_set().compute()
-    assert check(found, [], vertices) == {3, 300}
 
 
 def test_another_seed_gives_another_set():
@@ -89,9 +70,3 @@ def test_vertices_are_decided_once():
     assert steps.direction.tolist() == ["pull"] + ["push"] * (len(steps) - 1)
     assert steps.frontier[1::2].sum() == found.selected.sum()  # these exclude their neighbors
     assert steps.frontier[2::2].sum() <= len(found)
-
-
-@pytest.mark.parametrize("seed", [-1, 0.5, None, True])
-def test_a_seed_that_is_not_a_whole_number_raises_an_error(seed):
-    with pytest.raises(OptionError, match="give a whole number, 0 or more"):
-        gf.maximal_independent_set(frame(rmat()), **ENDS, seed=seed)

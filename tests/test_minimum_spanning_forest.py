@@ -6,12 +6,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, host_only, is_as_announced, partitioned
+from conftest import frame, is_as_announced
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
-from test_core_number import ENDS, MIXED, WAYS, rmat
+from test_core_number import MIXED, WAYS, rmat
 
-import dask_graphflow as gf
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators import spanning_forest
 
@@ -86,16 +85,6 @@ def test_ids_of_several_types_and_graphs_without_edges(built):
     assert rows(found) == [("w", "x", 1), ("x", "y", 1), ("x", "z", 1)]
     assert len(built([]).minimum_spanning_forest().compute()) == 0
     assert len(built([(4, 4)]).minimum_spanning_forest().compute()) == 0
-
-
-@WAYS
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
-def test_a_hybrid_graph_has_the_same_forest(directed, shares):
-    host_only("hybrid graphs take edges in host memory")
-    edges = weighted(MIXED, "int64")
-    options = {**ENDS, "weight": "w", "directed": directed}
-    g = gf.Graph(partitioned(edges, 3), hybrid=gf.Hybrid(shares, "random"), **options)
-    assert rows(g.minimum_spanning_forest().compute()) == by_networkx(edges)
 
 
 def test_a_weight_that_is_nan_is_refused(built):

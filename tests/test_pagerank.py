@@ -270,20 +270,3 @@ def test_parts_of_vertices_that_are_refused(name, given, error, message):
 def test_a_message_about_a_single_iteration_is_in_the_singular():
     with pytest.raises(ConvergenceError, match=r"^after 1 iteration ranks still change"):
         gf.pagerank(frame([(0, 1)]), **ENDS, max_iter=1).compute()
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("alpha", 1.5),
-        ("alpha", "0.85"),
-        ("tol", 0),
-        ("tol", np.nan),
-        ("max_iter", 0),
-        ("max_iter", 1.5),
-        ("precision", "float16"),
-    ],
-)
-def test_options_that_are_refused(option, value):
-    with pytest.raises(OptionError, match=rf"{option}={value!r}; give "):
-        gf.pagerank(frame([(0, 1)]), **ENDS, **{option: value})

@@ -7,15 +7,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fewer, frame, host_only, is_as_announced
-from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways, traced, weights
+from conftest import fewer, frame, is_as_announced
+from shapes import DIFFICULT, LARGE, SMALL, both_ways, traced, weights
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import (
     ConvergenceError,
-    EdgeListError,
-    OptionError,
-    UnknownVertexError,
     WeightError,
 )
 from dask_graphflow.operators import hub_rows
@@ -133,23 +130,6 @@ def test_the_first_of_equal_values_rank_highest():
     assert [largest(values, k).tolist() for k in (1, 3, 9)] == [[3], [0, 1, 3], [0, 1, 2, 3, 4]]
 
 
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
-@WEIGHTED
-@pytest.mark.parametrize("members", [3])
-def test_a_hybrid_graph_has_the_same_rows(built, members, shares, weighted):
-    host_only("hybrid graphs take edges in host memory")
-    edges = edges_of(SMALL["rmat"], weighted)
-    ends = edges[["a", "b"]].map(lambda number: f"v{number % 1000:03d}")
-    edges = edges.assign(a=ends.a, b=ends.b)
-    sources = edges.a.unique()[:5].tolist()
-    for options in ({}, {"top_k": 3}):
-        found = [
-            built(edges, **how).personalized_pagerank(sources, **options).compute()
-            for how in ({}, {"shards": None, "hybrid": gf.Hybrid(shares, "random")})
-        ]
-        pd.testing.assert_frame_equal(*map(plain, found), check_exact=True)
-
-
 def test_ids_of_two_parts_and_sources_that_are_given_twice():
     edges = pd.DataFrame({"p": [1, 1], "q": ["u", "u"], "r": [2, 3], "s": ["u", "v"]})
     ends = {"source": ["p", "q"], "target": ["r", "s"]}
@@ -189,25 +169,6 @@ def test_iterations_that_are_too_few_raise_or_give_the_ranks_so_far(built):
     found = g.personalized_pagerank(sources, max_iter=3, **options).compute()
     wanted = g.personalized_pagerank(sources, max_iter=3, tol=None).compute()
     pd.testing.assert_frame_equal(found, wanted)
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"sources": [0, 7]}, UnknownVertexError, r"1 of 2 ids is not in the graph: 7"),
-        ({"sources": []}, EdgeListError, r"sources has no vertex; give at least one"),
-        (
-            {"sources": 0, "top_k": 0},
-            OptionError,
-            r"top_k=0; give a whole number, 1 or more, or None",
-        ),
-        ({"sources": 0, "alpha": 2}, OptionError, r"alpha=2; give a number from 0 to 1"),
-        ({"sources": 0, "max_iter": 0}, OptionError, r"max_iter=0; give a whole number, 1 or more"),
-    ],
-)
-def test_options_that_are_refused(given, error, message):
-    with pytest.raises(error, match=message):
-        gf.personalized_pagerank(frame([(0, 1)]), **ENDS, **given).compute()
 
 
 def test_weights_that_are_refused(built):

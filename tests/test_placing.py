@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from shapes import ASKED, ENDS, KINDS, graph, power_law, same
+from shapes import ENDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
@@ -32,20 +32,6 @@ def shards_of(edges, shares, placement, directed=False):
 
 def without_loops(edges):
     return edges[edges.a != edges.b]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("placement", PLACEMENTS)
-@pytest.mark.parametrize("shares", SHARES, ids=len)
-def test_results_are_those_of_one_shard(rng, kind, directed, placement, shares):
-    edges = KINDS[kind](power_law(rng))
-    start = edges.a.iloc[[0, 700]].tolist()
-    one = graph(partitioned(edges, 2), 1, directed)
-    placed = graph(partitioned(edges, 3), None, directed, hybrid=gf.Hybrid(shares, placement))
-    assert (placed.num_vertices, placed.num_edges) == (one.num_vertices, one.num_edges)
-    for ask in ASKED.values():
-        same(ask(placed, start).compute(), ask(one, start).compute())
 
 
 def test_an_unkept_graph_is_ranked_in_the_run_that_shares_it_out(rng):
@@ -228,12 +214,3 @@ def test_the_layout_says_shares_and_what_is_remote(rng, directed):
     (one,) = gf.Graph(edges, **ENDS, directed=directed).layout().compute().itertuples()
     assert (one.vertices, one.edges) == (placed.num_vertices, layout.edges.sum())
     assert (one.share, one.remote, one.beta) == (1, 0, 0)
-
-
-def test_automatic_shares_change_no_result(rng, tmp_path):
-    edges = power_law(rng)
-    quick = {"graphflow.calibration.path": str(tmp_path), "graphflow.calibration.scales": [10, 12]}
-    with dask.config.set(quick):
-        placed = gf.Graph(partitioned(edges, 3), **ENDS, shards=2, hybrid="auto")
-        same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
-    assert list(tmp_path.iterdir())  # what was measured is kept

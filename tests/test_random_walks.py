@@ -5,23 +5,18 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Graph, fewer, frame, host_only, is_as_announced
+from conftest import frame
 from scipy.stats import chisquare
-from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways, weights
+from shapes import DIFFICULT, SMALL, both_ways, weights
 
-import dask_graphflow as gf
 from dask_graphflow.exceptions import (
-    EdgeListError,
     GraphMemoryError,
-    OptionError,
-    UnknownVertexError,
     WeightError,
 )
-from dask_graphflow.operators import sample, walks
+from dask_graphflow.operators import walks
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -105,32 +100,6 @@ def test_steps_have_the_probabilities_of_node2vec(built, members, weighted, dire
     assert chisquare(observed, expected, ddof=groups - 1).pvalue > 1e-3
 
 
-@DIRECTED
-@WEIGHTED
-@pytest.mark.parametrize(("p", "q"), [(1, 1), (0.5, 2), (3, 0.1)])
-@pytest.mark.parametrize("members", [3])
-def test_the_same_walks_for_every_number_of_members_threads_and_partitions(
-    built, members, directed, weighted, p, q, monkeypatch
-):
-    monkeypatch.setattr(sample, "FIRST", 1)
-    pairs = LARGE["rmat"]()
-    edges, starts = edges_of(pairs, weighted), vertices_of(pairs)[::7]
-    how = {"length": 12, "walks_per_vertex": 3, "p": p, "q": q, "seed": 2}
-    on_host = Graph(edges, **ENDS, weight="w" if weighted else None, directed=directed)
-    found = [on_host.random_walks(starts, **how).compute().reset_index(drop=True)]
-    for count in range(1, members + 1):
-        shuffled = edges.sample(frac=1, random_state=count)
-        g = built(shuffled, shards=count, directed=directed)
-        for threads in fewer((1, 3), (1,)):
-            with dask.config.set(num_workers=threads * count):
-                lazy = g.random_walks(starts, **how)
-                found.append(lazy.compute().reset_index(drop=True))
-                assert is_as_announced(found[-1], lazy)
-    for other in found[1:]:
-        pd.testing.assert_frame_equal(other, found[0], check_exact=True)
-    assert len(found[0]) > len(starts) * 3
-
-
 @pytest.mark.parametrize("kind", ["text", "far apart"])
 def test_walks_are_the_same_for_every_type_of_ids_and_do_not_depend_on_other_starts(built, kind):
     pairs = SMALL["rmat"]
@@ -148,23 +117,6 @@ def test_walks_are_the_same_for_every_type_of_ids_and_do_not_depend_on_other_sta
     assert sequences(found) == [walk for walk in wanted if walk[0] in few]
     other = sequences(built(edges).random_walks(every, **how | {"seed": 1}).compute())
     assert other != wanted
-
-
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
-@WEIGHTED
-@pytest.mark.parametrize("members", [3])
-def test_a_hybrid_graph_has_the_same_walks(built, members, shares, weighted):
-    host_only("hybrid graphs take edges in host memory")
-    edges = edges_of(SMALL["rmat"], weighted)
-    how = {"length": 8, "p": 0.5, "q": 3}
-    found = [
-        built(edges, **options)
-        .random_walks(edges.a.unique(), **how)
-        .compute()
-        .reset_index(drop=True)
-        for options in ({}, {"shards": None, "hybrid": gf.Hybrid(shares, "random")})
-    ]
-    pd.testing.assert_frame_equal(*found, check_exact=True)
 
 
 def test_walks_end_where_no_edge_leaves(built):
@@ -192,23 +144,6 @@ def test_weights_of_every_type_mean_the_same(built, kind):
     wanted = built(edges.assign(w=small.astype("float64"))).random_walks(**how).compute()
     found = built(edges.assign(w=small.astype(kind))).random_walks(**how).compute()
     pd.testing.assert_frame_equal(found, wanted)
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"starts": [0, 7]}, UnknownVertexError, r"1 of 2 ids is not in the graph: 7"),
-        ({"starts": []}, EdgeListError, r"starts has no vertex; give at least one"),
-        ({"length": 0}, OptionError, r"length=0; give a whole number, 1 or more"),
-        ({"walks_per_vertex": 0}, OptionError, r"walks_per_vertex=0; give a whole number, 1 or"),
-        ({"p": 0}, OptionError, r"p=0; give a number above 0"),
-        ({"q": 0}, OptionError, r"q=0; give a number from 0.001 to 1000"),
-        ({"seed": -1}, OptionError, r"seed=-1; give a whole number, 0 or more"),
-    ],
-)
-def test_options_that_are_refused(given, error, message):
-    with pytest.raises(error, match=message):
-        gf.random_walks(frame([(0, 1)]), **ENDS, **{"starts": 0, "length": 3} | given).compute()
 
 
 def test_weights_that_are_refused(built):

@@ -5,16 +5,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Graph, fewer, frame, host_only, is_as_announced
+from conftest import fewer, frame, is_as_announced
 from scipy.stats import chisquare
-from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways
-
-import dask_graphflow as gf
-from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
+from shapes import DIFFICULT, SMALL, both_ways
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -84,26 +80,6 @@ def test_every_set_of_edges_is_as_likely(built, members, fanout):
     assert chisquare(list(Counter(again.compute().target).values())).pvalue > 1e-3
 
 
-@DIRECTED
-@REPLACE
-@pytest.mark.parametrize("members", [3])
-def test_the_same_sample_for_every_number_of_members_threads_and_partitions(
-    built, members, directed, replace
-):
-    pairs = LARGE["rmat"]()
-    seeds, how = vertices_of(pairs)[::17], {"fanouts": (7, 5, 3), "replace": replace, "seed": 9}
-    on_host = Graph(frame(pairs), **ENDS, directed=directed)
-    found = [on_host.sample_neighbors(seeds, **how).compute().reset_index(drop=True)]
-    for count in range(1, members + 1):
-        shuffled = frame(pairs).sample(frac=1, random_state=count)
-        g = built(shuffled, shards=count, directed=directed)
-        for threads in fewer((1, 3), (1,)):
-            with dask.config.set(num_workers=threads * count):
-                found.append(g.sample_neighbors(seeds, **how).compute().reset_index(drop=True))
-    for other in found[1:]:
-        pd.testing.assert_frame_equal(other, found[0], check_exact=True)
-
-
 @pytest.mark.parametrize("kind", ["text", "far apart"])
 def test_the_sample_of_a_seed_depends_on_no_other_seed_and_not_on_the_type_of_ids(built, kind):
     pairs = SMALL["rmat"]
@@ -124,36 +100,8 @@ def test_the_sample_of_a_seed_depends_on_no_other_seed_and_not_on_the_type_of_id
     assert not other.reset_index(drop=True).equals(whole.reset_index(drop=True))
 
 
-@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
-@pytest.mark.parametrize("members", [3])
-def test_a_hybrid_graph_has_the_same_sample(built, members, shares):
-    host_only("hybrid graphs take edges in host memory")
-    edges = frame(SMALL["rmat"])
-    found = [
-        built(edges, **how).sample_neighbors(edges.a.unique()).compute().reset_index(drop=True)
-        for how in ({}, {"shards": None, "hybrid": gf.Hybrid(shares, "random")})
-    ]
-    pd.testing.assert_frame_equal(*found, check_exact=True)
-
-
 def test_a_seed_without_edges_has_no_rows(built):
     g = built([(0, 1), (0, 0)], vertices=pd.Series([9]))
     assert g.sample_neighbors([1, 9], fanouts=[-1, 2]).compute().empty
     found = g.sample_neighbors([0, 1, 9], fanouts=[-1, 2]).compute()
     assert found.to_numpy().tolist() == [[0, 1, 0, 0], [0, 1, 0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"seeds": [0, 7]}, UnknownVertexError, r"1 of 2 ids is not in the graph: 7"),
-        ({"seeds": []}, EdgeListError, r"seeds has no vertex; give at least one"),
-        ({"fanouts": []}, OptionError, r"fanouts=\[\]; give a list of whole numbers, each 1 or mo"),
-        ({"fanouts": [3, 0]}, OptionError, r"fanouts=\[3, 0\]; give a list .* or -1 for all"),
-        ({"fanouts": 3}, OptionError, r"fanouts=3; give a list of whole numbers"),
-        ({"replace": 1}, OptionError, r"replace=1; give True or False"),
-    ],
-)
-def test_options_that_are_refused(given, error, message):
-    with pytest.raises(error, match=message):
-        gf.sample_neighbors(frame([(0, 1)]), **ENDS, **{"seeds": 0} | given).compute()

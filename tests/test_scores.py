@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, host_only, partitioned
+from conftest import frame
 from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
@@ -93,17 +93,6 @@ def test_parallel_edges_self_loops_and_dangling_vertices(built, name, directed):
     assert_scores(name, found, by_networkx(name, frame(DIFFICULT), directed))
 
 
-@WEIGHTED
-def test_partitions_and_types_of_ids_change_no_bit(built, name, weighted):
-    edges, few = rmat(weighted=weighted), {"max_iter": 3, "fail_on_nonconvergence": False}
-    wanted = getattr(gf, name)(edges, **ENDS, weight="w" if weighted else None, **few).compute()
-    shuffled = edges.sample(frac=1, random_state=1)
-    text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
-    gaps = shuffled.assign(**{end: 2 * shuffled[end] for end in ("a", "b")})
-    for given in (shuffled, text, gaps):
-        same_bits(name, getattr(built(given, partitions=7), name)(**few).compute(), wanted)
-
-
 @WAYS
 @pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
 @pytest.mark.parametrize("members", [3])
@@ -114,19 +103,6 @@ def test_members_read_each_other_by_mirrors_or_read_all(built, monkeypatch, name
     same_bits(name, getattr(built(rmat(), directed=directed), name)(**few).compute(), wanted)
 
 
-@WAYS
-@WEIGHTED
-@pytest.mark.parametrize("shares", [[1.0], [0.2, 0.5, 0.3]], ids=len)
-@pytest.mark.parametrize("members", [3])
-def test_a_hybrid_graph_gives_the_same_bits(built, name, directed, weighted, shares):
-    host_only("hybrid graphs take edges in host memory")
-    edges, few = rmat(weighted=weighted), {"max_iter": 3, "fail_on_nonconvergence": False}
-    weight = "w" if weighted else None
-    wanted = getattr(gf, name)(edges, **ENDS, weight=weight, directed=directed, **few).compute()
-    placed = built(edges, directed=directed, shards=None, hybrid=gf.Hybrid(shares))
-    same_bits(name, getattr(placed, name)(**few).compute(), wanted)
-
-
 def test_every_iteration_pulls_along_all_edges(name):
     edges = frame(DIFFICULT)
     _, steps = getattr(gf, name)(edges, **ENDS, **SCORES[name][0], trace=True)
@@ -134,22 +110,6 @@ def test_every_iteration_pulls_along_all_edges(name):
     assert (steps.direction == "pull").all()
     assert (steps.edges == len(edges)).all()
     assert len(steps) % len(SCORES[name][1]) == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("hits", {"hub": [1, 0, 0, 0, 0], "authority": [0, 0.5, 0.5, 0, 0]}),
-        ("katz_centrality", {"katz": [1, 1.1, 1.1, 1, 1] / np.sqrt(3 + 2 * 1.21)}),
-        ("eigenvector_centrality", {"eigenvector": [0, 0.5**0.5, 0.5**0.5, 0, 0]}),
-    ],
-)
-def test_vertices_without_an_edge_have_scores_too(built, name, wanted):
-    graph = built([(0, 1), (0, 2)], vertices=pd.Series([3, 300]))
-    found = getattr(graph, name)(max_iter=900, fail_on_nonconvergence=False).compute()
-    assert found.vertex.tolist() == [0, 1, 2, 3, 300]
-    for column, scores in wanted.items():
-        np.testing.assert_allclose(found[column], scores, atol=2e-3)
 
 
 def test_scores_are_all_the_same_if_no_edge_has_a_weight_above_0(built, name):
@@ -267,17 +227,3 @@ def test_weights_that_cannot_be_added_up_raise_an_error(built, name, weight, mes
     edges = frame([(0, 1), (200, 300)]).assign(w=[0.0, weight])
     with pytest.raises(WeightError, match=message):
         getattr(built(edges), name)().compute()
-
-
-@pytest.mark.parametrize("option", [{"max_iter": 0}, {"tol": 0}, {"tol": None}])
-def test_options_out_of_range_raise_an_error(name, option):
-    with pytest.raises(OptionError, match="give a"):
-        getattr(gf, name)(partitioned(frame(DIFFICULT), 2), **ENDS, **option)
-
-
-@pytest.mark.parametrize(
-    "option", [{"alpha": 0}, {"alpha": np.inf}, {"beta": -1}, {"beta": 10**400}, {"normalized": 1}]
-)
-def test_options_of_katz_out_of_range_raise_an_error(option):
-    with pytest.raises(OptionError, match="give"):
-        gf.katz_centrality(frame(DIFFICULT), **ENDS, **option)

@@ -8,7 +8,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import host_only
 from test_core_number import rmat
 from test_triangle_count import MIXED, simple
 
@@ -101,13 +100,6 @@ def test_text_ids_and_vertices_without_common_neighbors(built, top_k):
     ]
 
 
-def test_adamic_adar_has_the_same_bits_for_every_number_of_members(built):
-    pairs = pd.DataFrame(PAIRS)
-    one = built(MIXED, shards=1).similarity(pairs=pairs, measure="adamic_adar").compute()
-    found = built(MIXED).similarity(pairs=pairs, measure="adamic_adar").compute()
-    assert found.score.tolist() == one.score.tolist()
-
-
 def test_wrong_options_say_what_is_allowed():
     ties, ends = pd.DataFrame({"a": [1, 2], "b": [2, 3]}), {"source": "a", "target": "b"}
     with pytest.raises(OptionError, match=r"measure='jacard'; give .*did you mean 'jaccard'"):
@@ -118,21 +110,3 @@ def test_wrong_options_say_what_is_allowed():
         gf.similarity(ties, pairs=ties, top_k=1, **ends).compute()
     with pytest.raises(UnknownVertexError, match="not in the graph: 9"):
         gf.similarity(ties, pairs=pd.DataFrame({"a": [9], "b": [1]}), **ends).compute()
-
-
-@pytest.mark.parametrize("members", [3])
-@pytest.mark.parametrize("directed", [False, True])
-def test_results_do_not_depend_on_where_vertices_are_placed(built, directed):
-    host_only("a hybrid graph with several shards on one device")
-    one = built(MIXED, directed=directed, shards=1)
-    placed = built(MIXED, directed=directed, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
-    pairs = pd.DataFrame(PAIRS)
-    for ask in (
-        lambda g: g.triangle_count(),
-        lambda g: g.clustering(),
-        lambda g: g.truss_number(),
-        lambda g: g.similarity(measure="adamic_adar", top_k=3),
-        lambda g: g.similarity(pairs=pairs),
-    ):
-        found, expected = (ask(g).compute().reset_index(drop=True) for g in (placed, one))
-        pd.testing.assert_frame_equal(found, expected, check_exact=True)

@@ -11,7 +11,7 @@ from shapes import ENDS, LARGE, SMALL, both_ways, same, scipy_distances, traced,
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
-from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
+from dask_graphflow.exceptions import UnknownVertexError, WeightError
 from dask_graphflow.kernels import kernels_of
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -112,7 +112,7 @@ def test_every_number_of_threads_gives_the_same_bits(built, members, shape, kind
         "zeros": np.where(rng.random(len(pairs)) < 0.9, 0, weight),
     }[kind]
     edges = frame(pairs).assign(w=weight)
-    g, sources = built(edges, directed=directed), [pairs[0][0], pairs[9000][0]]
+    g, sources = built(edges, directed=directed), [pairs[0][0], pairs[len(pairs) // 2][0]]
     found = []
     for threads in fewer((1, 3), (1,)):
         with dask.config.set(num_workers=threads * members):
@@ -297,16 +297,3 @@ def test_paths_need_weights():
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0], weight=None)
     with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0])
-
-
-def test_a_source_that_is_no_vertex_is_refused():
-    edges = frame([(0, 1)]).assign(w=1)
-    with pytest.raises(UnknownVertexError, match=r"1 of 2 ids is not in the graph: 7"):
-        gf.sssp(edges, **ENDS, sources=[0, 7], weight="w").compute()
-
-
-@pytest.mark.parametrize("cutoff", [-1, np.nan, "1"])
-def test_cutoffs_that_are_refused(cutoff):
-    edges = frame([(0, 1)]).assign(w=1)
-    with pytest.raises(OptionError, match=r"give a number, 0 or more, or None"):
-        gf.sssp(edges, **ENDS, sources=[0], weight="w", cutoff=cutoff)

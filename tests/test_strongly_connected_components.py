@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, host_only, partitioned
+from conftest import GRAPHS, frame, partitioned
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from test_core_number import apart, rmat
@@ -116,27 +116,6 @@ def test_without_directions_they_are_the_connected_components(built):
     graph = built(MIXED, directed=False)
     wanted = as_dict(graph.connected_components().compute())
     assert strong(graph) == wanted == by_scipy(MIXED + [(b, a) for a, b in MIXED])
-
-
-def test_isolated_vertices_are_components_of_their_own(built):
-    pairs, vertices = [(0, 1), (1, 0), (4, 4)], [300, 3]
-    assert strong(built(pairs, vertices=pd.Series(vertices))) == by_scipy(pairs, vertices)
-    assert strong(built([], vertices=pd.Series(vertices))) == {3: 3, 300: 300}
-    assert strong(built([])) == {}
-
-
-def test_partitions_and_ids_of_text_change_nothing(built):
-    edges = frame(rmat() + at_random(600, 700)).map("v{:05d}".format)
-    wanted = by_scipy(list(edges.itertuples(index=False, name=None)))
-    shuffled = edges.sample(frac=1, random_state=1)
-    assert strong(built(edges)) == strong(built(shuffled, partitions=7)) == wanted
-
-
-@pytest.mark.parametrize("members", [3])
-def test_members_of_different_sizes(built):
-    host_only("hybrid graphs take edges in host memory")
-    graph = built(MIXED, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
-    assert strong(graph) == by_scipy(MIXED)
 
 
 def test_weights_are_ignored():

@@ -6,11 +6,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, host_only, is_as_announced, partitioned
-from test_core_number import ENDS, MIXED, WAYS
+from conftest import frame, is_as_announced
+from test_core_number import MIXED, WAYS
 
 import dask_graphflow as gf
-from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -85,27 +84,3 @@ def test_ids_of_several_types(built):
     found = gf.neighbors(two, source=["p", "q"], target=["r", "s"], sources=("x", 1)).compute()
     assert list(found) == ["source_0", "source_1", "target_0", "target_1"]
     assert rows(found) == [("x", 1, "y", 7)]
-
-
-@WAYS
-def test_a_hybrid_graph_has_the_same_edges(directed):
-    host_only("hybrid graphs take edges in host memory")
-    options = {**ENDS, "weight": "w", "directed": directed}
-    one = gf.Graph(EDGES, **options)
-    parts = gf.Graph(
-        partitioned(EDGES, 3), hybrid=gf.Hybrid([0.2, 0.5, 0.3], "random"), **options
-    ).persist()
-    for name in ("neighbors", "induced_subgraph", "ego_graph"):
-        found, alone = (getattr(graph, name)(CENTERS).compute() for graph in (parts, one))
-        assert rows(found) == rows(alone)
-
-
-def test_options_that_are_refused(built):
-    g = built([(1, 2), (2, 3)])
-    for ask in (g.neighbors, g.induced_subgraph, g.ego_graph):
-        with pytest.raises(EdgeListError, match=r"has no vertex; give at least one"):
-            ask([])
-        with pytest.raises(UnknownVertexError, match="not in the graph: 9"):
-            ask([1, 9]).compute()
-    with pytest.raises(OptionError, match=r"radius=-1; give a whole number, 0 or more"):
-        g.ego_graph(1, radius=-1)

@@ -8,8 +8,6 @@ import pytest
 from test_core_number import rmat
 from test_triangle_count import MIXED, simple
 
-import dask_graphflow as gf
-from dask_graphflow.exceptions import OptionError
 from dask_graphflow.operators import intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -64,8 +62,3 @@ def test_parallel_edges_and_weights_are_kept_and_self_loops_are_not(built, direc
         ends = kept[["source", "target"]].to_numpy()
         kept["source"], kept["target"] = ends.min(axis=1), ends.max(axis=1)
     assert found.to_numpy().tolist() == kept.sort_values([*kept]).to_numpy().tolist()
-
-
-def test_k_is_a_whole_number_of_at_least_2(built):
-    with pytest.raises(OptionError, match="k=1; give a whole number, 2 or more"):
-        gf.k_truss(pd.DataFrame({"a": [1], "b": [2]}), source="a", target="b", k=1)
