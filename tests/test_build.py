@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import pickle
 import re
 import threading
@@ -15,9 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import astray, frame, partitioned
-from dask.delayed import delayed
-from dask.sizeof import sizeof
-from distributed import Client, LocalCluster, futures_of, get_worker, wait
+from distributed import futures_of, get_worker, wait
 from members import SIZES, each
 from shapes import rmat
 from test_graph import ID_TYPES
@@ -30,8 +27,6 @@ from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
 from dask_graphflow.graph import build, numbering, partition
 from dask_graphflow.graph.partition import GRAIN, chunk
 from dask_graphflow.graph.reading import read_edges, read_vertices
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_placement import Placed
 from dask_graphflow.scheduling import gang, gang_build
 
 pytestmark = pytest.mark.usefixtures("host_memory")
@@ -307,20 +302,6 @@ def test_edges_that_stay_in_their_frames_are_built_as_those_that_are_sent(size, 
 
 
 @pytest.mark.usefixtures("fine")
-@pytest.mark.parametrize("size", [2, 3])
-def test_ranges_are_as_much_work_each(size):
-    made, whole = check(large(), size)
-    degrees = whole.degrees + np.diff(alone(build.into, whole).offsets)
-    assert made[0].bounds == chunk(degrees, size)
-    entering = together(build.into, made)
-    work = [
-        8 * (size - 1) * shard.owned + len(shard.out.ends) + len(into.ends)
-        for shard, into in zip(made, entering, strict=True)
-    ]
-    assert max(work) <= 1.05 * np.mean(work)
-
-
-@pytest.mark.usefixtures("fine")
 def test_the_owner_of_a_vertex_is_the_range_that_it_lies_in():
     made = shards(large(12), 3)
     owners = np.repeat(np.arange(3), np.diff(made[0].bounds))
@@ -394,15 +375,6 @@ def test_memory_besides_the_input_and_what_is_built(
     assert peak - built < most * given
 
 
-def test_pieces_are_left_as_they_are_to_be_built_again():
-    pieces = pieces_of(frame(rmat(), "str"))
-    cut = dealt_out(pieces, 2)
-    first, again = (gang._together(build.build, cut, (True, "keep")) for _ in range(2))
-    assert [len(own) for own in cut] == [3, 4]
-    for one, other in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one.out.ends, other.out.ends)
-
-
 def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
     plain = Exchange.all_to_all
 
@@ -466,40 +438,7 @@ def test_graphs_are_built_from_arrays_that_begin_anywhere(dtype, size, directed)
     assert_same_rows(entering, alone(build.into, whole), made[0].bounds)
 
 
-def test_the_placement_of_vertices_is_aligned_too():
-    placed = Placed(np.arange(5, dtype="int64"), [0, 5])
-    shard = Shard(np.zeros(0), [0, 5], 0, directed=True, placed=placed)
-    there = sent_elsewhere(shard)
-    assert there.placed.places.flags.aligned
-    np.testing.assert_array_equal(there.placed.places, placed.places)
-
-
 # On a cluster
-
-
-def entering(channel, shard, rank):
-    """Return where this ran, and the rows of what enters."""
-    return os.getpid(), build.into(shard, Exchange(channel))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_workers_of_a_cluster_build_the_graph_that_one_member_builds():
-    pairs = [(f"v{u}", f"v{v}") for u, v in rmat(14)]
-    weight = np.random.default_rng(1).normal(size=len(pairs))
-    pieces = pieces_of(frame(pairs, "str").assign(w=weight), weight="w")
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster),
-    ):
-        given = [delayed(own, traverse=False) for own in dealt_out(pieces, 2)]
-        built = gang.run(given, build.build, None, True, "sum", name="build")
-        entered = gang.run(built, entering, None)
-        *made, first, second = dask.compute(*built, *entered)
-    assert first[0] != second[0] != os.getpid()
-    assert all(shard.owned for shard in made)
-    _, whole = check(pieces, 2, True, "sum", made)
-    assert_same_rows([first[1], second[1]], alone(build.into, whole), made[0].bounds)
 
 
 # Naming
@@ -523,29 +462,6 @@ def test_an_unknown_vertex_is_one_error_on_all_members(unknown, dtype):
     said = rf"{len(lost)} of {len(unknown)} ids? \w+ not in the graph: '?{lost[0]}"
     assert re.match(said, expected)
     assert together(loop, shards(pieces_of(edges), 3)) == [expected] * 3
-
-
-@pytest.mark.usefixtures("fine")
-def test_names_of_integers_close_together_take_no_messages():
-    made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
-    channels = in_process(3)
-    each(
-        lambda rank: numbering.names_of(made[rank], Exchange(channels[rank]), np.arange(500)),
-        range(3),
-    )
-    assert [channel.bytes_sent for channel in channels] == [0] * 3
-
-
-@pytest.mark.usefixtures("fine")
-def test_rows_that_some_members_have_kept_are_made_by_all():
-    made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
-    together(build.into, made)
-    rows = [shard._made["into"] for shard in made]
-    del made[1]._made["into"]  # as of one that was lost, and made again
-    again = together(build.into, made)
-    assert again[0] is rows[0]
-    np.testing.assert_array_equal(again[1].ends, rows[1].ends)
-    assert together(build.into, made)[1] is again[1]
 
 
 def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
@@ -618,8 +534,3 @@ def test_the_member_that_reads_a_partition_changes_no_bit(rng, fine, multi):
     weights = np.concatenate([shard.out.weights for shard in found])
     np.testing.assert_array_equal(ends, whole.out.ends)
     np.testing.assert_array_equal(weights, whole.out.weights)
-
-
-def test_pieces_tell_dask_their_size():
-    (piece,) = pieces_of(frame([(i, i + 1) for i in range(1000)]), 1)
-    assert 16_000 <= sizeof([piece]) < 20_000

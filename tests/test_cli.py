@@ -12,14 +12,13 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from dask.utils import parse_bytes
 from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow
-from dask_graphflow.cli import csv_files, csv_records, engine, main, parquet_files, writing
+from dask_graphflow.cli import csv_files, csv_records, engine, main, writing
 from dask_graphflow.cli.csv_files import Format
 from dask_graphflow.cli.files import find_files
 from dask_graphflow.cli.reading import Reader
@@ -144,13 +143,6 @@ def test_every_output_has_the_same_labels_the_second_time_too(edges, output, rea
     check(read(output), expected(edges))
 
 
-def test_a_parquet_name_gives_one_file_and_a_slash_a_folder(edges):
-    run("components", *write_parquet(edges), *ENDS, "-o", "out.parquet")
-    run("components", "in.parquet", *ENDS, "-o", "out/")
-    assert Path("out.parquet").is_file()
-    assert [path.name for path in Path("out").iterdir()] == ["part-00000.parquet"]
-
-
 def test_workers_give_the_same_labels_also_if_files_have_to_be_read_again(edges, monkeypatch):
     in_small_pieces(monkeypatch, 2000)
     edges = edges.astype(str).replace("0", "007")
@@ -211,13 +203,6 @@ def test_thresholds_have_a_column_and_a_summary_each(edges):
         reference = expected(edges[edges.w >= threshold], ids)
         check(labels[["vertex"]].assign(component=labels[f"component_{threshold}"]), reference)
         assert f"components at {threshold}  {reference['component'].nunique():,}" in out
-
-
-def test_threshold_leaves_light_edges_out(edges):
-    weights = ["--weight", "w", "--threshold", "0.5", "--merge", "ring", "--chunk-size", 100]
-    run("components", *write_csv(edges), *ENDS, *weights, "-o", "out.parquet")
-    ids = edges[["a", "b"]].to_numpy().ravel().tolist()
-    check(pd.read_parquet("out.parquet"), expected(edges[edges.w >= 0.5], ids))
 
 
 def test_dropna_leaves_edges_out_and_large_integers_exact():
@@ -339,14 +324,6 @@ def test_ids_of_csv_files_stay_as_they_are_written(kind, where, monkeypatch):
     check(pd.read_csv("again.csv", dtype=str, keep_default_na=False), labels)
 
 
-def test_text_in_a_parquet_file_makes_the_ids_of_csv_files_text():
-    pd.DataFrame({"id": ["x", "7"]}).to_parquet("ids.parquet")
-    Path("in.csv").write_text("a,b\n10,9\n")
-    run("components", "in.csv", *ENDS, "--vertices", "ids.parquet", "-o", "out.csv")
-    rows = ["vertex,component", "10,10", "7,7", "9,10", "x,x"]
-    assert Path("out.csv").read_text().split() == rows
-
-
 def test_integers_in_a_parquet_file_do_not_go_with_text_in_a_csv_file():
     pd.DataFrame({"vertex": [7], "component": [7]}).to_parquet("seed.parquet")
     Path("in.csv").write_text("a,b\n007,9\n")
@@ -354,19 +331,6 @@ def test_integers_in_a_parquet_file_do_not_go_with_text_in_a_csv_file():
     assert "with --text-ids or --integer-ids" in failing("components", *arguments)
     run("components", *arguments, "--integer-ids")  # as it says
     assert Path("out.csv").read_text().split() == ["vertex,component", "7,7", "9,7"]
-
-
-def test_only_those_columns_of_an_id_are_text_that_have_text():
-    Path("in.csv").write_text("a,k,b\n10,x,9\n10,1,11\n")
-    sides = ["--source", "a", "--source", "k", "--target", "b", "--target", "k"]
-    run("components", "in.csv", *sides, "-o", "out.parquet")
-    labels = pd.read_parquet("out.parquet")
-    assert labels.values.tolist() == [
-        [9, "x", 9, "x"],
-        [10, "1", 10, "1"],
-        [10, "x", 9, "x"],
-        [11, "1", 10, "1"],
-    ]
 
 
 NOTES = [
@@ -410,15 +374,6 @@ def test_blocks_of_csv_files_are_cut_between_records(
     assert block_bytes > 40 or table.frame.npartitions > 5
 
 
-def test_a_quote_that_does_not_begin_a_cell_is_a_character(tmp_path):
-    lines = [f'{i},5" pipe,{i + 1}' for i in range(50)]
-    Path("in.csv").write_text("\n".join(["a,note,b", *lines]))
-    for known in (False, True):
-        how = Format(quoted=known)
-        table = Reader(40, tmp_path, how).read(find_files(["in.csv"]), ["a", "b"])
-        assert table.frame.compute(scheduler="sync")["a"].tolist() == list(range(50))
-
-
 @pytest.mark.parametrize("record", [0, 1, 30])
 @pytest.mark.parametrize("block_bytes", [40, 1 << 20])
 @pytest.mark.parametrize("sample_bytes", [8, 1 << 20])
@@ -436,13 +391,6 @@ def test_a_quote_that_is_never_closed_does_not_hide_edges(
             reader.read(find_files(["in.csv"]), ["a", "b"]).frame.compute(scheduler="sync")
 
 
-def test_a_cell_may_be_larger_than_arrows_blocks():
-    note = "1,2\n" * 600_000
-    Path("in.csv").write_text(f'a,note,b\n1,"{note}",2\n2,,3\n')
-    out, _ = run("components", "in.csv", *ENDS, "-o", "out.csv")
-    assert "vertices     3\nedges        2\n" in out
-
-
 @pytest.mark.parametrize("name", ["in.csv", "in.csv.gz"])
 def test_a_file_without_a_header_loses_no_edge(name):
     pd.DataFrame([[1, 2, 0.5], [2, 3, 0.25]]).to_csv(name, index=False, header=False)
@@ -454,15 +402,6 @@ def test_a_file_without_a_header_loses_no_edge(name):
     named = ["--source", "0", "--target", "1", "--weight", "2", "--threshold", 0]
     out, _ = run("components", name, *named, "--no-header", "-o", "out.csv")  # as it says
     assert "vertices     3\nedges        2\n" in out
-
-
-def test_a_header_may_have_numbers_if_asked_or_in_other_columns():
-    Path("in.csv").write_text("0,1,2024\n5,6,7\n")
-    ends = ["--source", "0", "--target", "1"]
-    out, _ = run("components", "in.csv", *ends, "--header", "-o", "out.csv")
-    assert "edges        1\n" in out
-    Path("in.csv").write_text("a,b,2024\n5,6,7\n")
-    run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
 
 
 def test_vertices_without_a_header_are_all_read_and_a_seed_has_one():
@@ -477,12 +416,6 @@ def test_vertices_without_a_header_are_all_read_and_a_seed_has_one():
     run("components", "in.csv", *ends, *vertices, *seed, "--no-header", "-o", "out.csv")
     rows = ["vertex,component", "1,1", "2,1", "3,1", "7,7", "8,8"]
     assert Path("out.csv").read_text().split() == rows
-
-
-def test_separator_and_format_are_taken_as_given(edges):
-    edges.to_csv("pairs", index=False, sep=";")
-    run("components", "pairs", *ENDS, "--separator", ";", "--format", "csv", "-o", "out.csv")
-    check(pd.read_csv("out.csv"), expected(edges))
 
 
 def test_no_edges_give_no_labels(edges):
@@ -524,36 +457,6 @@ def test_blocks_hold_every_row_once(edges, write, block_bytes, tmp_path):
         table.frame.compute(scheduler="sync").reset_index(drop=True), edges[["a", "b"]]
     )
     assert table.rows() == len(edges)
-
-
-def test_rows_of_a_block_read_twice_count_once(edges, tmp_path):
-    files = find_files(write_csv(edges))
-    table = Reader(5_000, tmp_path, Format()).read(files, ["a", "b"])
-    for _ in range(2):
-        table.frame.compute(scheduler="sync")
-    assert table.rows() == len(edges)
-
-
-def test_parquet_blocks_are_measured_by_the_columns_read(edges):
-    files = find_files(write_parquet(edges))
-    pairs, _, rows = parquet_files.plan(files, ["a", "b"], 300 * 16 * 2)
-    single, _, _ = parquet_files.plan(files, ["a"], 300 * 16 * 2)
-    assert [groups for ((_, groups),) in pairs] == [(0, 1), (2, 3), (4, 5), (6,)]
-    assert [groups for ((_, groups),) in single] == [(0, 1, 2, 3), (4, 5, 6)]
-    assert rows == 2000
-
-
-def test_small_files_share_a_block(edges):
-    blocks, _, _ = parquet_files.plan(find_files(write_folder(edges)), ["a", "b"], 1 << 20)
-    assert [len(block) for block in blocks] == [2]
-
-
-def test_blocks_are_a_small_share_of_a_workers_memory():
-    blocks = [
-        engine.Engine(2, threads, limit, show_progress=False).block_bytes
-        for threads, limit in ((1, None), (1, 512 << 20), (4, 512 << 20), (1, 1 << 40))
-    ]
-    assert blocks == [64 << 20, 32 << 20, 8 << 20, 64 << 20]
 
 
 # What goes wrong.
@@ -605,15 +508,6 @@ def test_parquet_files_of_different_types_are_named(edges):
     message = failing("components", "x.parquet", "y.parquet", *ENDS, "-o", "out.parquet")
     assert "y.parquet: column 'b' is int32" in message
     assert "int64" in message
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
-def test_permissions_are_named(edges):
-    write_csv(edges)
-    os.mkdir("closed", mode=0o500)
-    assert "no permission" in failing("components", "in.csv", *ENDS, "-o", "closed/out.csv")
-    os.chmod("in.csv", 0)
-    assert "no permission" in failing("components", "in.csv", *ENDS, "-o", "out.csv")
 
 
 def test_no_permission_to_write_is_named(edges, monkeypatch):
@@ -688,15 +582,6 @@ def break_while_computing(monkeypatch):
     return 1
 
 
-def break_while_building(monkeypatch):
-    def build(files, target):
-        pq.write_table(pq.read_table("in.parquet"), target)
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(writing, "_join_parquet", build)
-    return 1
-
-
 def break_while_moving(monkeypatch):
     replace = os.rename
 
@@ -708,14 +593,6 @@ def break_while_moving(monkeypatch):
     monkeypatch.setattr(os, "replace", fail_once)
     monkeypatch.setattr(os, "rename", fail_once)
     return 1
-
-
-def interrupt_while_computing(monkeypatch):
-    def interrupt(*_args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(engine.Engine, "compute", interrupt)
-    return 130
 
 
 def interrupt_while_building(monkeypatch):
@@ -731,9 +608,7 @@ def interrupt_while_building(monkeypatch):
     ("output", "trouble"),
     [
         ("out.parquet", break_while_computing),
-        ("out.parquet", break_while_building),
         ("out.parquet", break_while_moving),
-        ("out.parquet", interrupt_while_computing),
         ("out.parquet", interrupt_while_building),
         ("out/", break_while_computing),
         ("out/", break_while_moving),
@@ -753,19 +628,6 @@ def test_an_earlier_output_outlives_a_failure(edges, monkeypatch, output, troubl
     assert len(MemoryFileSystem.store) == output.startswith("memory")
 
 
-def test_a_remote_transfer_that_fails_leaves_nothing(edges, monkeypatch):
-    def put(self, local, remote, recursive):
-        self.pipe(remote, b"half of it")
-        raise OSError("connection lost")
-
-    run("components", *write_csv(edges), *ENDS, "-o", "memory://out.csv")
-    before = dict(MemoryFileSystem.store)
-    monkeypatch.setattr(MemoryFileSystem, "put", put)
-    message = failing("components", "in.csv", *ENDS, "-o", "memory://out.csv", "--overwrite")
-    assert "connection lost" in message
-    assert before == MemoryFileSystem.store
-
-
 def listing():
     """Return all files, folders and links but for scratch folders, and when each was changed."""
     paths = [path for path in Path().rglob("*") if ".graphflow-" not in str(path)]
@@ -783,12 +645,10 @@ def a_file():
 
 
 PUT = {
-    "letter": lambda: Path("out/letter.txt").touch(),
     "marker": lambda: Path("out/_SUCCESS").touch(),
     "hidden": lambda: Path("out/.git").mkdir(),
     "other data": lambda: pd.DataFrame({"a": [1]}).to_parquet("out/other.parquet"),
     "other part": lambda: pd.DataFrame({"a": [1]}).to_parquet("out/part-00001.parquet"),
-    "damaged part": lambda: Path("out/part-00001.parquet").write_text("PAR1"),
     "rewritten part": lambda: pd.read_parquet("out").to_parquet("out/part-00000.parquet"),
     "linked part": linked_part,
     "dangling link": lambda: os.symlink("nowhere", "out/part-00001.parquet"),
@@ -815,26 +675,6 @@ def test_overwrite_removes_only_what_an_earlier_run_wrote(edges, put, when, monk
     assert message.startswith("graphflow: error: out/: is ")
     assert message.endswith("give another name\n")
     assert listing() == seen[0]
-
-
-def test_overwrite_leaves_other_files_on_a_remote_file_system(edges):
-    run("components", *write_csv(edges), *ENDS, "-o", "memory://out/")
-    MemoryFileSystem().pipe("/out/letter.txt", b"")
-    before = dict(MemoryFileSystem.store)
-    message = failing("components", "in.csv", *ENDS, "-o", "memory://out/", "--overwrite")
-    assert "'letter.txt'" in message
-    assert before == MemoryFileSystem.store
-
-
-def test_a_folder_of_data_in_the_place_of_a_file_is_not_overwritten(edges):
-    os.mkdir("out.parquet")
-    edges.to_parquet("out.parquet/part.0.parquet")
-    arguments = [*write_csv(edges), *ENDS, "-o", "out.parquet", "--overwrite"]
-    assert "'part.0.parquet'" in failing("components", *arguments)
-    assert len(pd.read_parquet("out.parquet")) == len(edges)
-    os.rename("out.parquet/part.0.parquet", "moved.parquet")  # as the message says
-    run("components", *arguments)
-    check(pd.read_parquet("out.parquet"), expected(edges))
 
 
 @pytest.mark.parametrize("output", ["out.csv", "out/"])
@@ -872,12 +712,6 @@ def folder_of_inputs():
     return "out", "out/"
 
 
-def linked_folder():
-    run("components", "in.csv", *ENDS, "-o", "out/")
-    os.symlink("out", "linked")
-    return "linked", "out/"
-
-
 def linked_part_of_a_folder():
     run("components", "in.csv", *ENDS, "-o", "out/")
     os.link("out/part-00000.parquet", "in.parquet")
@@ -900,17 +734,13 @@ def remote(path, output):
 
 SAME = {
     "name": lambda: ("in.csv", "in.csv"),
-    "path": lambda: ("in.csv", f"{os.getcwd()}/../{Path.cwd().name}/./in.csv"),
     "glob": lambda: ("i*.csv", "in.csv"),
     "folder": lambda: (".", "in.csv"),
     "symbolic link to the input": lambda: os.symlink("in.csv", "out.csv") or ("in.csv", "out.csv"),
-    "symbolic link to the output": linked_input(lambda old, new: os.symlink(old, new)),
     "hard link": linked_input(os.link),
     "URL": lambda: ("in.csv", f"file://{os.getcwd()}/in.csv"),
     "folder of inputs": folder_of_inputs,
-    "link to a folder of inputs": linked_folder,
     "link to a file of a folder": linked_part_of_a_folder,
-    "remote file": remote("memory://data/*.csv", "memory://data/x.csv"),
     "cached remote file": remote("simplecache::memory://data/x.csv", "memory://data/x.csv"),
     "remote folder": remote("memory://data", "memory://data/"),
 }
@@ -972,28 +802,6 @@ def test_summary_says_what_was_found():
 def test_quiet_says_nothing(edges):
     assert run("components", *write_csv(edges), *ENDS, "-o", "out.csv", "--quiet") == ("", "")
     assert run("generate", "path", "-n", 5, "-o", "path.csv", "-q") == ("", "")
-
-
-def test_progress_bar_reaches_its_end_on_a_terminal(edges, monkeypatch):
-    class Terminal:
-        text = ""
-
-        def isatty(self):
-            return True
-
-        def write(self, text):
-            self.text += text
-
-        def flush(self):
-            pass
-
-    terminal = Terminal()
-    bar = engine.tqdm
-    monkeypatch.setattr(
-        engine, "tqdm", lambda **kwargs: bar(file=terminal, mininterval=0, **kwargs)
-    )
-    run("components", *write_csv(edges), *ENDS, "-o", "out.csv")
-    assert "100%" in terminal.text
 
 
 def test_version():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import json
 import os
 import pathlib
@@ -14,16 +13,14 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from expressions import BY_HAND
 
 import dask_graphflow
 from dask_graphflow import EdgeOp
-from dask_graphflow.cli import checks
 from dask_graphflow.kernels import compiling, host_advance, host_rows
 
 NOBODY = 64_999  # another user
@@ -155,13 +152,6 @@ def test_kernels_run_without_any_folder_to_keep_them_in(read_only, tmp_path):
     assert compiling.ADVICE in told[0]
 
 
-def test_doctor_says_that_kernels_are_kept_nowhere(monkeypatch):
-    monkeypatch.setattr(compiling, "cached_in", lambda function: (None, False))
-    (check,) = checks.cache()
-    assert (check.state, check.todo) == ("missing", compiling.ADVICE)
-    assert "each process compiles anew" in check.found
-
-
 # A folder whose files another user could write would run that user's code
 
 
@@ -274,40 +264,6 @@ def test_the_loops_of_a_program_are_loaded_and_those_of_another_are_not(tmp_path
         assert sum(getattr(loops[0].stats, found).values()) == 1
         seen.append(columns[0].tolist())
     assert seen == [[4, 5], [4, 5], [4, 6], [4, 5], [4, 9]]
-
-
-def test_the_loops_around_functions_by_hand_are_kept_nowhere():
-    loops = host_advance.kernels(BY_HAND.bind({"level": "int32"}, index_dtype="int32"))
-    assert [loop.stats.cache_path for loop in loops] == [None, None]
-
-
-@pytest.mark.parametrize("collecting", [True, False])
-@pytest.mark.parametrize("fails", [True, False])
-def test_the_garbage_collector_pauses_while_numba_compiles(collecting, fails):
-    seen = []
-
-    def kernel(x):
-        return x.missing if fails else x + 1
-
-    class Watching(compiling.event.Listener):
-        def on_start(self, event):
-            seen.append(gc.isenabled())
-
-        def on_end(self, event):
-            pass
-
-    before = gc.isenabled()
-    try:
-        gc.enable() if collecting else gc.disable()
-        with (
-            compiling.event.install_listener("numba:compile", Watching()),
-            pytest.raises(compiling.numba.TypingError) if fails else nullcontext(),
-        ):
-            compiling.numba.njit(kernel)(1)
-        assert set(seen) == {False}
-        assert gc.isenabled() == collecting
-    finally:
-        gc.enable() if before else gc.disable()
 
 
 def _twice(x):

@@ -7,7 +7,6 @@ import weakref
 
 import dask
 import dask.dataframe as dd
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
@@ -15,7 +14,6 @@ from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to
 import dask_graphflow as gf
 from dask_graphflow.components.program import Components
 from dask_graphflow.graph import renumber
-from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -33,21 +31,6 @@ def stages(labels):
         stage = str(key[0] if isinstance(key, tuple) else key).rpartition("-")[0]
         counts[stage] = counts.get(stage, 0) + 1
     return counts
-
-
-@pytest.mark.parametrize("parts", [1, 2, 7, 40, 100])
-@pytest.mark.parametrize("workers", [1, 3])
-def test_the_tasks_of_a_reduction_are_as_many_as_is_said(parts, workers):
-    edges = partitioned(frame([(i, i + 1) for i in range(100)]), parts)
-    with dask.config.set(scheduler="threads", num_workers=workers):
-        labels = gf.connected_components(edges, **ENDS)
-    (made,) = labels.expr.find_operations(ForestReduction)
-    counts = stages(labels)
-    beside = {"hook-first", "hook", "start"}
-    found = sum(count for stage, count in counts.items() if stage not in beside)
-    chains, owners, shares = map(made.operand, ["chains", "owners", "shares"])
-    assert found == reduction_tasks(len(chains), len(chains), owners, shares)
-    assert (owners <= workers, owners * shares) == (True, labels.npartitions)
 
 
 @pytest.mark.parametrize(
@@ -119,33 +102,12 @@ def test_a_hook_a_chunk_and_a_merge_a_chain():
     assert merges == [(0, 1, 0), (1, 2, 0), (2, 3, 0)]
 
 
-def test_ids_that_are_known_to_be_dense_are_not_numbered():
-    edges = partitioned(frame([(i, i + 1) for i in range(100)]), 12)
-    with dask.config.set(num_workers=3):
-        labels = gf.connected_components(edges, **ENDS, renumber=False)
-        counts = stages(labels)
-        # No merge begins, which makes a forest grow, while others hook into it.
-        shared = {"start", "hook-first", "hook", "survey", "plain", "merge", "label"}
-        assert set(counts) == shared
-        graph = graph_of(labels)
-        (plain, *_) = (task for key, task in graph.items() if str(key[0]).startswith("plain-"))
-        assert sum(str(key[0]).startswith("survey-") for key in plain.dependencies) == 3
-        assert as_dict(labels.compute(scheduler="sync")) == dict.fromkeys(range(101), 0)
-
-
 def test_reading_is_part_of_the_hook():
     edges = partitioned(frame([(i, i + 1) for i in range(50)]), 10)
     edges = edges[edges["a"] != 20].assign(c=1)
     counts = stages(gf.connected_components(edges, **ENDS))
     assert not [stage for stage in counts if "part" in stage or "getitem" in stage]
     assert counts["hook"] + counts["hook-first"] == 10
-
-
-def test_edges_that_were_shuffled_are_taken_as_they_come():
-    pairs = [(i, i + 1) for i in range(60)] + [(100, 101)]
-    edges = partitioned(frame(pairs), 6).shuffle("a")
-    labels = gf.connected_components(edges, **ENDS).compute(scheduler="sync")
-    assert as_dict(labels) == oracle(pairs)
 
 
 @pytest.mark.usefixtures("host_memory")  # frames that are taken to cuDF hide their reader
@@ -235,23 +197,6 @@ def test_a_partition_is_released_once_it_is_hooked():
     assert max(most) <= 2
 
 
-@pytest.mark.parametrize("ids", [int, str])
-def test_hooking_a_chunk_twice_changes_nothing(ids, rng, monkeypatch):
-    """What a retry does: it begins on a forest that knows the chunk already."""
-    pairs = [(ids(u), ids(v)) for u, v in rng.integers(0, 500, (300, 2)).tolist()]
-    labels = gf.connected_components(partitioned(frame(pairs, None), 4), **ENDS)
-    plain = Components.hook
-    times = []
-
-    def twice(self, chain, part, *place):
-        times.append(place)
-        return plain(self, plain(self, chain, part, *place), part, *place)
-
-    monkeypatch.setattr(Components, "hook", twice)
-    assert as_dict(labels.compute(scheduler="sync")) == oracle(pairs)
-    assert len(times) == 4
-
-
 @pytest.mark.parametrize("ids", [str, lambda i: i * 10**12], ids=["strings", "sparse"])
 def test_no_task_holds_all_ids(ids, monkeypatch):
     """Renumbering is spread over owners: each sorts its range, and none has them all."""
@@ -292,26 +237,3 @@ def test_the_result_stays_in_the_pipeline(tmp_path):
         .agg({"name": "count"})
     )
     assert to_host(golden.compute())["name"].to_dict() == {"a": 3, "c": 1, "d": 1, "f": 1}
-
-
-def test_configuration_is_left_alone():
-    before = dask.config.get("dataframe", None), dask.config.get("scheduler", None)
-    edges = partitioned(frame([(0, 1)]), 2)
-    edges.gf.connected_components(**ENDS).compute()
-    assert (dask.config.get("dataframe", None), dask.config.get("scheduler", None)) == before
-    assert np.geterr()["over"] == "warn"
-
-
-@pytest.mark.parametrize("attempt", range(3))
-def test_chains_make_the_forest_grow_while_others_hook(attempt, rng):
-    steps = rng.integers(1, 50, 40_000)
-    ids = np.cumsum(steps) - 10**6  # ascending, from below zero: every chunk asks for more
-    keep = rng.random(len(ids) - 1) < 0.999
-    pairs = pd.DataFrame({"a": ids[:-1][keep], "b": ids[1:][keep]})
-    with dask.config.set(num_workers=4):
-        labels = gf.connected_components(partitioned(pairs, 32), **ENDS, inputs="round-robin")
-    found = labels.compute(scheduler="threads", num_workers=4)
-    first = np.maximum.accumulate(np.where(np.r_[True, ~keep], ids, -(2**62)))
-    expected = pd.Series(first, index=ids).loc[np.unique(pairs.to_numpy())]
-    assert found["vertex"].tolist() == expected.index.tolist()
-    assert found["component"].tolist() == expected.tolist()

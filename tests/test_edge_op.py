@@ -18,7 +18,7 @@ from expressions import BFS, BITS, BY_HAND, CUDA, FADE, PARENT, SSSP, SUM, above
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
-from dask_graphflow.kernels import edge_expr, edge_host, host_advance, host_rows
+from dask_graphflow.kernels import edge_expr, host_advance, host_rows
 from dask_graphflow.operators.local_advance import advance
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -321,13 +321,6 @@ def test_values_of_parameters_keep_their_dtypes():
             FADE.with_params(**values)
     with pytest.raises(ex.OptionError, match=r"no parameter 'kept'; .*did you mean 'keep'"):
         FADE.with_params(kept=0.25)
-
-
-def test_a_repeated_value_is_read_once():
-    op = EdgeOp("x", target="a", signal="1", slot="min", cond="0 < a[dst] < 9 or a[dst] == 20")
-    bound = op.bind({"a": "int32"}, index_dtype="int32")
-    assert edge_host.python(bound).count("columns[0]") == 1
-    assert bound.cuda.count("a_[dst]") == 1
 
 
 def test_threads_may_read_expressions_at_the_same_time():

@@ -114,12 +114,6 @@ def test_invalid_input_is_refused_at_the_call(options, error, message):
     assert isinstance(raised.value, gf.GraphflowError)
 
 
-def test_a_message_about_a_single_null_is_in_the_singular():
-    edges = pd.DataFrame({"a": [None], "b": ["x"]}, dtype="str")
-    with pytest.raises(ex.NullVertexError, match="has 1 null in a partition of 1 edge; an edge"):
-        gf.connected_components(edges, **ENDS).compute(scheduler="sync")
-
-
 @pytest.mark.parametrize("edges", [None, [(1, 2)], np.zeros((2, 2)), pd.Series([1])])
 def test_edges_that_are_no_frame(edges):
     with pytest.raises(ex.EdgeListError, match="Dask DataFrame"):
@@ -193,13 +187,6 @@ def test_nulls_are_counted_by_column(dtype):
     ).assign(b=lambda df: df["a"].iloc[0])
     with pytest.raises(ex.NullVertexError, match=r"'a' has 2 nulls.*dropna=True"):
         gf.connected_components(edges, **ENDS).compute(scheduler="sync")
-
-
-@pytest.mark.parametrize("values", [[[1], [2]], [1, "x"], [(1, 2), (3, 4)], [{1}, {2}]], ids=str)
-def test_objects_that_are_no_ids(values):
-    edges = pd.DataFrame({"a": pd.Series(values, dtype=object), "b": ["x", "y"]})
-    with pytest.raises(ex.VertexTypeError, match="'a' holds Python objects"):
-        gf.connected_components(edges, **ENDS)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from members import KINDS, SIZES, connecting, each
 
-from dask_graphflow.comm import outbox
 from dask_graphflow.comm.channel import PeerLost, in_process
 from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.comm.outbox import FORMS, Box, Packed, form, pack, unpack
+from dask_graphflow.comm.outbox import Box, Packed, form, pack, unpack
 from dask_graphflow.exceptions import GraphflowError
 
 SLOTS = {"min": np.minimum, "max": np.maximum, "add": np.add}
@@ -50,25 +49,6 @@ def test_a_box_tells_which_entries_and_their_values(rng, size, share, dtype):
         np.testing.assert_array_equal(values, column[at])
 
 
-def test_a_box_does_not_grow_where_entries_of_a_device_and_of_the_host_alternate(monkeypatch):
-    monkeypatch.setattr(outbox, "on_device", lambda like: like == "device")
-    made = []
-
-    class Kernels:
-        """Memory of the host stands for that of a device."""
-
-        @staticmethod
-        def room(size):
-            made.append(size)
-            return np.empty(size, np.uint8)
-
-    monkeypatch.setattr(outbox, "kernels_of", lambda *_: Kernels)
-    box = Box()
-    for size in (100, 80, 100, 101):
-        assert [len(box.room(size, like)) for like in ("device", "host")] == [size, size]
-    assert made == [100, 100, 200, 200]
-
-
 @pytest.mark.parametrize("width", [0, 1, 4, 8])
 @pytest.mark.parametrize("size", [1, 7, 500, 33_000])
 def test_a_box_is_in_the_form_of_the_fewest_bytes(rng, size, width):
@@ -82,10 +62,6 @@ def test_a_box_is_in_the_form_of_the_fewest_bytes(rng, size, width):
         packed = pack(Box(), size, at, column, at)
         assert packed.form == form(count, size)
         assert len(packed.raw) == bytes_of[packed.form] == min(bytes_of.values())
-
-
-def test_all_forms_occur():
-    assert {form(count, 100) for count in (0, 1, 50, 100)} == set(FORMS)
 
 
 # Rounds
@@ -195,22 +171,6 @@ def test_a_box_is_packed_while_the_one_before_travels(connected):
     each(member, connected(3))
 
 
-def test_between_sending_and_receiving_messages_travel(connected):
-    sent = threading.Barrier(2)
-
-    def member(channel):
-        other = 1 - channel.rank
-        exchange = Exchange(channel)
-        box = Packed("dense", 1 << 25, np.dtype("uint8"), np.full(1 << 25, channel.rank, "uint8"))
-        exchange.send("all_to_all", lambda _: box, Totals())
-        sent.wait(20)  # so neither waits for the other one to receive
-        found = []
-        exchange.receive("all_to_all", lambda _, box: found.append(box.raw))
-        assert (found[0] == other).all()
-
-    each(member, connected(2))
-
-
 @pytest.mark.parametrize("number", [1, 7], ids=["another kind", "another round"])
 def test_a_member_at_another_round_is_a_bug(connected, number):
     left, right = connected(2)
@@ -223,16 +183,6 @@ def test_a_member_at_another_round_is_a_bug(connected, number):
         GraphflowError, match=f"member 1 sent round {number}, '{kind}', where member 0 is"
     ):
         here.receive("all_reduce", lambda *_: None)
-
-
-def test_a_round_that_was_begun_has_to_be_ended():
-    (channel,) = in_process(1)
-    exchange = Exchange(channel)
-    with pytest.raises(GraphflowError, match="send first"):
-        exchange.receive("all_reduce", lambda *_: None)
-    exchange.send("all_reduce", lambda _: NOTHING, Totals())
-    with pytest.raises(GraphflowError, match="receive it first"):
-        exchange.all_reduce()
 
 
 # Mirrors and masters

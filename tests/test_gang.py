@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import signal
 import ssl
-import sys
 import threading
 import time
 
@@ -22,19 +20,16 @@ from distributed import (
     Event,
     LocalCluster,
     Security,
-    SubprocessCluster,
     get_worker,
     wait,
     worker_client,
 )
-from distributed.comm import CommClosedError
 from members import SIZES, eventually
 from members import certified as certified_in
 
-from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang, plugins
-from dask_graphflow.scheduling.membership import Membership, register
+from dask_graphflow.scheduling.membership import Membership
 from dask_graphflow.scheduling.names import is_member
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
@@ -163,13 +158,6 @@ def threads_and_messages(channel, shard, rank):
     return gang.threads(), channel.bytes_sent
 
 
-def test_tasks_are_named_for_what_they_do():
-    names = {key[0] for key in gang.run(frame(2), total, META, name="bfs").__dask_graph__()}
-    assert any(name.startswith("bfs-gang-") for name in names)
-    names = {str(key) for key in gang.run(frame(2), total, META).__dask_graph__()}
-    assert any("'total-gang-" in name for name in names)
-
-
 @pytest.mark.parametrize("scheduler", ["sync", "cluster"])
 def test_a_single_part_can_be_computed(client, scheduler):
     options = {} if scheduler == "cluster" else {"scheduler": scheduler}
@@ -202,19 +190,6 @@ def test_shards_that_are_kept_and_others_are_not_taken_for_each_other(client):
     assert names[0] == names[2] != names[1] == names[3]
     frames = frame(2).persist()
     assert gang.run(frames, total, META).expr._name != gang.run(frame(2), total, META).expr._name
-
-
-def test_a_worker_that_dies_while_plugins_are_registered_is_no_error():
-    told = []
-
-    class Client:
-        def register_plugin(self, plugin):
-            told.append(type(plugin).__name__)
-            if told == ["Rendezvous", "Membership"]:
-                raise CommClosedError("a worker died")
-
-    register(Client())
-    assert told == ["Rendezvous", "Membership", "Membership"]
 
 
 def test_a_scheduler_inside_a_task_of_a_cluster(client):
@@ -260,88 +235,6 @@ def test_members_in_one_process_that_fail_are_not_run_again_for_the_other_parts(
     with pytest.raises(ZeroDivisionError):
         gang.run(frame(2), slow_failure, META).compute(scheduler="threads", num_workers=2)
     assert not eventually(lambda: len(runs) > 2, seconds=0.4)
-
-
-class Nccl:
-    """What a worker has of NCCL, with files in a folder that all workers see.
-
-    As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
-    """
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def device(self):
-        return str(os.getpid()).encode()
-
-    def ordinal(self):
-        return 0
-
-    def new_name(self):
-        return (time.time_ns(),)
-
-    def Communicator(self, size, name, rank, *, on):  # noqa: N802
-        return Communicator(self.folder, size, name, rank)
-
-
-class Communicator:
-    def __init__(self, folder, size, name, rank):
-        self.aborted = [folder / f"{name[0]}-{other}" for other in range(size)]
-        self.own = self.aborted[rank]
-
-    def swap(self, to, sent, source, size):
-        assert eventually(self.own.exists, 60)  # a kernel that waits for what is never sent
-
-    def abort(self):
-        self.own.touch()
-        assert eventually(lambda: all(file.exists() for file in self.aborted), 60)
-
-
-class Kept(carriers.Communicators):
-    def __init__(self, folder):
-        super().__init__()
-        self._nccl = Nccl(folder)
-
-    def nccl(self):
-        return self._nccl
-
-
-@functools.cache
-def kept_here(folder):
-    """Return what this worker keeps."""
-    return Kept(folder)
-
-
-def drop_here(folder):
-    kept_here(folder).drop_all()
-
-
-def on_devices(channel, shard, rank, folder, fails):
-    carrier = carriers.carrier(channel, kept_here(folder))
-    if fails and rank == 1:
-        time.sleep(0.5)
-        raise ZeroDivisionError("of member 1")
-    if fails:
-        carrier.take(1, 1, b"", 5, True)
-    return total(channel, shard, rank)
-
-
-def test_a_member_fails_while_another_waits_on_its_device_and_the_next_run_works(client, tmp_path):
-    shards = [delayed(shard)(i) for i in range(2)]
-    lazy = gang.run(shards, on_devices, None, tmp_path, True, name="on-devices", alone=True)
-    failed = client.compute(lazy)
-    assert isinstance(failed[0].exception(timeout=10), ZeroDivisionError)
-    del failed
-    begin = time.monotonic()
-    after = gang.run(shards, on_devices, None, tmp_path, False, name="after", alone=True)
-    futures = client.compute(after)
-    assert [found(part) for part in client.gather(futures)] == [
-        {"rank": [rank], "total": [2]} for rank in range(2)
-    ]
-    assert time.monotonic() - begin < 10
-    del futures
-    client.run(drop_here, tmp_path)
-    assert nothing_left(client)
 
 
 def test_threads_of_a_process_are_shared_by_its_members(client):
@@ -480,28 +373,6 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.slow
-def test_clients_that_call_at_once(client):
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as one,
-        Client(cluster, set_as_default=False) as two,
-    ):
-        answers = {}
-
-        def call(which, client):
-            with client.as_current():
-                result = gang.run(frame(2), total, META, name=f"of-{which}")
-                answers[which] = found(client.compute(result).result(timeout=20))
-
-        threads = [threading.Thread(target=call, args=pair) for pair in (("a", one), ("b", two))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert answers == {"a": expected(2), "b": expected(2)}
-
-
 # Ends that are not good ones
 
 
@@ -594,30 +465,6 @@ def last_to_end(channel, shard, rank, folder):
     if rank and not again:
         time.sleep(30)
     return part
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("known", "why"), [(True, "has failed: Zero"), (False, "is known to the scheduler no more")]
-)
-def test_a_member_that_cannot_run_again_for_another(mortal, tmp_path, known, why):
-    result = gang.run(frame(2), fails_again, META, tmp_path)
-    member = next(key for key in result.__dask_graph__() if "-gang-" in str(key) and key[1] == 1)
-    # A member's own result is kept: it is wanted again when it is lost, and what the parts need is not.
-    run = mortal.get(result.__dask_graph__(), [member], sync=False)[0]
-    parts = mortal.compute(result)
-    wait([run, parts])
-    if not known:
-        del parts
-    os.kill(began(tmp_path, 2)[1], signal.SIGKILL)
-    with pytest.raises(WorkerLostError, match=f"member 0 cannot run again, as it {why}"):
-        run.result(timeout=30)
-
-
-def fails_again(channel, shard, rank, folder):
-    if rank == 0 and len(list(folder.iterdir())) > 1:
-        raise ZeroDivisionError
-    return total(channel, shard, rank, folder=folder)
 
 
 def ended(dask_scheduler):
@@ -745,26 +592,6 @@ def test_a_worker_that_keeps_silent_ends_the_run(mortal):
     assert found(gang.run(shards, total, META, 3).compute()) == expected(2)
 
 
-@pytest.mark.slow
-def test_members_of_a_lost_worker_go_where_there_is_none_yet(tmp_path):
-    with (
-        # What waits for the busy worker would be stolen from it.
-        dask.config.set({"distributed.scheduler.work-stealing": False}),
-        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        run = client.compute(gang.run(frame(2), total, META, 300, 0.005, tmp_path))
-        first = began(tmp_path, 2)
-        pids = client.run(os.getpid)
-        third = [address for address, pid in pids.items() if pid not in first.values()]
-        busy = client.submit(time.sleep, 1, workers=third)  # Dask would take one that is not
-        time.sleep(0.1)
-        os.kill(first[1], signal.SIGKILL)
-        assert set(began(tmp_path, 4).values()) == {first[0], pids[third[0]]}
-        assert found(run.result(timeout=30)) == expected(2)
-        del busy
-
-
 def test_a_member_that_waits_for_one_that_has_ended(client):
     run = client.compute(gang.run(frame(2), waiting_in_vain, META))
     with pytest.raises(WorkerLostError, match="member 0 has ended, and another one waits for it"):
@@ -789,31 +616,10 @@ def test_a_worker_that_joins_later(mortal):
     assert len(set(ports)) == 3
 
 
-@pytest.mark.slow
-def test_a_graph_made_before_there_is_a_cluster(tmp_path):
-    result = gang.run(frame(2), total, META)
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        assert found(client.compute(result).result(timeout=30)) == expected(2)
-        assert nothing_left(client)
-
-
 def test_plugins_are_registered_once_a_client(client, monkeypatch):
     plugins.keep_gangs()
     monkeypatch.setattr(client, "register_plugin", None)  # to call it would fail
     plugins.keep_gangs()
-
-
-@pytest.mark.slow
-def test_a_scheduler_in_a_process_of_its_own(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # to find this module
-    with SubprocessCluster(n_workers=2) as cluster, Client(cluster) as client:
-        assert found(
-            client.compute(gang.run(frame(3), total, META)).result(timeout=30)
-        ) == expected(3)
-        assert nothing_left(client)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from decimal import Decimal
-from fractions import Fraction
 
 import dask
 import dask.dataframe as dd
@@ -24,7 +22,7 @@ from conftest import (
     to_host,
 )
 from distributed import wait
-from shapes import ASKED, ENDS, KINDS, LEAST, SMALL, power_law, same, traced
+from shapes import ASKED, ENDS, KINDS, LEAST, SMALL, power_law, same
 from shapes import graph as graph_of
 
 import dask_graphflow as gf
@@ -314,24 +312,6 @@ def test_listed_vertices_of_several_columns_and_text(shards):
         assert to_host(text.pagerank().compute())["vertex"].tolist() == ["b", "x", "y"]
 
 
-@pytest.mark.usefixtures("host_memory")
-def test_a_hybrid_keeps_listed_vertices():
-    edges = partitioned(frame([(3, 5), (5, 3), (5, 8)]), 2)
-    listed = pd.Series([4, 11])
-    made = gf.Graph(edges, **ENDS, vertices=listed, hybrid=gf.Hybrid([0.5, 0.5]))
-    with dask.config.set(scheduler="threads"):
-        assert made.num_vertices == 5
-        ranks = made.pagerank().compute().reset_index(drop=True)
-        same = gf.Graph(edges, **ENDS, vertices=listed).pagerank().compute()
-        pd.testing.assert_frame_equal(ranks, same.reset_index(drop=True))
-
-
-def test_listed_vertices_of_which_no_edge_is():
-    graph = gf.Graph(frame([]), **ENDS, vertices=on_backend(pd.Series([10**12, -5])))
-    assert (graph.num_vertices, graph.num_edges) == (2, 0)
-    assert to_host(graph.degrees().compute())["vertex"].tolist() == [-5, 10**12]
-
-
 @pytest.mark.parametrize(
     ("vertices", "error", "message"),
     [
@@ -378,17 +358,6 @@ def test_the_trace_of_each_member_is_that_of_one(built, members, rng, directed):
     assert "member" not in one
     for member in range(members):
         same(many.loc[many.member == member, columns], one[columns])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", [{}, {"multi": "first"}, {"weight": "w"}], ids=str)
-def test_a_graph_that_is_not_kept_is_ranked_alike(rng, kind, options):
-    edges = partitioned(KINDS[kind](power_law(rng)), 6)
-    one, many = (gf.Graph(edges, **ENDS, **options, shards=count) for count in (1, 3))
-    same(many.pagerank().compute(), one.pagerank().compute())
-    found, steps = traced(many.pagerank(trace=True))
-    assert len(found) == one.num_vertices
-    assert (steps["direction"] == "pull").all()
 
 
 @pytest.mark.parametrize("shards", [0, -1, 1.5, "two"])
@@ -438,13 +407,6 @@ def test_on_a_cluster_each_worker_has_a_shard(client, rng, kind):
     assert len({worker for workers in at.values() for worker in workers}) == 2
     for ask, its in zip(asked, wanted, strict=True):
         same(to_host(ask(many, start).compute()), its)
-
-
-def test_a_result_stays_in_the_pipeline_of_a_cluster(client):
-    edges = dd.from_pandas(frame([(i, i + 1) for i in range(300)]), npartitions=3)
-    hops = gf.Graph(edges, **ENDS, shards=2).bfs([0])
-    assert hops.npartitions == 2
-    assert int(hops[hops.distance > 10].distance.sum().compute()) == sum(range(11, 301))
 
 
 @pytest.mark.slow
@@ -556,13 +518,6 @@ def test_the_result_stays_in_the_pipeline(scheduler):
     wanted = near.groupby("distance")["pagerank"].sum()
     assert len(wanted) == 3
     pd.testing.assert_series_equal(to_host(found).sort_index(), wanted)
-
-
-def test_edges_are_those_of_a_pipeline_too():
-    pairs = frame([(0, 1), (1, 2), (2, 2)]).assign(c=3)
-    edges = partitioned(pairs, 3).query("a != b").assign(b=lambda f: f["b"] + 10)
-    degrees = gf.Graph(edges, **ENDS).degrees().compute()
-    assert degrees["vertex"].tolist() == [0, 1, 11, 12]
 
 
 # Edited inputs
@@ -709,39 +664,6 @@ def test_a_tuple_that_is_the_name_of_a_column_is_one_column():
     assert found.distance.tolist() == [0, 1, 2]
     assert len(gf.connected_components(edges, **ends).compute()) == 3
     assert len(gf.pagerank(frame([(0, 1)]), source=("a",), target=("b",)).compute()) == 2
-
-
-WEIGHTS = ["float16", "longdouble", "bool", "uint8", "uint64", ">f8", "Int64", "Float32", "boolean"]
-
-
-@pytest.mark.usefixtures("host_memory")
-@pytest.mark.parametrize(
-    "dtype", [*WEIGHTS, "halffloat[pyarrow]", "uint64[pyarrow]", "bool[pyarrow]"]
-)
-def test_weights_of_every_type_of_real_numbers_are_read(dtype):
-    edges = frame([(0, 1), (1, 2), (0, 2), (0, 2)]).assign(w=pd.Series([1, 1, 1, 1]).astype(dtype))
-    for multi in ("keep", "sum", "min"):
-        result = gf.Graph(edges, **ENDS, weight="w", multi=multi).k_core(k=1)
-        found = result.compute()
-        assert found.weight.sum() == (3 if multi == "min" else 4)
-        assert found.dtypes.equals(result.dtypes)
-    assert gf.sssp(edges, **ENDS, weight="w", sources=[0]).compute().distance.tolist() == [0, 1, 1]
-    assert len(gf.louvain(edges, **ENDS, weight="w").compute()) == 3
-
-
-@pytest.mark.usefixtures("host_memory")
-@pytest.mark.parametrize("weight", [1j, Decimal(1), Fraction(1), "1"], ids=repr)
-def test_weights_that_are_not_real_numbers_are_refused(weight):
-    edges = frame([(0, 1)]).assign(w=pd.Series([weight]))
-    with pytest.raises(WeightError, match=r"weight='w' has dtype .* a weight is a real number"):
-        gf.Graph(edges, **ENDS, weight="w")
-
-
-@pytest.mark.usefixtures("host_memory")  # cuDF has no columns of Python objects
-def test_ids_that_are_python_objects_are_refused():
-    edges = frame([(0, 1)]).assign(o=pd.Series([(1, 2)], dtype=object))
-    with pytest.raises(VertexTypeError, match=r"holds Python objects .*make them text"):
-        gf.Graph(edges, source="o", target="b")
 
 
 def test_a_frame_that_is_none_is_refused():

@@ -223,18 +223,6 @@ def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, aske
     assert list(dask.compute(*parts)) == [[port(worker)] * 3 for worker in workers]
 
 
-def test_runs_on_other_workers_are_kept_apart(client):
-    there = [worker.address for worker in placement.workers()]
-    runs = [
-        gang_build.run([(frame(4, 1), read)], where, 2, None, name="where", workers=workers)
-        for workers in (there[:2], there[1:], None)
-    ]
-    found = dask.compute(*runs)
-    for ports, workers in zip(found, (there[:2], there[1:]), strict=False):
-        assert [one[0] for one in ports] == list(map(port, workers))
-    assert len({one[0] for one in found[2]}) == 2
-
-
 def test_members_whose_worker_is_lost_run_elsewhere(client):
     there = [worker.address for worker in placement.workers()]
     expected = {"rank": [0, 1, 2], "total": [3 * sum(range(20, 26))] * 3}

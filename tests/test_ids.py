@@ -201,18 +201,6 @@ def test_the_advice_for_ids_that_do_not_fit_works(announced, first, found, rest,
     assert is_as_announced(labels, result)
 
 
-def test_the_advice_for_vertices_and_seeds_works():
-    narrow, wide = loops([1, 2], "int32"), loops([5, 2**40 + 7], "int64")
-    vertices = mixed(narrow[["a"]], wide[["a"]])["a"]
-    seed = mixed(*(p.set_axis(["vertex", "component"], axis=1) for p in (narrow, wide)))
-    for name, given in {"vertices": vertices, "seed": seed}.items():
-        with pytest.raises(VertexTypeError, match=f"partition 1 of {name}") as raised:
-            connected_components(narrow, **ENDS, **{name: given}).compute()
-        given = advised(raised.value, **{name: given})
-        labels = connected_components(narrow, **ENDS, **{name: given}).compute()
-        assert labels["vertex"].tolist() == [1, 2, 5, 2**40 + 7]
-
-
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("read", ["components", "a graph", "two shards"])
 def test_an_integer_column_with_nulls_is_read_as_one(read):
@@ -460,13 +448,6 @@ def test_sources_that_the_ids_dtype_cannot_hold_are_not_in_the_graph():
             gf.bfs(edges, **ENDS, sources=[edges["a"].iloc[0], source])
 
 
-def test_sources_with_too_many_columns_are_refused():
-    edges = frame([(1, 2)])
-    with pytest.raises(EdgeListError, match="sources has 2 columns; an id has 1 part"):
-        gf.bfs(edges, **ENDS, sources=edges)
-    assert len(gf.bfs(edges, **ENDS, sources=edges[["a"]]).compute()) == 2
-
-
 # Columns that are named in the wrong way
 
 
@@ -512,14 +493,6 @@ def test_a_name_of_several_columns_is_refused():
     # Names of columns that are not asked for may occur as often as they like.
     others = pd.concat([loops(["x"], "str"), pd.DataFrame([[1, 2]], columns=["o", "o"])], axis=1)
     assert len(connected_components(others, **ENDS).compute()) == 1
-
-
-def test_vertices_of_several_columns_may_be_a_multiindex():
-    edges = pd.DataFrame({"p": ["x"], "q": [1], "r": ["y"], "s": [2]})
-    vertices = pd.MultiIndex.from_tuples([("x", 1), ("z", 3)])
-    ends = {"source": ["p", "q"], "target": ["r", "s"]}
-    labels = connected_components(edges, **ends, vertices=vertices).compute()
-    assert labels["vertex_0"].tolist() == ["x", "y", "z"]
 
 
 # Every type
@@ -673,19 +646,6 @@ def test_the_advice_for_objects_that_have_a_type_works(values):
     assert set(labels["vertex"]) == set(values)
 
 
-def test_text_that_is_told_apart_from_what_only_looks_like_it():
-    with dask.config.set({"dataframe.convert-string": False}):
-        edges = mixed(loops(["x"], "str"), loops([1, "1"], object))
-        with pytest.raises(VertexTypeError, match="dtype object in partition 1") as raised:
-            connected_components(edges, **ENDS).compute()
-        edges = advised(raised.value, edges=edges)
-        assert len(connected_components(edges, **ENDS).compute()) == 2
-    text = loops(["1"], "str")
-    for sources in (1, uuid.UUID(int=1), decimal.Decimal(1), [1, "1"]):
-        with pytest.raises(VertexTypeError):
-            gf.bfs(text, **ENDS, sources=sources)
-
-
 def test_the_table_of_the_documentation_is_true():
     page = pathlib.Path(__file__).parent.parent / "docs" / "howto" / "ids.md"
     (table,) = re.findall(
@@ -750,14 +710,6 @@ def test_nulls_among_categories_are_nulls(values):
         connected_components(edges, **ENDS).compute()
     found = connected_components(edges, **ENDS, dropna=True).compute()
     assert found["vertex"].tolist() == sorted(values[:2])
-
-
-def test_a_weight_that_is_missing_among_categories_connects_nothing():
-    weights = pd.Series(pd.Categorical.from_codes([0, -1, 1], categories=[3, 2**53 + 1]))
-    edges = frame([(1, 2), (2, 3), (3, 4)]).assign(w=weights)
-    found = connected_components(edges, **ENDS, weight="w", thresholds=[1, 2**53 + 1]).compute()
-    assert found.iloc[:, 1].tolist() == [1, 1, 3, 3]
-    assert found.iloc[:, 2].tolist() == [1, 2, 3, 3]
 
 
 @pytest.mark.parametrize("name", WORKING)

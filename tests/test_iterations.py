@@ -270,22 +270,6 @@ def test_an_iteration_ends_when_the_test_holds_and_says_what_it_did(built):
     assert so_far["hops"].tolist() == [*range(150), 1000]
 
 
-def test_a_sum_of_floats_is_one_superstep_of_the_trace(built):
-    g = built(GRAPHS["power law"])
-    seen = []
-    how = PAGERANK | {"until": None, "max_iter": 3}
-    _, steps = traced(g.run(**how, trace=True, progress=seen.append))
-    assert len(steps) == 3
-    assert (steps["edges"] == len(GRAPHS["power law"])).all()
-    assert len({row["superstep"] for row in seen}) == 3
-
-
-def test_without_edges_there_is_nothing_to_sum(built):
-    g = built(frame([]), vertices=pd.Series([3, 5, 900]))
-    found = g.run(**PAGERANK).compute()
-    np.testing.assert_allclose(found["rank"], [1 / 3] * 3)
-
-
 def test_vertices_as_values_meet_expressions_per_vertex(built):
     """Expressions see the numbers of vertices, which are in the order of the ids."""
     g = built([(10, 150), (140, 150), (20, 70), (60, 70)])

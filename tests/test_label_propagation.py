@@ -15,7 +15,6 @@ from dask_graphflow.comm.exchange import HEADER
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
 DIRECTED = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 

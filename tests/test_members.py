@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from functools import partial
 
 import dask.dataframe as dd
@@ -141,21 +139,6 @@ def test_a_built_graph_says_why_and_has_no_idle_tasks(client, choice, rng):
     assert eventually(lambda: "1: 2,500 edges for 2" in repr(graph))
     assert len(graph.bfs([0]).optimize().__dask_graph__()) == 2  # the graph and the answer
     assert "member" in graph.bfs([0], trace=True)[1].columns  # as before it was built
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_lost_worker_changes_neither_the_choice_nor_the_result(mortal, choice, rng, count):
-    choice(count, 0)
-    edges = power_law(rng)
-    built = gf.Graph(dd.from_pandas(edges, npartitions=4), **ENDS).persist()
-    wanted = built.bfs([0]).compute()
-    (first, *_) = (part.dask[part.key] for part in built._built)
-    (holder,) = mortal.who_has([first])[first.key]
-    os.kill(mortal.run(os.getpid)[holder], signal.SIGKILL)
-    same(built.bfs([0], direction="push").compute(), wanted)
-    mortal.wait_for_workers(2, timeout=60)
-    assert np.isclose(built.pagerank().compute().pagerank.sum(), 1)
 
 
 def test_a_frame_in_memory_with_few_edges_is_one_ordinary_task(client):

@@ -130,26 +130,6 @@ def test_restarts_are_where_they_are_asked_for(built, form, pairs):
     assert as_dict(found) == pytest.approx(wanted, rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_restarts_at_ids_of_two_parts(form):
-    edges = pd.DataFrame({"p": [1, 1], "q": ["u", "u"], "r": [2, 3], "s": ["u", "v"]})
-    parts = {(1, "u"): 1, (3, "v"): 3}
-    given = pd.DataFrame({"x": [1, 3], "y": ["u", "v"], "part": [1, 3]})
-    given = given if form == "DataFrame" else FORMS[form](parts)
-    found = gf.pagerank(
-        edges, source=["p", "q"], target=["r", "s"], personalization=given, tol=1e-14
-    ).compute()
-    wanted = by_networkx([(0, 1), (0, 2)], personalization={0: 1, 2: 3})
-    assert found["pagerank"].tolist() == pytest.approx([wanted[v] for v in range(3)], rel=1e-9)
-
-
-def test_an_id_named_twice_restarts_for_both():
-    given = pd.DataFrame({"id": [0, 3, 0], "p": [1, 2, 1]})
-    twice = gf.pagerank(frame(DANGLING), **ENDS, personalization=given).compute()
-    once = gf.pagerank(frame(DANGLING), **ENDS, personalization={0: 1, 3: 1}).compute()
-    pd.testing.assert_frame_equal(twice, once)
-
-
 @pytest.mark.parametrize("restarts", [None, {4: 1, 1: 2}], ids=["anywhere", "somewhere"])
 @pytest.mark.parametrize("onward", [{3: 2.0, 0: 6.0}, {1: 1}])
 def test_dangling_vertices_lead_to_where_they_are_asked_to(built, restarts, onward):
@@ -265,8 +245,3 @@ def test_parts_of_vertices_that_are_refused(name, given, error, message):
     message = message.replace("personalization", name)
     with pytest.raises(error, match=message):
         gf.pagerank(frame([(0, 1)]), **ENDS, **{name: given}).compute()
-
-
-def test_a_message_about_a_single_iteration_is_in_the_singular():
-    with pytest.raises(ConvergenceError, match=r"^after 1 iteration ranks still change"):
-        gf.pagerank(frame([(0, 1)]), **ENDS, max_iter=1).compute()

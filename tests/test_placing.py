@@ -34,12 +34,6 @@ def without_loops(edges):
     return edges[edges.a != edges.b]
 
 
-def test_an_unkept_graph_is_ranked_in_the_run_that_shares_it_out(rng):
-    edges = partitioned(power_law(rng).drop(columns="w"), 3)
-    placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7]))
-    same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
-
-
 @pytest.mark.parametrize("multi", ["sum", "min", "first"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_several_edges_become_the_same_one(rng, multi, directed):
@@ -58,13 +52,6 @@ def test_each_shard_has_its_share_of_the_edges(rng, shares, placement):
     assert sum(ends) == 2 * len(edges)
     found = np.array(ends) / sum(ends)
     assert np.abs(found - shares).max() < 0.01
-
-
-def test_a_share_of_none_is_none_and_one_of_all_is_all(rng):
-    edges = without_loops(power_law(rng))
-    for shares in ([0.0, 1.0], [1.0, 0.0], [0.5, 0.0, 0.5]):
-        ends = [len(shard.out.ends) for shard in shards_of(edges, shares, "hubs-on-cpu")]
-        assert [bool(count) for count in ends] == [bool(share) for share in shares]
 
 
 @pytest.mark.parametrize("shares", [[0.25, 0.75], [0.75, 0.25]], ids=str)
@@ -150,12 +137,6 @@ def test_the_least_of_graphs(pairs, shares):
     same(placed.pagerank().compute(), one.pagerank().compute())
     if pairs:
         same(placed.bfs(pairs[0][:1]).compute(), one.bfs(pairs[0][:1]).compute())
-
-
-def test_a_frame_of_pandas_is_shared_out_too(rng):
-    edges = power_law(rng)
-    placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7]))
-    same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
 
 
 @pytest.mark.parametrize("shares", [[1.0], [0.25] * 4], ids=len)

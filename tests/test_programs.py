@@ -14,7 +14,6 @@ from conftest import (
     BACKEND,
     fewer,
     frame,
-    on_backend,
     on_host,
     partitioned,
     to_host,
@@ -285,19 +284,6 @@ def test_nan_spreads_as_in_numpy_and_the_program_ends(built, slot, direction):
     assert 0 < np.isnan(found).sum() < len(found)
 
 
-@pytest.mark.parametrize("direction", ["push", "pull"])
-@pytest.mark.parametrize("slot", ["min", "max"])
-def test_a_column_that_begins_as_nan_stays_nan(slot, direction):
-    start = pd.DataFrame({"vertex": [1], "x": [7.0]})
-    op = gf.EdgeOp("spread", target="x", signal="x[src]", slot=slot)
-    how = {"columns": {"x": np.nan}, "start": start, "direction": direction, "max_iter": 9}
-    for edges in ([(1, 2), (2, 3), (3, 4)], [(1, 2), (2, 1)]):
-        found, steps = gf.Graph(frame(edges), **ENDS).run(op, **how, trace=True)
-        others = found.compute()["x"].iloc[1:]
-        assert others.isna().all()
-        assert len(steps.compute()) == 1
-
-
 # The same graph, by the row of each vertex in the result, with ids of every kind.
 ROWS = np.array([(0, 3), (3, 1), (1, 4), (4, 2), (2, 5), (6, 3), (5, 6), (6, 0), (1, 1), (5, 0)])
 IDS = {
@@ -452,13 +438,6 @@ def test_members_count_out_the_integers_that_no_edge_uses(how):
     assert found["parent"].tolist() == ids[::-1].tolist()
 
 
-def test_an_integer_gap_is_not_a_vertex_to_start_with():
-    graph = gf.Graph(frame([(0, 2), (2, 3), (3, 5)]), **ENDS)
-    start = pd.DataFrame({"vertex": [0], "label": [4]})
-    with pytest.raises(gf.exceptions.UnknownVertexError, match="not in the graph: 4"):
-        graph.run(VERTEX, columns={"label": "vertex"}, start=start).compute()
-
-
 def test_a_vertex_column_of_ids_with_two_parts_wants_both():
     edges = pd.DataFrame({"a": [1, 1], "b": [1, 2], "c": [2, 2], "d": [1, 2]})
     graph = gf.Graph(edges, source=["a", "b"], target=["c", "d"])
@@ -553,17 +532,6 @@ def test_a_column_begins_with_one_number(value):
         graph.run(LARGEST, columns={"x": value})
 
 
-def test_a_policy_is_obeyed_by_every_number_of_members(built):
-    g = built(pipes().rename(columns={"bore": "w"}))
-    how = {"columns": {"width": 1.0}, "balance": "all_edges"}
-    start = pd.DataFrame({"vertex": [0], "width": [np.inf]})
-    with pytest.raises(gf.exceptions.OptionError, match="'all_edges' with a frontier"):
-        g.run(WIDEST, **how, start=start, direction="push").compute()
-    found = g.run(WIDEST, **how, start=start, direction="pull").compute()
-    wanted = g.run(WIDEST, columns={"width": 1.0}, start=start).compute()
-    pd.testing.assert_frame_equal(found, wanted)
-
-
 def test_a_trace_says_what_each_superstep_did(built):
     g = built([(i, i + 1) for i in range(200)])
     farther = gf.EdgeOp("farther", target="hops", signal="hops[src] + 1", slot="min")
@@ -648,42 +616,9 @@ def test_start_has_to_be_a_frame():
         graph.run(WIDEST, columns={"width": 0.0}, start=[1])
 
 
-def test_columns_to_start_with_come_in_any_order():
-    graph = gf.Graph(pipes(), **ENDS, weight="bore")
-    start = pd.DataFrame({"vertex": [1], "width": [np.inf]})
-    found = [
-        graph.run(WIDEST, columns={"width": 0.0}, start=one).compute()
-        for one in (start, start[["width", "vertex"]])
-    ]
-    pd.testing.assert_frame_equal(*found)
-    assert (found[0]["width"] > 0).sum() > 1
-
-
 def test_a_program_that_wants_weights_says_so_at_the_call():
     with pytest.raises(gf.exceptions.WeightError, match="weight"):
         gf.Graph(pipes(), **ENDS).run(WIDEST, columns={"width": 0.0})
-
-
-@pytest.mark.parametrize("name", ["bfs", "sssp", "pagerank", "label_propagation"])
-def test_an_accessor_does_what_the_function_does(name):
-    edges = dd.from_pandas(pipes(vertices=40, edges=90), npartitions=2)
-    options = {"sources": [0]} if name in ("bfs", "sssp") else {}
-    options |= {"weight": "bore"} if name == "sssp" else {}
-    expected = getattr(gf, name)(edges, **ENDS, **options).compute()
-    found = on_host(getattr(on_backend(edges).gf, name)(**ENDS, **options)).compute()
-    pd.testing.assert_frame_equal(found, expected)
-
-
-@pytest.mark.parametrize("name", ["connected_components", "bfs", "sssp", "pagerank"])
-@pytest.mark.usefixtures("host_memory")  # cuDF's frames have no accessor of ours
-def test_a_pandas_frame_has_the_accessor_too(name):
-    edges = pipes(vertices=40, edges=90)
-    options = {"sources": [0]} if name in ("bfs", "sssp") else {}
-    options |= {"weight": "bore"} if name == "sssp" else {}
-    expected = getattr(gf, name)(edges, **ENDS, **options).compute()
-    found = getattr(edges.gf, name)(**ENDS, **options)
-    assert isinstance(found, dd.DataFrame)
-    pd.testing.assert_frame_equal(found.compute(), expected)
 
 
 @pytest.mark.parametrize("kind", ["dense", "strings"])

@@ -17,7 +17,6 @@ from conftest import frame, partitioned
 from distributed import wait
 
 import dask_graphflow as gf
-from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.scheduling import progress
@@ -58,12 +57,6 @@ def test_progress_reports_equal_the_trace(scheduler, name, shards):
     columns = [column for column in STEP if column in trace]
     pd.testing.assert_frame_equal(pd.DataFrame(told)[columns], first[columns])
     assert all((step["bytes"] > 0) == (shards > 1) for step in told)
-
-
-def test_label_propagation_tells_too(scheduler):
-    told = []
-    gf.label_propagation(frame([(0, 1), (1, 2)]), **ENDS, progress=told.append).compute()
-    assert [step["frontier"] for step in told] == [3] * len(told)
 
 
 @pytest.mark.parametrize("shards", [1, 2])
@@ -149,18 +142,6 @@ def test_a_log_file_shows_nothing(scheduler, monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
-def test_a_run_that_begins_anew_is_shown_from_the_start(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    bar = progress.Bar("bfs")
-    step = {"direction": "push", "frontier": 1}
-    for superstep in (0, 1, 2, 0, 1, 2, 3):
-        bar(step | {"superstep": superstep})
-    bar(None)
-    last = sys.stderr.getvalue().replace("\r", "\n").splitlines()[-1]
-    assert "bfs: 4 supersteps" in last
-    assert "push from 1 vertex]" in last
-
-
 def test_without_tqdm_the_call_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(OptionError, match="pip install tqdm"):
@@ -192,13 +173,6 @@ def test_components_tell_of_each_part(scheduler, dense):
     assert told[total:] == told[:total]
 
 
-def test_components_of_a_graph_tell_of_supersteps(scheduler):
-    told = []
-    edges = partitioned(frame(TREE), 4)
-    gf.Graph(edges, **ENDS).connected_components(progress=told.append).compute()
-    assert list(told[0]) == STEP
-
-
 def test_components_that_fail_are_counted_anew():
     pairs = frame([(i, i + 1) for i in range(20)]).astype("Int64")
     pairs.iloc[15] = [1, None]
@@ -220,14 +194,6 @@ def test_a_repeated_part_is_counted_once():
     for stage in ("hook", "hook", "hook", "label"):
         tally({"stage": stage})
     assert [step and step["done"] for step in told] == [1, 2, 2, 3, None]
-
-
-def test_a_part_of_a_result_ends_where_the_next_begins():
-    told = []
-    tally = progress.Tally(told.append, {"hook": 1, "label": 2})
-    for stage in ("hook", "label", "hook"):
-        tally({"stage": stage})
-    assert [step and step["done"] for step in told] == [1, 2, None, 1]
 
 
 def test_a_cluster_tells_of_components(client):
@@ -335,35 +301,6 @@ def test_a_run_sends_at_most_ten_events_per_second_and_the_last_one(monkeypatch)
     assert 8 <= len(numbers) <= 12
     assert numbers[-1] == 999
     assert logged[-1] == {"run": "a run", "step": None}
-
-
-def test_a_member_that_is_to_run_again_is_not_over():
-    """Who was told of it goes on to be, when it runs again."""
-    told = []
-
-    class Told(progress.Told):
-        def _listener(self):
-            return told.append
-
-    def run(error):
-        with Told().listening():
-            raise error
-
-    with pytest.raises(PeerLost):
-        run(PeerLost(1))
-    assert told == []
-    with pytest.raises(ConvergenceError):
-        run(ConvergenceError("after 3 iterations"))
-    assert told == [None]
-
-
-def test_no_more_is_kept_of_runs_on_a_cluster_than_of_the_last(client):
-    for run in range(progress.KEPT + 3):
-        told = progress.Progress(print)
-        told.of(run)
-        told.__reduce__()
-    assert len(progress._left) == progress.KEPT
-    assert told._asked.key in progress._left
 
 
 # The trace of several members

@@ -282,13 +282,6 @@ def test_weights_that_are_refused_when_it_is_computed(built, weight, message):
         built(edges).sssp([0]).compute()
 
 
-def test_a_nan_among_numbers_that_have_nulls_of_their_own_is_refused():
-    weight = pd.arrays.FloatingArray(np.array([np.nan, 1.0]), np.zeros(2, bool))
-    edges = frame([(0, 1), (1, 2)]).assign(w=pd.Series(weight))
-    with pytest.raises(WeightError, match=r"null|NaN"):
-        gf.sssp(edges, **ENDS, sources=[0], weight="w").compute()
-
-
 def test_paths_need_weights():
     graph = gf.Graph(frame([(0, 1)]), **ENDS)
     with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):

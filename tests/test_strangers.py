@@ -5,25 +5,16 @@ All strangers are on the loopback interface, and there are at most 300 at a time
 
 from __future__ import annotations
 
-import os
-import resource
 import socket
-import subprocess
-import sys
 import threading
 import time
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
 
-import dask.dataframe as dd
-import numpy as np
-import pandas as pd
 import pytest
-from members import SECRET, contexts, eventually, reached
+from members import SECRET, contexts, reached
 
-import dask_graphflow as gf
 from dask_graphflow.comm import handshake
 from dask_graphflow.comm.sockets import Listener
 from dask_graphflow.scheduling.membership import _hosts
@@ -142,37 +133,6 @@ def test_members_do_not_wait_for_strangers(acts, tls):
             line.close()
 
 
-@pytest.mark.alone
-def test_strangers_that_keep_coming_do_not_keep_members_apart():
-    over = threading.Event()
-
-    def come(port):
-        lines = deque()
-        while not over.is_set():
-            line = socket.socket()
-            line.setblocking(False)
-            line.connect_ex(("127.0.0.1", port))
-            lines.append(line)
-            if len(lines) > COUNT:
-                lines.popleft().close()
-        for line in lines:
-            line.close()
-
-    with Gathering(2) as members:
-        reached(members.port).close()
-        coming = threading.Thread(target=come, args=(members.port,))
-        coming.start()
-        time.sleep(0.2)
-        began = time.perf_counter()
-        members.bring(1)
-        try:
-            talk(members)
-            assert time.perf_counter() - began < SOON
-        finally:
-            over.set()
-            coming.join()
-
-
 def test_a_silent_stranger_is_hung_up_on(monkeypatch):
     monkeypatch.setattr(handshake, "PATIENCE", 0.2)
     with Gathering(2) as members, reached(members.port) as line:
@@ -218,35 +178,6 @@ def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
             line.close()
 
 
-CROWD = """
-import socket, sys
-from dask_graphflow.comm.sockets import Listener
-address = "127.0.0.1", int(sys.argv[1])
-lines = [socket.create_connection(address, timeout=10) for _ in range(200)]
-channel = Listener("127.0.0.1", b"of this run").connect(1, [address, None], 20)
-channel.send(0, b"here")
-channel.receive(0)
-"""
-
-
-def test_strangers_that_use_up_all_open_files_do_not_keep_members_apart():
-    """The member that calls is another process, which has files left to open."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with Gathering(2) as members:
-        reached(members.port).close()
-        command = [sys.executable, "-c", CROWD, str(members.port)]
-        with subprocess.Popen(command) as crowd:
-            highest = max(map(int, os.listdir("/proc/self/fd")))
-            resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 20, hard))
-            try:
-                channel = members.channels()[0]
-                assert channel.receive(1) == b"here"
-                channel.send(1, b"there")
-            finally:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-            assert crowd.wait(20) == 0
-
-
 def test_the_port_is_open_only_while_members_are_missing():
     early = Listener("127.0.0.1", SECRET)
     assert not is_open(early.port)
@@ -259,24 +190,6 @@ def test_the_port_is_open_only_while_members_are_missing():
         members.bring(2)
         talk(members)
         assert not is_open(members.port)
-
-
-def test_the_port_is_closed_once_nobody_has_still_to_call():
-    listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
-    addresses = [("127.0.0.1", listener.port) for listener in listeners]
-    over = ConnectionError("the test is over")
-    with ThreadPoolExecutor(2) as pool:
-        coming = [pool.submit(listeners[rank].connect, rank, addresses, 20) for rank in (1, 2)]
-        deadline = time.monotonic() + 10
-        while listeners[1]._socket.fileno() >= 0:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        assert not any(one.done() for one in coming)  # member 0 is missing
-        for listener in listeners:
-            listener.abort(over)
-            listener.close()
-        for one in coming:
-            assert one.exception(20) is over
 
 
 # Between a member and the port that it calls
@@ -397,52 +310,4 @@ def test_members_listen_where_others_call_them(listens, known, hosts):
     assert _hosts(SimpleNamespace(listen_address=listens, address=known)) == hosts
 
 
-def besiege(count):
-    """Have strangers call each member as soon as its port is open, before any member can."""
-    look, lines = handshake.Meeting._look, []
-
-    def besieged(self):
-        if self._callers and not self._talks and not self._lines:
-            port = self._listening.getsockname()[1]
-            while lines:
-                lines.pop().close()
-            lines.extend(reached(port) for _ in range(count))
-            met.append(len(lines))
-        look(self)
-
-    handshake.Meeting._look = besieged
-
-
-def besieged():
-    return sum(met)
-
-
-def known(dask_scheduler):
-    return len(dask_scheduler.tasks)
-
-
 met: list[int] = []  # of this process: how many strangers came each time
-
-
-@pytest.mark.alone
-def test_300_silent_connections_beside_a_build_and_a_search(mortal):
-    pairs = np.random.default_rng(7).integers(0, 5000, (20_000, 2))
-    edges = dd.from_pandas(pd.DataFrame(pairs, columns=["a", "b"]), npartitions=4)
-
-    def build_and_search():
-        assert eventually(lambda: mortal.run_on_scheduler(known) == 0)  # or the last graph is used
-        began = time.perf_counter()
-        graph = gf.Graph(edges, source="a", target="b", directed=False, shards=2).persist()
-        found = graph.bfs(sources=[int(pairs[0, 0])]).compute()
-        return time.perf_counter() - began, found.sort_values("vertex", ignore_index=True)
-
-    build_and_search()  # compiles
-    quiet, expected = min((build_and_search() for _ in range(3)), key=lambda run: run[0])
-    mortal.run(besiege, COUNT)
-    runs = [build_and_search() for _ in range(3)]
-    strangers = sum(mortal.run(besieged).values())
-    attacked = min(seconds for seconds, _ in runs)
-    assert strangers >= 2 * 3 * COUNT  # beside each build and each search
-    assert attacked - quiet < SOON
-    for _, found in runs:
-        pd.testing.assert_frame_equal(found, expected)
