@@ -72,23 +72,6 @@ def test_every_forest_ends_in_the_first_and_each_worker_sends_one(cluster, barri
     assert all(speeds[ordered[s].at] <= speeds[ordered[t].at] for s, t in between(ordered, merges))
 
 
-@pytest.mark.parametrize("barrier", [True, False])
-def test_each_worker_of_an_adaptive_merge_hardly_ever_sends_more_forests_than_in_the_tree(
-    barrier, rng
-):
-    often = 0
-    for _ in range(200):
-        speeds = dict(zip(WORKERS, 2.0 ** rng.uniform(-3, 3, 8), strict=True))
-        of = rng.integers(0, 8, 20)
-        chains = [
-            chain(int(n), WORKERS[i]) for n, i in zip(rng.integers(1, 9, 20), of, strict=True)
-        ]
-        chains = merging.fastest_first(chains, speeds)
-        merges = merging.adaptive(chains, speeds, barrier=barrier)
-        often += len(between(chains, merges)) > len(set(of)) - 1
-    assert often <= 1
-
-
 @given(clusters, st.booleans())
 def test_an_adaptive_merge_is_expected_to_end_no_later_than_the_tree(cluster, barrier):
     chains, speeds = cluster

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from members import by_sockets, connecting, each, eventually
 
-from dask_graphflow.comm import carriers
 from dask_graphflow.comm.carriers import Communicators, carrier
 from dask_graphflow.comm.channel import PeerLost, in_process
 
@@ -173,17 +172,6 @@ def test_members_of_one_device_do_without_nccl():
         assert not any(process.there.made for process in kept)
 
 
-def test_two_workers_share_a_gpu_on_a_machine_without_a_network_device(monkeypatch):
-    # There, each process finds another address of the machine.
-    addresses = iter([0x1_23456789AB0, 0x1_0BA987654321])
-    monkeypatch.setattr(carriers.uuid, "getnode", lambda: next(addresses) | 1 << 40)
-    kept = processes(2, same=True)
-    assert kept[0].host == kept[1].host
-    with connecting("tls") as connect:
-        sent_around(connect(2), kept)
-    assert not any(process.there.made for process in kept)
-
-
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_encrypted_members_use_nccl_only_inside_a_machine(hosts):
     with connecting("tls") as connect:
@@ -267,19 +255,3 @@ def test_a_member_that_connects_to_a_lost_member_is_released():
             process.there._absent = False
         for channel in channels:
             channel.close()
-
-
-def test_a_process_keeps_few():
-    mine = Process(b"mine")
-    for _ in range(carriers.KEPT + 2):
-        with connecting("sockets") as connect:
-            channels = connect(2)
-            sent_around(channels, [mine, Process(b"other")])
-            for channel in channels:
-                channel.close()
-    assert len(mine.names()) == carriers.KEPT
-    made = mine.there.made
-    assert eventually(lambda: [one.aborts for one in made] == [1, 1] + [0] * carriers.KEPT)
-    mine.drop_all(patience=0.1)  # the other sides abort none
-    assert not mine.names()
-    assert eventually(lambda: all(one.aborts for one in made))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import networkx as nx
-import pandas as pd
 import pytest
 from test_triangle_count import MIXED, simple
 
-import dask_graphflow as gf
 from dask_graphflow.operators import intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -39,9 +37,3 @@ def test_directed_coefficients_count_each_direction_between_neighbors(built, mon
     monkeypatch.setattr(intersect, "PIECE", 500)
     pairs = MIXED + [(b, a) for a, b in MIXED[::3]]
     assert values(built(pairs, directed=True).clustering().compute()) == directed_clustering(pairs)
-
-
-def test_an_edge_in_both_directions_counts_twice_between_neighbors():
-    ties = pd.DataFrame({"a": [1, 1, 2, 3, 4], "b": [2, 3, 3, 2, 1]})
-    found = gf.clustering(ties, source="a", target="b", directed=True).compute()
-    assert found.clustering.tolist() == [2 / 6, 1 / 2, 1 / 2, 0]

@@ -16,7 +16,6 @@ from conftest import cupy_or_skip
 
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels import host, kernels_for
 
 pytestmark = pytest.mark.gpu
@@ -205,13 +204,6 @@ def test_a_sample_finds_only_true_connections_and_a_full_pass_the_rest(
     np.testing.assert_array_equal(device.to_host(parent), expected)
 
 
-def test_a_sample_is_a_fraction_of_the_edges() -> None:
-    ids = cupy.arange(1 << 16)
-    parent = device.identity(1 << 17, "int32")
-    hooked, _ = device.hook(parent, cupy.zeros(0, "uint8"), ids * 2, ids * 2 + 1, step=16)
-    assert hooked == (1 << 16) // 16
-
-
 @pytest.mark.parametrize("ids", ["int32", "int64"])
 @pytest.mark.parametrize("size", [0, 100])
 def test_edges_outside_are_left_out_and_reported_as_on_the_host(ids: str, size: int) -> None:
@@ -234,23 +226,6 @@ def test_ids_past_the_signed_range_are_outside() -> None:
     parent = device.identity(10, "int32")
     _, outside = device.hook(parent, cupy.zeros(0, "uint8"), ids, ids)
     assert outside == (-(2**63) + 5, -(2**63) + 5)
-
-
-def test_ends_of_two_types_and_strided_columns() -> None:
-    size, source, target = rmat()
-    table = cupy.asarray(np.stack([source, target], axis=1))
-    parent = device.identity(size, "int32")
-    device.hook(parent, cupy.zeros(0, "uint8"), table[:, 0], table[:, 1].astype("int32"))
-    device.compress(parent)
-    np.testing.assert_array_equal(device.to_host(parent), on_host(size, source, target)[0])
-
-
-def test_a_self_loop_on_the_giants_only_vertex_is_seen(skipped: Skipping) -> None:
-    parent, seen = device.identity(64, "int32"), cupy.zeros(64, "uint8")
-    loop = cupy.full(1000, 41)
-    assert device.hook(parent, seen, loop, loop) == (0, None)
-    assert skipped.passes == 1
-    assert device.to_host(seen).nonzero()[0].tolist() == [41]
 
 
 @pytest.mark.parametrize("known", [0.0, 0.01, 0.5, 1.0])
@@ -320,16 +295,6 @@ def test_the_filter_takes_edges_that_begin_anywhere(
     expected, members = on_host(size, source[:count], target[:count])
     np.testing.assert_array_equal(device.to_host(parent), expected)
     np.testing.assert_array_equal(device.to_host(seen), members)
-
-
-def test_sides_that_begin_differently_are_not_for_the_filter(skipped: Skipping) -> None:
-    size, source, target = rmat()
-    parent, room = device.identity(size, "int32"), cupy.zeros(len(target) + 1, target.dtype)
-    room[1:] = cupy.asarray(target)
-    device.hook_sampled(parent, cupy.zeros(0, "uint8"), cupy.asarray(source), room[1:], step=8)
-    device.compress(parent)
-    assert skipped.passes == 0
-    np.testing.assert_array_equal(device.to_host(parent), on_host(size, source, target)[0])
 
 
 @pytest.mark.parametrize("base", [-(2**31), -7, 0, 3, 2**31 - 4096])
@@ -422,18 +387,6 @@ def test_division_by_the_number_of_slots_is_exact(by: int) -> None:
     np.testing.assert_array_equal(quotients, numbers // by)
 
 
-def test_a_giant_is_looked_for_on_long_passes_over_forests_of_int32() -> None:
-    ends = cupy.zeros(2 * giant.ROOM + 4, "int32")
-    source, target = ends[: giant.ROOM], ends[giant.ROOM : 2 * giant.ROOM]
-    forest = device.identity(1000, "int32")
-    assert giant.worth_it(forest, source, target, 0)
-    assert giant.worth_it(forest, source[1:], ends[giant.ROOM + 1 :], 0) is False  # too few
-    assert not giant.worth_it(device.identity(1000, "int64"), source, target, 0)
-    assert not giant.worth_it(forest, source, ends[giant.ROOM + 1 : 2 * giant.ROOM + 1], 0)
-    assert not giant.worth_it(forest, source, target, 2**31)
-    assert not giant.worth_it(cupy.zeros(giant.ROOM + 1, "int32"), source, target, 0)
-
-
 @pytest.fixture
 def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The lengths of the chunks that a giant was looked for with."""
@@ -469,12 +422,6 @@ def test_a_giant_that_was_found_is_known_to_later_chunks(
     assert len(looked_for) == 2
     in_chunks(pickle.loads(pickle.dumps(forest)), size, source, target)
     assert len(looked_for) == 3
-
-
-def test_without_a_giant_each_chunk_looks_for_one(skipped: Skipping, looked_for: list[int]) -> None:
-    source = np.arange(0, 10_000, 2)
-    in_chunks(Forest(cupy.zeros(0), size=10_000), 10_000, source, source + 1)
-    assert len(looked_for) == skipped.passes == 5
 
 
 def test_listed_edges_that_were_not_hooked_are_not_skipped_later(
@@ -589,11 +536,6 @@ def test_bounds_equal_the_hosts(dtype: str, step: int, count: int) -> None:
     assert device.bounds(table[:, 0], table[:, 1], step=step) == expected
 
 
-def test_bounds_of_ends_of_two_types() -> None:
-    source, target = cupy.asarray([3, -9]), cupy.asarray([7, 2], "int32")
-    assert device.bounds(source, target) == (-9, 7)
-
-
 def test_compress_leaves_the_rest_untouched() -> None:
     chain = np.maximum(np.arange(1000) - 1, 0).astype("int32")
     parent = cupy.asarray(chain)
@@ -613,18 +555,6 @@ def test_forest_lies_where_its_like_does_and_can_be_sent() -> None:
     sent = pickle.loads(pickle.dumps(forest))
     assert kernels_for(sent.parent) is device
     np.testing.assert_array_equal(device.to_host(sent.parent), device.to_host(forest.parent))
-
-
-@pytest.mark.parametrize("chunk", [500, 10**9])
-def test_every_plan_gives_the_same_forest(
-    graph: Edges, chunk: int, skipping: Skipping | None
-) -> None:
-    size, source, target = graph
-    forest = Forest(cupy.zeros(0), size=size)
-    plan = Plan(chunk=chunk, step=4)
-    assert forest.hook(cupy.asarray(source), cupy.asarray(target), plan=plan) is None
-    forest.compress()
-    np.testing.assert_array_equal(device.to_host(forest.parent), on_host(size, source, target)[0])
 
 
 def forest_of(xp: Any, source: np.ndarray, target: np.ndarray) -> Forest:
@@ -649,18 +579,6 @@ def test_merged_forests_are_the_components_of_the_union() -> None:
         merged.append((vertices, forest.roots(vertices)))
     for on_the_host, on_the_device in zip(*merged, strict=True):
         np.testing.assert_array_equal(device.to_host(on_the_device), on_the_host)
-
-
-def test_merged_through_slots() -> None:
-    _, source, target = rmat()
-    merged = []
-    for xp in (np, cupy):
-        forest = forest_of(xp, source[:200], target[:200])
-        slots = xp.arange(len(forest.parent))[::-1].copy()
-        into = Forest(forest.parent, size=len(slots))
-        into.absorb(forest, slots)
-        merged.append(kernels_for(into.parent).to_host(into.parent))
-    np.testing.assert_array_equal(merged[1], merged[0])
 
 
 def id_columns(kind: str) -> pd.DataFrame:

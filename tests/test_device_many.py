@@ -135,13 +135,6 @@ def test_an_error_of_a_member_is_an_error_of_the_call(rng, weight, asked, error)
             asked(many).compute()
 
 
-def test_a_source_that_is_no_vertex_is_named(rng):
-    with dask.config.set(scheduler="threads"):
-        many = graph(on_device(partitioned(power_law(rng), 4)), 2, True)
-        with pytest.raises(gf.exceptions.UnknownVertexError, match="123456"):
-            many.bfs([0, 123456]).compute()
-
-
 @pytest.mark.parametrize("dtype", [None, "int32", "float64", "bool"])
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_a_box_on_a_device_has_the_bytes_of_one_on_the_host(rng, dtype, size):

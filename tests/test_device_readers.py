@@ -95,24 +95,6 @@ def test_all_that_was_sent_can_be_read_although_the_forest_changes(monkeypatch, 
     assert [deserialize(*each).parent.tolist() for each in messages] == [[0, 0, 2, 2], [0] * 4]
 
 
-def test_a_worker_that_cannot_answer_can_read_nothing(monkeypatch):
-    told = []
-
-    class Client:
-        """Runs nothing: the second worker has no GPU, so what it was to run failed there."""
-
-        def run(self, function, *arguments, on_error):
-            if function is device_readers._note:
-                told.append(arguments[0])
-            return {HERE: [THERE] if function is device_readers._read else ()}
-
-    client = Client()
-    monkeypatch.setattr(device_readers, "client_in_use", lambda: client)
-    device_readers.find_readers([HERE, THERE])
-    device_readers.find_readers([THERE, HERE])  # the same workers are not asked again
-    assert told == [{HERE: {THERE}, THERE: set()}]
-
-
 def test_only_hosts_of_which_all_workers_can_read_an_array_count(monkeypatch):
     monkeypatch.setattr(device_readers, "_readers", frozenset())
     own, beside, far, farther = (f"tcp://10.0.0.{i}:1" for i in (1, 1, 2, 2))
@@ -121,17 +103,6 @@ def test_only_hosts_of_which_all_workers_can_read_an_array_count(monkeypatch):
     device_readers._note(read, types.SimpleNamespace(address=own))
     assert device_readers.can_read("tcp://10.0.0.1:7")
     assert not device_readers.can_read("tcp://10.0.0.2:7")
-
-
-@pytest.mark.parametrize(
-    "workers", [[None], [HERE], ["ucxx://10.0.0.1:1", "ucxx://10.0.0.2:1"]], ids=str
-)
-def test_nothing_is_tried_with_one_worker_or_with_ucx(monkeypatch, workers):
-    class Client:
-        """A client that must not be asked to run anything."""
-
-    monkeypatch.setattr(device_readers, "client_in_use", Client)
-    device_readers.find_readers(workers)
 
 
 def _copy(shared, put):

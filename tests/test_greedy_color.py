@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import GRAPHS, frame
 from test_core_number import apart, rmat
 
 import dask_graphflow as gf
@@ -74,14 +74,6 @@ def check(found, pairs, seed=0, vertices=()):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_colors_are_those_of_a_sequential_coloring(built, directed):
     check(built(MIXED, directed=directed).greedy_color().compute(), MIXED)
-
-
-@pytest.mark.parametrize("name", [*GRAPHS, *DENSE])
-def test_difficult_graphs(name):
-    pairs = {**GRAPHS, **DENSE}[name]
-    color = check(gf.greedy_color(partitioned(frame(pairs), 3), **ENDS, seed=9).compute(), pairs, 9)
-    graph = nx.Graph((a, b) for a, b in pairs if a != b)
-    assert len(set(color.values())) <= max((degree + 1 for _, degree in graph.degree), default=1)
 
 
 def test_another_seed_gives_other_colors():

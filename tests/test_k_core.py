@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import frame, is_as_announced
 from test_core_number import ENDS, MIXED, WAYS, rmat
@@ -77,13 +76,6 @@ def test_weights_have_the_dtype_that_was_announced(directed, dtype):
         found = lazy.compute()
         assert is_as_announced(found, lazy)
         assert found.weight.tolist()[-1] == 1
-
-
-def test_ids_of_two_columns():
-    edges = pd.DataFrame({"p": ["x", "x"], "q": [2, 2], "r": ["x", "y"], "s": [1, 7]})
-    found = gf.k_core(edges, source=["p", "q"], target=["r", "s"], k=1).compute()
-    assert list(found) == ["source_0", "source_1", "target_0", "target_1"]
-    assert rows(found) == [("x", 1, "x", 2), ("x", 2, "y", 7)]
 
 
 def test_several_partitions_and_a_trace(built, members):

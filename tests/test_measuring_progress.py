@@ -10,7 +10,7 @@ import pytest
 
 import dask_graphflow as gf
 from dask_graphflow.costs import links, microbenchmarks, store
-from dask_graphflow.costs.microbenchmarks import KERNELS, measure
+from dask_graphflow.costs.microbenchmarks import KERNELS
 from dask_graphflow.exceptions import OptionError
 
 
@@ -47,24 +47,6 @@ def test_every_kernel_is_told_of_on_every_graph(kept):
     for at in range(0, 3 * each, each):
         assert sorted(step["kernel"] for step in told[at : at + each]) == sorted(KERNELS)
     assert found.kinds[0].rates.sizes == (64, 256)
-
-
-def test_what_is_kept_is_not_told_of(kept):
-    gf.calibrate()
-    told = []
-    gf.calibrate(fresh=False, progress=told.append)
-    assert not told
-    store._known.clear()
-    for file in kept.iterdir():
-        file.unlink()
-    gf.calibrate(fresh=False, progress=told.append)
-    assert len(told) == 3 * len(KERNELS)
-
-
-def test_one_kernel_alone_is_told_of_alone():
-    told = []
-    measure(scales=(6,), only=("merges",), tell=told.append)
-    assert told == [{"kernel": "merges", "vertices": 64, "total": 2}] * 2
 
 
 def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):

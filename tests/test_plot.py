@@ -240,13 +240,6 @@ def test_a_lazy_trace_is_computed_and_a_figure_may_be_given():
     assert len(pyplot.get_fignums()) == 1
 
 
-def test_a_trace_without_supersteps_has_panels():
-    _, steps = gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], depth_limit=0, trace=True)
-    panels = gf.plot.trace(steps)
-    drawn(panels[0])
-    assert panels[0].get_title(loc="left") == "0 supersteps"
-
-
 def test_plotting_a_frame_that_is_not_a_trace_is_refused():
     pair = gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], trace=True)
     with pytest.raises(EdgeListError, match=r"tuple.*trace=True"):
@@ -349,18 +342,6 @@ def test_the_nearest_come_first_and_of_these_those_with_most_edges():
     assert ax.get_title(loc="left").endswith("5 more left out")
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-def test_ids_of_several_columns(lazy):
-    edges = pd.DataFrame(
-        {"bank": ["A", "A", "B"], "no": [1, 1, 1], "to": ["B", "A", "C"], "to_no": [1, 2, 9]}
-    )
-    edges = dd.from_pandas(edges, npartitions=2) if lazy else edges
-    how = {"source": ["bank", "no"], "target": ["to", "to_no"], "hops": 2}
-    ax = drawn(gf.plot.neighborhood(edges, ("A", 1), **how))
-    assert names(ax) == ["A, 1", "A, 2", "B, 1", "C, 9"]
-    assert edges_drawn(ax) == 3
-
-
 def test_arrows_duplicates_and_self_loops():
     pairs = [(1, 2), (1, 2), (2, 1), (1, 1), (2, 3)]
     ax = drawn(gf.plot.neighborhood(frame(pairs), 1, **ENDS))
@@ -369,13 +350,6 @@ def test_arrows_duplicates_and_self_loops():
     ax = drawn(gf.plot.neighborhood(frame(pairs), 1, **ENDS, directed=False))
     assert (len(ax.patches), len(ax.lines)) == (1, 1)
     assert all(type(one.get_arrowstyle()).__name__ == "Curve" for one in ax.patches)
-
-
-def test_edges_without_an_end():
-    edges = pd.DataFrame({"a": ["x", None, "y"], "b": ["y", "x", "z"]})
-    with pytest.raises(NullVertexError):
-        gf.plot.neighborhood(edges, "x", **ENDS)
-    assert edges_drawn(gf.plot.neighborhood(edges, "x", **ENDS, dropna=True)) == 1
 
 
 @pytest.mark.parametrize(
@@ -461,12 +435,6 @@ def test_as_many_dots_as_tasks(merge, renumber, partitions, threads):
     rows = collections.Counter(int(y) for _, y in found["partitions"])
     chains = labels.expr.frame.operand("chains")
     assert rows == {i: len(chain.chunks) for i, chain in enumerate(chains)}
-
-
-def test_a_plan_is_found_in_what_is_made_of_it():
-    labels = gf.connected_components(partitioned(frame([(1, 2)]), 3), **ENDS)
-    big = labels[labels.vertex != labels.component].groupby("component").size()
-    assert dots(gf.plot.plan(big)) == dots(gf.plot.plan(labels))
 
 
 def test_plotting_an_object_without_a_plan_is_refused():

@@ -136,7 +136,7 @@ def test_edges_without_weight_are_never_followed_and_large_weights_are_always(bu
     assert sequences(found) == [(0, 1) * 10 + (0,), (2,)]
 
 
-@pytest.mark.parametrize("kind", ["int64", "int32", "float32"])
+@pytest.mark.parametrize("kind", ["int64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_weights_of_every_type_mean_the_same(built, kind):
     edges = frame(DIFFICULT)
     small = np.arange(len(edges)) % 5 + 1

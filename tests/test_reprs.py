@@ -141,19 +141,6 @@ def test_a_calibration_has_a_row_for_each_kind():
     assert lines[3].startswith(note)
 
 
-def test_rates_and_links_are_tables_and_their_cluster_one_line():
-    lines = repr(RATES).splitlines()
-    assert lines[0].split() == ["millions,", "at", "V", "=", "100", "2,000"]
-    assert lines[1].split() == ["hook,", "edges/s", "4", "1.5"]
-    assert len(lines) == 1 + len(CURVES)
-    assert len(Table(RATES._repr_html_()).rows) == len(lines)
-    some = Rates((100,), pulls=(1e6,), copies=5e9)
-    assert [line.split(",")[0] for line in repr(some).splitlines()[1:]] == ["pull", "copies"]
-    assert said(LINKS)["forests"] == "not sent"
-    assert said(LINKS)["a call"] == "10 ms"
-    assert "\n" not in repr(ClusterSpec(2, rates=RATES, links=LINKS))
-
-
 def test_shares_of_a_hybrid():
     kinds = gf.Hybrid({"gpu": 0.7, "<cpu>": 0.3}, placement="hubs-on-cpu")
     rows = Table(kinds._repr_html_()).rows

@@ -143,7 +143,7 @@ def test_no_vertex_past_the_cutoff_is_reached(built, cutoff):
 
 @pytest.mark.parametrize(
     "weight",
-    [5e-324, 1e-310, 1e-300, 1e300, 1e308, np.inf, 2**62, np.float32(0.1), np.int8(127), True],
+    [5e-324, 1e-310, 1e300, 1e308, np.inf, 2**62],
     ids=repr,
 )
 def test_weights_of_any_size_and_type(weight):

@@ -165,19 +165,6 @@ def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
             connecting.result(20)
 
 
-def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
-    monkeypatch.setattr(handshake, "PENDING", 8)
-    monkeypatch.setattr(handshake, "PATIENCE", 20.0)
-    with Gathering(2) as members:
-        lines = [reached(members.port) for _ in range(20)]
-        assert all(hung_up(line) for line in lines[:12])
-        assert not any(hung_up(line, 0.02) for line in lines[12:])
-        members.bring(1)
-        talk(members)
-        for line in lines:
-            line.close()
-
-
 def test_the_port_is_open_only_while_members_are_missing():
     early = Listener("127.0.0.1", SECRET)
     assert not is_open(early.port)

@@ -9,8 +9,6 @@ import pytest
 from conftest import frame, is_as_announced
 from test_core_number import MIXED, WAYS
 
-import dask_graphflow as gf
-
 pytestmark = pytest.mark.usefixtures("backend")
 
 EDGES = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32")[::-1])
@@ -72,15 +70,3 @@ def test_an_ego_graph_is_that_of_networkx(built, radius, directed):
     near = near_by_networkx(networkx(directed), min(radius, 1000))
     assert rows(found) == wanted(EDGES.a.isin(near) & EDGES.b.isin(near), directed)
     assert len(found)
-
-
-def test_ids_of_several_types(built):
-    pairs = [("x", "y"), ("y", "z"), ("z", "x"), ("z", "w")]
-    g = built(pd.DataFrame(pairs, columns=["a", "b"]), vertices=pd.Series(["u"]))
-    assert rows(g.neighbors("z").compute()) == [("z", "w"), ("z", "x")]
-    assert rows(g.induced_subgraph(["w", "z", "u"]).compute()) == [("z", "w")]
-    assert rows(g.ego_graph(["u"], radius=3).compute()) == []
-    two = pd.DataFrame({"p": ["x", "x"], "q": [2, 1], "r": ["x", "y"], "s": [1, 7]})
-    found = gf.neighbors(two, source=["p", "q"], target=["r", "s"], sources=("x", 1)).compute()
-    assert list(found) == ["source_0", "source_1", "target_0", "target_1"]
-    assert rows(found) == [("x", 1, "y", 7)]

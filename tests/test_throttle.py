@@ -45,10 +45,3 @@ def test_it_is_let_go_where_something_fails(busy):
         raise KeyError
     assert busy.status() != psutil.STATUS_STOPPED
     assert next(used(busy)) > 0
-
-
-def test_a_process_that_ends_while_it_is_throttled(busy):
-    with throttled(busy.pid, 0.5):
-        busy.kill()
-        busy.wait()
-        time.sleep(0.1)

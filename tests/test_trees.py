@@ -63,15 +63,6 @@ def test_availability_keeps_to_where_the_chunks_lie():
     assert [chain.chunks for chain in found] == [[0, 2, 5], [1, 3, 4]]
 
 
-def test_availability_has_spare_chains_where_they_stay_long():
-    lengths = [len(chain.chunks) for chain in chunks("availability", [None] * 64, workers=2)]
-    assert lengths == [8] * 8
-    assert len(chunks("availability", [None] * 8, workers=2)) == 2
-    assert len(chunks("availability", [None] * 10_000, workers=2)) == 8
-    assert len(chunks("availability", [None] * 64, chains=2)) == 2  # one process has no slow worker
-    assert len(chunks("availability", ["x", "y"] * 32, workers=2)) == 2  # they lie where they lie
-
-
 def test_availability_deals_by_the_speeds_that_are_known():
     speeds = {"tcp://0": 3.0, "tcp://1": 0.0001}
     slots = trees.Slots(("tcp://0", "tcp://1", "tcp://2"), 2)
@@ -86,11 +77,6 @@ def test_availability_deals_by_the_speeds_that_are_known():
     assert [chain.worker for chain in held] == [None] * len(held)
     dealt = trees.chains("round-robin", [None] * 8, slots, speeds)
     assert dealt == trees.chains("round-robin", [None] * 8, slots)
-
-
-def test_chunks_go_to_the_workers_that_are_named():
-    found = chunks(["tcp://1", "tcp://0", "tcp://1"], [None] * 3, workers=2)
-    assert {chain.worker: chain.chunks for chain in found} == {"tcp://1": [0, 2], "tcp://0": [1]}
 
 
 @pytest.mark.parametrize(

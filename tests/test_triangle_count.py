@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import networkx as nx
-import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import GRAPHS
 from test_core_number import apart, rmat
 
-import dask_graphflow as gf
 from dask_graphflow.operators import intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -46,18 +44,3 @@ def test_vertices_of_a_row_that_is_too_long_for_shared_memory(built):
     pairs = [(a, b) for a in range(1200) for b in range(a)]
     found = built(pairs).triangle_count().compute()
     assert set(found.triangles) == {1199 * 1198 // 2}
-
-
-def test_triangles_of_strings_and_isolated_vertices():
-    ties = pd.DataFrame({"a": ["x", "y", "z", "z"], "b": ["y", "z", "x", "w"]})
-    listed = pd.DataFrame({"v": ["x", "y", "z", "w", "alone"]})
-    found = gf.triangle_count(
-        partitioned(ties, 2), source="a", target="b", vertices=partitioned(listed, 1)
-    )
-    assert counts(found.compute()) == {"alone": 0, "w": 0, "x": 1, "y": 1, "z": 1}
-
-
-def test_the_sum_is_three_times_the_number_of_triangles():
-    found = gf.triangle_count(frame(rmat()), source="a", target="b").compute()
-    assert found.triangles.sum() == sum(nx.triangles(simple(rmat())).values())
-    assert found.triangles.sum() % 3 == 0

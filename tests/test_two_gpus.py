@@ -172,31 +172,6 @@ def test_nor_where_a_script_imports_the_library_before_dask(tmp_path):
     assert int(printed.split("host")[1]) < len(expected("int64"))
 
 
-SPILLING = """
-import dask_graphflow as gf
-from test_two_gpus import edges
-if __name__ == "__main__":
-    import cudf, dask_cuda
-    first = cudf.Series([1])  # from here on cuDF spills, or does not
-    with dask_cuda.LocalCUDACluster(n_workers=2, enable_cudf_spill=True) as gpus, gpus.get_client():
-        for ask in (
-            lambda: gf.connected_components(edges("int64"), source="a", target="b"),
-            lambda: gf.Graph(edges("int64"), source="a", target="b").degrees(),
-        ):
-            try:
-                print("found", len(ask().compute()))
-            except gf.exceptions.BackendError as error:
-                print(error)
-"""
-
-
-def test_a_client_that_does_not_spill_is_told_what_to_set_and_that_works(tmp_path):
-    refused = script(SPILLING, tmp_path, CUDF_SPILL="off")
-    assert refused.count("set CUDF_SPILL=on in its environment") == 2
-    assert "found" not in refused
-    assert script(SPILLING, tmp_path, CUDF_SPILL="on").count("found") == 2
-
-
 @pytest.mark.parametrize("kind", ["int64", "strings"])
 def test_a_worker_lost_in_mid_run_leaves_a_right_result_or_one_error_and_a_cluster_that_works(
     own_client, kind

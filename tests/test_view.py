@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 
 import networkx as nx
 import numpy as np
@@ -15,7 +14,6 @@ from test_core_number import MIXED
 import dask_graphflow as gf
 from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.exceptions import GraphflowError, WeightError
-from dask_graphflow.graph.memo import Memo
 from dask_graphflow.operators.advance import Advance
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -70,15 +68,6 @@ def test_an_undirected_graph_has_each_edge_in_both_directions(built):
     pd.testing.assert_frame_equal(found, same)
 
 
-def test_ranks_leave_out_numbers_that_belong_to_no_vertex(built):
-    graph = built(MIXED)
-    found = asked(
-        graph, lambda g: {"rank": g.ranks, "number": g.numbers}, rank="int64", number="int64"
-    )
-    assert found["rank"].tolist() == list(range(len(VERTICES)))
-    assert found["number"].tolist() != found["rank"].tolist()
-
-
 @WAYS
 def test_weighted_degrees_are_sums_of_weights(built, directed):
     edges = frame([(0, 1), (0, 1), (2, 200), (200, 0), (5, 5)]).assign(w=[1.0, 2.0, 4.0, 8.0, 16.0])
@@ -124,12 +113,3 @@ def test_a_sum_that_reads_itself_is_the_same_by_push_and_pull(built, directed):
         asked(graph, lambda g, w=way: work(g, w), left="int64") for way in ("push", "pull")
     )
     pd.testing.assert_frame_equal(pushed, pulled)
-
-
-def test_the_memory_of_derived_graphs_counts_and_they_can_be_pickled():
-    graph, simple = Memo(), Memo()
-    simple.kept("out", lambda: np.arange(100))
-    graph.kept("simple", lambda: simple)
-    assert graph.__sizeof__() == 800
-    there = pickle.loads(pickle.dumps(graph))
-    assert there.made("simple").made("out").tolist() == list(range(100))
