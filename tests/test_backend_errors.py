@@ -202,16 +202,6 @@ def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, me
     assert "pip install" in last
 
 
-def test_neither_is_imported_with_the_library(tmp_path):
-    for name in ("cupy", "cudf", "rmm"):
-        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
-    code = (
-        "import dask.dataframe\n"  # which tries CuPy itself
-        "import sys; sys.path.insert(0, sys.argv[1]); import dask_graphflow"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
-
-
 def test_the_driver_is_asked_without_cupy(monkeypatch):
     def answer(pointer):
         pointer._obj.value = 12040
@@ -266,6 +256,7 @@ def test_the_error_reaches_the_user(monkeypatch, scheduler):
     assert len(gf.connected_components(frame([(3, 4)]), **ENDS).compute(scheduler="sync")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="takes Linux's limit of the address space")
 def test_a_limit_of_the_address_space_counts():
     code = (

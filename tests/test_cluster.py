@@ -434,7 +434,7 @@ def from_dataset(client, *given):
 
 PLACES = {
     "submit": lambda client, *given: submitted(client, asked, *given),
-    "worker_client": lambda client, *given: submitted(client, asked_with_a_client, *given),
+    "worker client": lambda client, *given: submitted(client, asked_with_a_client, *given),
     "delayed": lambda client, graph, edges: dask.delayed(lambda g: asked(g, edges))(
         graph
     ).compute(),
@@ -451,7 +451,15 @@ def persisted(client):
     return on_backend(graph), on_backend(edges).persist()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(
+            place, marks=[pytest.mark.slow] if place in ("worker client", "published") else []
+        )
+        for place in PLACES
+    ],
+)
 def test_a_persisted_graph_works_in_every_process_that_receives_it(client, persisted, place):
     assert PLACES[place](client, *persisted) == EXPECTED
 
@@ -477,6 +485,7 @@ def test_a_persisted_frame_lives_as_long_as_the_result_of_the_call(client):
     assert placement.held_bytes([type("Future", (), {"key": "not sent"})]) is None
 
 
+@pytest.mark.slow
 def test_a_persisted_graph_of_a_closed_client_says_so(shared_cluster):
     lazy = on_backend(partitioned(frame([(0, 1), (1, 2)]), 2))
     with Client(shared_cluster) as client:

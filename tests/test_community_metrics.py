@@ -66,7 +66,7 @@ def test_metrics_are_those_of_networkx(built, edges, directed):
     agree(found, by_networkx(edges, CHOSEN))
 
 
-@pytest.mark.parametrize("name", ["louvain", "leiden", "label_propagation", "connected_components"])
+@pytest.mark.parametrize("name", ["leiden", "connected_components"])
 def test_results_of_other_functions_need_not_be_computed(built, name):
     g = built(MIXED, directed=False)
     lazy = getattr(g, name)()

@@ -127,6 +127,7 @@ def test_kernels_are_kept_among_temporary_files_if_nothing_else_is_writable(firs
     assert stat.S_IMODE(first.own.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_kernels_among_temporary_files_are_used_again(first, read_only):
     check = doctor(read_only, first.temporary)
     assert (check["state"], check["todo"]) == ("missing", compiling.ADVICE)
@@ -136,6 +137,7 @@ def test_kernels_among_temporary_files_are_used_again(first, read_only):
     assert first.files.items() <= files_in(first.own).items()
 
 
+@pytest.mark.slow
 def test_the_advice_can_be_followed(first, read_only):
     assert "NUMBA_CACHE_DIR" in compiling.ADVICE
     check = doctor(read_only, first.temporary, NUMBA_CACHE_DIR=str(first.own))
@@ -143,6 +145,7 @@ def test_the_advice_can_be_followed(first, read_only):
     assert str(first.own) in check["found"]
 
 
+@pytest.mark.slow
 def test_kernels_run_without_any_folder_to_keep_them_in(read_only, tmp_path):
     (tmp_path / f"dask-graphflow-{os.getuid()}").touch()
     told, folder = alone(read_only, tmp_path, "-c", SMALL)

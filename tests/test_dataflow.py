@@ -175,6 +175,7 @@ def test_a_chain_hands_its_forest_on_in_place(monkeypatch):
     assert list(seen.values()) == [[5] * 8]
 
 
+@pytest.mark.slow
 def test_a_partition_is_released_once_it_is_hooked():
     alive, most = set(), []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pathlib
 import pickle
-import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -355,16 +354,6 @@ def test_threads_may_read_expressions_at_the_same_time():
         sys.setswitchinterval(interval)
         gc.set_threshold(*thresholds)
     assert not failures
-
-
-def test_importing_it_does_not_import_numba():
-    code = (
-        "import sys, dask_graphflow as gf\n"
-        "op = gf.EdgeOp('x', target='a', signal='a[src] + 1', slot='min')\n"
-        "op.bind({'a': 'int32'}, index_dtype='int32').cuda\n"
-        "sys.exit('numba' in sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # Code written by hand.

@@ -242,6 +242,7 @@ def test_results_that_cannot_go_there(tmp_path):
     assert (tmp_path / "labels.csv").read_text() == "there"
 
 
+@pytest.mark.slow
 def test_without_compiled_code_an_error_says_which_setting_turns_it_off():
     code = (
         "import pandas as pd, dask_graphflow as gf\n"

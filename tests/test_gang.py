@@ -416,6 +416,7 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     assert nothing_left(client)
 
 
+@pytest.mark.slow
 def test_a_single_member_runs_again_after_its_worker_was_killed(mortal, tmp_path):
     run = mortal.compute(gang.run(frame(1), total, META, 300, 0.005, tmp_path))
     os.kill(began(tmp_path, 1)[0], signal.SIGKILL)
@@ -503,6 +504,7 @@ def test_a_member_that_gets_no_worker_ends_the_run(client):
     assert nothing_left(client)
 
 
+@pytest.mark.slow
 def test_a_shard_that_takes_longer_than_the_timeout_is_waited_for(client):
     with dask.config.set({"graphflow.gang.timeout": "0.5s"}):
         run = gang.run([delayed(shard)(0), delayed(slow_shard)(1)], total, META, name="waits")
@@ -514,6 +516,7 @@ def slow_shard(i):
     return shard(i)
 
 
+@pytest.mark.slow
 def test_members_that_cannot_connect_end_the_run(mortal):
     with dask.config.set({"graphflow.gang.timeout": "1s"}):
         result = gang.run(frame(2), total, META, name="apart")
@@ -592,6 +595,7 @@ def test_a_worker_that_keeps_silent_ends_the_run(mortal):
     assert found(gang.run(shards, total, META, 3).compute()) == expected(2)
 
 
+@pytest.mark.slow
 def test_a_member_that_waits_for_one_that_has_ended(client):
     run = client.compute(gang.run(frame(2), waiting_in_vain, META))
     with pytest.raises(WorkerLostError, match="member 0 has ended, and another one waits for it"):

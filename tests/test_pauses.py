@@ -80,7 +80,13 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(call, id=name, marks=[pytest.mark.slow] if "a frame" in name else [])
+        for name, call in CALLS.items()
+    ],
+)
 def test_a_call_raises_if_all_workers_stay_paused(cluster, call):
     fill_all(cluster)
     with pytest.raises(GraphMemoryError, match="cannot free or write to disk") as refused:
@@ -88,6 +94,7 @@ def test_a_call_raises_if_all_workers_stay_paused(cluster, call):
     assert advised(refused.value) == refused.value.needed > LIMIT
 
 
+@pytest.mark.slow
 def test_a_persisted_graph_raises_if_its_worker_is_paused_later(cluster):
     graph = gf.Graph(edges(), **ENDS, shards=2).persist()
     assert len(graph.bfs([0]).compute()) == 9
@@ -98,6 +105,7 @@ def test_a_persisted_graph_raises_if_its_worker_is_paused_later(cluster):
     assert len(graph.bfs([1]).compute()) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("members", [1, 2])
 def test_a_call_raises_if_all_workers_are_paused_on_the_way(cluster, members):
     graph = gf.Graph(edges(filling=[0, 1]), **ENDS, shards=members)
@@ -129,6 +137,7 @@ def test_a_worker_that_can_free_memory_resumes(cluster, monkeypatch):
     assert len(gf.bfs(edges(), **ENDS, sources=[0]).compute()) == 9
 
 
+@pytest.mark.slow
 def test_a_call_waits_for_a_task_that_may_free_memory(cluster):
     busy = Client.current().map(fill_for_a_while, range(2), pure=False)
     assert eventually(lambda: not cluster.scheduler.running)
@@ -147,6 +156,7 @@ def test_tasks_of_other_libraries_wait_for_a_paused_worker(cluster):
     assert other.result() == 1
 
 
+@pytest.mark.slow
 def test_calls_that_were_made_without_a_client_raise_too(cluster):
     with dask.config.set(scheduler="sync"):
         first, second = (gf.Graph(edges(), **ENDS, shards=1).bfs([source]) for source in (0, 1))

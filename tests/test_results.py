@@ -104,6 +104,7 @@ def _kept():
     return collections.Counter(name for name in names if name.startswith("dask_graphflow."))
 
 
+@pytest.mark.slow
 def test_calls_leave_nothing_on_workers(client, edges):
     edges, held = on_backend(edges), []
     for first in (0, 2):

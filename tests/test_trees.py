@@ -15,7 +15,7 @@ def test_the_tree_of_eight():
     assert trees.tree(8) == [(1, 0), (3, 2), (5, 4), (7, 6), (2, 0), (6, 4), (4, 0)]
 
 
-@pytest.mark.parametrize("count", range(1, 40))
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 39])
 @pytest.mark.parametrize("name", merging.MERGE_POLICIES)
 def test_every_forest_is_merged_once_and_reaches_the_first(name, count):
     merges = merging.merge_policy(name)([trees.Chain([i]) for i in range(count)])

@@ -48,7 +48,9 @@ def test_packages_are_not_imported(tmp_path):
     code = (
         "import dask.dataframe\n"  # which tries CuPy itself
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "import dask_graphflow as gf; gf.show_versions()\n"
+        "import dask_graphflow as gf; gf.show_versions(); gf.plot.plan\n"
+        "op = gf.EdgeOp('x', target='a', signal='a[src] + 1', slot='min')\n"
+        "op.bind({'a': 'int32'}, index_dtype='int32').cuda\n"
         "assert not {'distributed', 'matplotlib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, capture_output=True)
