@@ -47,11 +47,6 @@ def test_adaptive_merging_without_information_is_the_tree(lengths):
     assert merging.adaptive(chains) == trees.tree(len(chains))
 
 
-def test_a_chain_a_worker_of_one_speed_is_the_tree():
-    chains = [chain(3, worker) for worker in WORKERS]
-    assert merging.adaptive(chains) == trees.tree(8)
-
-
 @given(clusters, st.booleans())
 def test_every_forest_ends_in_the_first_and_each_worker_sends_one(cluster, barrier):
     chains, speeds = cluster

@@ -223,13 +223,6 @@ def test_the_trace_says_which_way_each_step_went(built, rule, directions):
     assert found["distance"].tolist() == [0] + [1] * 40 + [2, 3, 4]
 
 
-def test_a_search_without_edges_to_follow_has_one_step(built):
-    found, steps = traced(built([(1, 0)]).bfs([0], direction="push", trace=True))
-    assert found[["vertex", "distance"]].to_numpy().tolist() == [[0, 0]]
-    assert found["predecessor"].isna().all()
-    assert steps["edges"].tolist() == [0]
-
-
 def test_a_single_member_pushes_several_small_levels_in_one_call(built, members):
     def depths(g):
         sources = g.numbers[:1] - g.shard.low if g.shard.low == 0 else g.numbers[:0]
@@ -371,11 +364,6 @@ def test_a_tuple_of_all_parts_of_an_id_is_one_source(sources, found):
     assert list(reached[columns].itertuples(index=False, name=None)) == found
 
 
-def test_a_tuple_of_ids_of_one_part_is_as_many_sources():
-    reached = gf.bfs(frame([(1, 2), (3, 4)]), **ENDS, sources=(1, 3)).compute()
-    assert reached["vertex"].tolist() == [1, 2, 3, 4]
-
-
 # Targets
 
 
@@ -412,11 +400,3 @@ def test_targets_that_cannot_be_reached_have_no_row(built):
     assert len(g.bfs([2], targets=[0]).compute()) == 0
     with pytest.raises(UnknownVertexError, match="1 of 2 ids is not in the graph: 7"):
         g.bfs([0], targets=[2, 7]).compute()
-
-
-def test_targets_that_are_refused():
-    edges = frame([(1, 2)], "int32")
-    with pytest.raises(EdgeListError, match="targets has no vertex; give at least one"):
-        gf.bfs(edges, **ENDS, sources=[1], targets=[])
-    with pytest.raises(UnknownVertexError, match="1099511627776 in targets is not in the graph"):
-        gf.bfs(edges, **ENDS, sources=[1], targets=2**40)

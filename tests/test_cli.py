@@ -330,15 +330,6 @@ def test_ids_of_csv_files_stay_as_they_are_written(kinds, where, monkeypatch):
     check(pd.read_csv("again.csv", dtype=str, keep_default_na=False), labels)
 
 
-def test_integers_in_a_parquet_file_do_not_go_with_text_in_a_csv_file():
-    pd.DataFrame({"vertex": [7], "component": [7]}).to_parquet("seed.parquet")
-    Path("in.csv").write_text("a,b\n007,9\n")
-    arguments = ["in.csv", *ENDS, "--seed", "seed.parquet", "-o", "out.csv"]
-    assert "with --text-ids or --integer-ids" in failing("components", *arguments)
-    run("components", *arguments, "--integer-ids")  # as it says
-    assert Path("out.csv").read_text().split() == ["vertex,component", "7,7", "9,7"]
-
-
 NOTES = [
     "two\nlines",
     'a "quote", and a comma',
@@ -408,20 +399,6 @@ def test_a_file_without_a_header_loses_no_edge(name):
     named = ["--source", "0", "--target", "1", "--weight", "2", "--threshold", 0]
     out, _ = run("components", name, *named, "--no-header", "-o", "out.csv")  # as it says
     assert "vertices     3\nedges        2\n" in out
-
-
-def test_vertices_without_a_header_are_all_read_and_a_seed_has_one():
-    Path("ids.csv").write_text("7\n8\n")
-    Path("in.csv").write_text("1,2\n")
-    Path("seed.csv").write_text("vertex,component\n2,2\n3,2\n")
-    ends, vertices = ["--source", "0", "--target", "1"], ["--vertices", "ids.csv"]
-    Path("named.csv").write_text("0,1\n1,2\n")
-    message = failing("components", "named.csv", *ends, *vertices, "-o", "out.csv")
-    assert "--no-header" in message
-    seed = ["--seed", "seed.csv"]
-    run("components", "in.csv", *ends, *vertices, *seed, "--no-header", "-o", "out.csv")
-    rows = ["vertex,component", "1,1", "2,1", "3,1", "7,7", "8,8"]
-    assert Path("out.csv").read_text().split() == rows
 
 
 def test_no_edges_give_no_labels(edges):
@@ -516,15 +493,6 @@ def test_parquet_files_of_different_types_are_named(edges):
     assert "int64" in message
 
 
-def test_no_permission_to_write_is_named(edges, monkeypatch):
-    def refuse(*_args, **_kwargs):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(writing.tempfile, "mkdtemp", refuse)
-    message = failing("components", *write_csv(edges), *ENDS, "-o", "out.csv")
-    assert "out.csv: no permission to write there" in message
-
-
 @pytest.mark.parametrize(
     ("output", "words"),
     [
@@ -548,21 +516,6 @@ def test_wrong_usage_has_exit_code_2(arguments):
     ends = [*ENDS, "-o", "out.csv"] if len(arguments) > 1 else []
     _, err = run(*arguments, *ends, code=2)
     assert "Usage: " in err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--memory-limit", "much"],
-        ["--memory-limit", "-1"],
-        ["--vertex-column", "a"],
-        ["--separator", "||"],
-        ["--separator", '"'],
-    ],
-)
-def test_impossible_options_have_exit_code_2(edges, arguments):
-    _, err = run("components", *write_csv(edges), *ENDS, "-o", "out.csv", *arguments, code=2)
-    assert arguments[0] in err
 
 
 def test_debug_shows_the_traceback(edges):
@@ -772,21 +725,6 @@ def test_no_file_that_is_read_is_overwritten(edges, same, option):
     assert stored == MemoryFileSystem.store
 
 
-def test_a_link_to_the_input_that_is_put_at_the_output_meanwhile_is_not_overwritten(
-    edges, monkeypatch
-):
-    def compute(*given):
-        os.symlink("in.csv", "out.csv")
-        return original(*given)
-
-    write_csv(edges)
-    original = engine.Engine.compute
-    monkeypatch.setattr(engine.Engine, "compute", compute)
-    message = failing("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
-    assert "would replace" in message
-    assert len(pd.read_csv("in.csv")) == len(edges)
-
-
 # What it says.
 
 
@@ -822,24 +760,6 @@ def test_as_a_program(edges):
     assert done.stderr == ""
     assert done.stdout.startswith("vertices ")
     check(pd.read_parquet("out.parquet"), expected(edges))
-
-
-def test_help_costs_no_import_of_dask():
-    """The package itself may import it; the command line adds nothing of its own."""
-    code = f"""
-import sys, types
-before = set(sys.modules)  # some machines import things into every interpreter
-package = types.ModuleType("dask_graphflow")
-package.__path__, package.__version__ = [{str(Path(dask_graphflow.__file__).parent)!r}], "0"
-sys.modules["dask_graphflow"] = package
-from dask_graphflow.cli import main
-main(["components", "--help"], standalone_mode=False)
-heavy = {{"dask", "numpy", "pandas", "pyarrow", "fsspec", "tqdm"}} & (set(sys.modules) - before)
-sys.exit(str(heavy) if heavy else 0)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "--source" in done.stdout
 
 
 # Generated graphs.

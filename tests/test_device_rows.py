@@ -126,13 +126,6 @@ def test_rows_of_labels_are_those_of_the_host(edges, undirected):
         same(mine, host_rows.relabelled(plain[1], labels, places=places, **how))
 
 
-@pytest.mark.parametrize("scale", [1 << 11, 1 << 22, 1 << 34])
-@pytest.mark.usefixtures("blocks")
-def test_wide_ids_are_sorted_by_all_of_their_bits(scale, rng):
-    source, target = rng.integers(0, 300, 40_000), rng.integers(0, scale, 40_000)
-    same(*both(source, target, count=300, columns=scale))
-
-
 def test_rows_and_columns_that_do_not_fit_into_a_key_together_are_made_in_more_blocks(rng):
     source, target = rng.integers(0, 5000, 2000), rng.integers(0, 1 << 54, 2000)
     rows = device_rows.rows(there(source), there(target), count=5000, columns=1 << 54)
@@ -151,12 +144,6 @@ def test_degrees_are_those_of_the_host(edges, monkeypatch):
         wanted = host_rows.degrees(ids, first=first, count=count - first)
         assert got.dtype == wanted.dtype
         np.testing.assert_array_equal(device.to_host(got), wanted)
-
-
-def test_weights_of_another_type_are_refused():
-    ends = cupy.zeros(3, "int32")
-    with pytest.raises(WeightError, match=r"weights are int16; on a GPU they are int32, .*astype"):
-        device_rows.rows(ends, ends, cupy.zeros(3, "int16"), count=1)
 
 
 def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again():

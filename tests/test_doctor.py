@@ -166,37 +166,6 @@ def test_a_gpu_without_packages_says_which_fit_the_driver(machine, driver, extra
 
 
 @pytest.mark.parametrize(
-    ("driver", "packages", "wrong", "todo"),
-    [
-        (
-            12080,
-            FOR_13,
-            "cupy-cuda12x",
-            'pip uninstall cupy-cuda13x, then pip install "dask-graphflow[cuda12]"',
-        ),
-        (
-            13000,
-            FOR_13 | {"cupy-cuda12x": "13.6"},
-            "cupy-cuda13x",
-            'pip uninstall cupy-cuda12x, then pip install "dask-graphflow[cuda13]"',
-        ),
-        (
-            13000,
-            FOR_13 | {"cudf-cu13": None, "cudf-cu12": "26.10"},
-            "cudf-cu13",
-            'pip uninstall cudf-cu12, then pip install "dask-graphflow[cuda13]"',
-        ),
-    ],
-    ids=["newer than the driver", "two of CuPy", "CuPy and cuDF for two"],
-)
-def test_packages_for_another_cuda_are_wrong(machine, driver, packages, wrong, todo):
-    machine(driver=driver, gpus=[H100], packages=packages)
-    found = examined()
-    assert (found[wrong].state, found[wrong].todo) == (WRONG, todo)
-    assert found["GPU kernels"].state == WRONG
-
-
-@pytest.mark.parametrize(
     ("given", "said", "todo"),
     [
         ({"gpus": [H100]}, "libcuda, cannot be loaded", "--gpus all"),

@@ -28,7 +28,7 @@ from members import SIZES, eventually
 from members import certified as certified_in
 
 from dask_graphflow.exceptions import OptionError, WorkerLostError
-from dask_graphflow.scheduling import gang, plugins
+from dask_graphflow.scheduling import gang
 from dask_graphflow.scheduling.membership import Membership
 from dask_graphflow.scheduling.names import is_member
 from dask_graphflow.scheduling.rendezvous import Rendezvous
@@ -257,12 +257,6 @@ def test_a_timeout_that_is_no_time_is_refused(timeout):
         gang.run(frame(2), total, META)
 
 
-@pytest.mark.parametrize("shards", [[], [np.arange(3)]])
-def test_shards_that_are_none_are_refused(shards):
-    with pytest.raises(OptionError, match="give a Dask frame, or a list of Delayed"):
-        gang.run(shards, total, META)
-
-
 # Where members run
 
 
@@ -396,13 +390,6 @@ def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, wai
     assert time.monotonic() - start < 1
     Event("never").clear()
     assert found(gang.run(frame(2), total, META).compute()) == expected(2)
-
-
-def test_a_result_that_is_let_go_is_as_cancelled(client, tmp_path):
-    run = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="released").persist()
-    began(tmp_path, 2)
-    del run
-    assert nothing_left(client, 2)
 
 
 def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
@@ -609,21 +596,6 @@ def waiting_in_vain(channel, shard, rank):
 
 
 # Clusters of all kinds
-
-
-@pytest.mark.slow
-def test_a_worker_that_joins_later(mortal):
-    assert found(gang.run(frame(2), total, META).compute()) == expected(2)
-    mortal.cluster.scale(3)
-    mortal.wait_for_workers(3, timeout=30)
-    ports = gang.run(frame(3), where, META).compute().total
-    assert len(set(ports)) == 3
-
-
-def test_plugins_are_registered_once_a_client(client, monkeypatch):
-    plugins.keep_gangs()
-    monkeypatch.setattr(client, "register_plugin", None)  # to call it would fail
-    plugins.keep_gangs()
 
 
 @pytest.fixture(scope="module")

@@ -216,11 +216,6 @@ def test_a_sum_beyond_int64_is_refused_and_floats_do(built):
     assert made.sssp([0]).compute()["distance"].tolist() == [0.0, 2.0**64]
 
 
-def test_without_weights_the_first_of_several_edges_is_kept():
-    made = gf.Graph(frame([(0, 1), (0, 1), (1, 0)]), **ENDS, multi="first")
-    assert made.num_edges == 2
-
-
 @pytest.mark.parametrize("dtype", ["int64", "str"])
 def test_a_graph_without_edges_has_no_vertices(built, dtype):
     graph = built(frame([], dtype))
@@ -290,26 +285,6 @@ def plain_pagerank(count, out, alpha=0.85):
                 found[end] += alpha * ranks[vertex] / len(ends)
         ranks = found
     return ranks
-
-
-@pytest.mark.parametrize("shards", [1, 2])
-def test_listed_vertices_of_several_columns_and_text(shards):
-    edges = pd.DataFrame({"p": ["x", "y"], "q": [1, 2], "r": ["y", "x"], "s": [2, 5]})
-    ends = {"source": ["p", "q"], "target": ["r", "s"], "shards": shards}
-    listed = pd.MultiIndex.from_tuples([("w", 9), ("x", 5), ("y", 1)])
-    with dask.config.set(scheduler="threads"):
-        graph = gf.Graph(partitioned(edges, 2), **ends, vertices=on_backend(listed.to_frame()))
-        found = to_host(graph.degrees().compute())
-        assert found["vertex_0"].tolist() == ["w", "x", "x", "y", "y"]
-        assert found["vertex_1"].tolist() == [9, 1, 5, 1, 2]
-        text = gf.Graph(
-            partitioned(edges, 2),
-            source="p",
-            target="r",
-            vertices=on_backend(pd.Series(["b", "x"])),
-            shards=shards,
-        )
-        assert to_host(text.pagerank().compute())["vertex"].tolist() == ["b", "x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -646,15 +621,6 @@ def test_vertices_are_a_list_an_array_or_a_frame(vertices):
         assert len(call(frame([(0, 1)]), **ENDS, vertices=[]).compute()) == 2
 
 
-@pytest.mark.parametrize("vertices", [[(5, "x")], [[5, "x"]], []], ids=str)
-def test_vertices_of_two_parts_are_a_list_of_tuples_or_a_table(vertices):
-    edges = frame([(0, 1)]).assign(c="x", d="y")
-    g = gf.Graph(edges, source=["a", "c"], target=["b", "d"], vertices=vertices)
-    found = to_host(g.degrees().compute())
-    wanted = [(0, "x"), (1, "y"), (5, "x")][: 2 + len(vertices)]
-    assert list(zip(found.vertex_0, found.vertex_1, strict=True)) == wanted
-
-
 @pytest.mark.usefixtures("host_memory")
 def test_a_tuple_that_is_the_name_of_a_column_is_one_column():
     edges = frame([(0, 1), (1, 2)]).assign(w=1.0)
@@ -679,12 +645,6 @@ def test_null_ids_are_refused_or_left_out(partitions):
         gf.Graph(edges, **ENDS).degrees().compute()
     left = gf.Graph(edges, **ENDS, weight="w", dropna=True)
     assert left.degrees().compute()["vertex"].tolist() == ["x", "y"]
-
-
-def test_null_weights_are_refused():
-    edges = frame([(0, 1), (1, 2)]).assign(w=[1.0, None])
-    with pytest.raises(WeightError, match=r"'w' has 1 null in a partition of 2 edges; fill them"):
-        gf.Graph(edges, **ENDS, weight="w").num_edges  # noqa: B018
 
 
 def test_repr_says_what_it_was_made_of():

@@ -88,17 +88,6 @@ def test_edges_without_room_even_then_are_read_over_the_link_and_kept(shard, dev
     assert not shard.has("small")
 
 
-def test_arrays_other_than_edges_need_room_on_the_device(shard, monkeypatch):
-    def lift(value, *, linked=False):
-        raise GraphMemoryError("no room", needed=len(value), available=0)
-
-    monkeypatch.setattr(device_shard, "lift", lift)
-    with pytest.raises(GraphMemoryError, match="no room"):
-        shard.here("degrees", array(120))
-    assert not shard.linked
-    assert not shard.has("degrees")
-
-
 def test_only_the_edges_of_rows_are_linked(monkeypatch):
     def there(name):
         return lambda array: Copy(name, len(array))

@@ -12,10 +12,7 @@ import numpy as np
 import pytest
 from conftest import cupy_or_skip
 
-import dask_graphflow as gf
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.components.link import Link
-from dask_graphflow.kernels import host
 
 pytestmark = pytest.mark.gpu
 
@@ -102,25 +99,6 @@ def test_every_edge_arrives_in_order(
         narrow = dtype and staged and array.dtype == "int64"
         assert column[0].dtype == (dtype if narrow else array.dtype)
     assert link.counters.most_in_flight <= buffers
-
-
-def test_ids_that_do_not_fit_stay_wide() -> None:
-    sent = edges(3000)
-    sent[1, 1500] = 2**32 + 5
-    with Link(Copies(), chunk=1000) as link:
-        chunks = [[part.copy() for part in c] for c in link.stream(*sent, dtype="int32")]
-    assert [str(c[0].dtype) for c in chunks] == ["int32", "int64", "int64"]
-    for side in (0, 1):
-        found = np.concatenate([cupy.asnumpy(c[side]) for c in chunks])
-        np.testing.assert_array_equal(found, sent[side])
-
-
-def test_only_pinned_memory_is_pinned() -> None:
-    copies = Copies()
-    room = copies.pinned(4096)
-    assert copies.is_pinned(room)
-    assert copies.is_pinned(room[5:].view("uint8"))
-    assert not copies.is_pinned(np.zeros(4096, "uint8"))
 
 
 SLOW = 0.003  # seconds of a kernel, in which a chunk of this size is copied many times over
@@ -298,20 +276,6 @@ def test_an_error_of_the_device_reaches_the_reader() -> None:
     with Link(Broken(), chunk=CHUNK) as link, pytest.raises(ValueError, match="hape"):
         list(link.stream(*edges(5 * CHUNK)))
     assert no_copier_left()
-
-
-def test_chunks_of_edges_make_the_forest_that_all_of_them_make() -> None:
-    frame = gf.generate.rmat(16, npartitions=1).compute()
-    sent = frame["src"].to_numpy(), frame["dst"].to_numpy()
-    expected = host.identity(1 << 16, "int64")
-    host.hook(expected, np.zeros(0, "uint8"), *sent)
-    host.compress(expected)
-    forest = Forest(cupy.zeros(0), size=1 << 16)
-    with Link(Copies(), chunk=1 << 16) as link:
-        for source, target in link.stream(*sent, dtype="int32"):
-            assert forest.hook(source, target) is None
-    forest.compress()
-    np.testing.assert_array_equal(cupy.asnumpy(forest.parent), expected)
 
 
 @pytest.mark.gpu2

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from distributed import Client, LocalCluster, wait
 from matplotlib import pyplot
 
 import dask_graphflow as gf
@@ -115,34 +114,11 @@ def test_ids_of_several_columns_and_thresholds():
         gf.plot.components(labels)
 
 
-@pytest.mark.parametrize(
-    ("component", "expected"),
-    [([], ([], [])), ([4] * 9, ([9], [1])), (range(5), ([1], [5])), ([7], ([1], [1]))],
-    ids=["no vertices", "one component", "singletons", "one vertex"],
-)
-def test_few_sizes_have_axes_too(component, expected):
-    labels = pd.DataFrame(
-        {"vertex": range(len(component)), "component": list(component)}, dtype="int64"
-    )
-    ax = drawn(gf.plot.components(dd.from_pandas(labels, npartitions=2)))
-    assert points(ax) == expected
-    for low, high in (ax.get_xlim(), ax.get_ylim()):
-        assert 0 < low < 1
-        assert high >= 10
-
-
 @pytest.mark.parametrize("lazy", [False, True])
 def test_a_vertex_without_a_component_is_an_error(lazy):
     labels = pd.DataFrame({"vertex": ["a", "b"], "component": ["a", None]})
     with pytest.raises(NullVertexError, match=r"1 of .* has no 'component'; .*dropna"):
         gf.plot.components(dd.from_pandas(labels, npartitions=1) if lazy else labels)
-
-
-def test_labels_that_are_no_labels_are_refused():
-    with pytest.raises(UnknownColumnError, match=r"'component'.*'vertex', 'label'"):
-        gf.plot.components(pd.DataFrame({"vertex": [1], "label": [1]}))
-    with pytest.raises(EdgeListError, match="list"):
-        gf.plot.components([1, 2])
 
 
 def test_a_plot_is_drawn_on_the_given_axes():
@@ -441,34 +417,3 @@ def test_plotting_an_object_without_a_plan_is_refused():
     other = gf.connected_components(partitioned(frame([(1, 5)]), 2), **ENDS)
     with pytest.raises(OptionError, match="by 2 reductions"):
         gf.plot.plan(dd.concat([labels, other]))
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def filled(ax):
-    (merges,) = (one for one in ax.collections if one.get_label() == "merges")
-    return [tuple(color) != (1, 1, 1, 1) for color in merges.get_facecolors().tolist()]
-
-
-def test_workers_have_colours_where_they_are_known():
-    workers = {"n_workers": 3, "threads_per_worker": 2, "processes": False}
-    with LocalCluster(**workers, dashboard_address=":0") as cluster, Client(cluster) as client:
-        there = sorted(worker.partition("://")[2] for worker in client.nthreads())
-        edges = partitioned(frame([(i, i + 1) for i in range(60)]), 12)
-        anywhere = gf.connected_components(edges, **ENDS)
-        assert drawn(gf.plot.plan(anywhere)).get_legend() is None
-        labels = gf.connected_components(edges, **ENDS, inputs="round-robin", merge="adaptive")
-        ax = drawn(gf.plot.plan(labels))
-        assert legend(ax) == there
-        chains = labels.expr.frame.operand("chains")
-        merges = labels.expr.frame.operand("merges")
-        assert filled(ax) == [chains[s].at != chains[t].at for s, t in merges]
-        assert sum(filled(ax)) == 2
-        held = edges.persist()
-        wait(held)
-        chains = gf.connected_components(held, **ENDS).expr.frame.operand("chains")
-        homes = sorted({chain.home.partition("://")[2] for chain in chains})
-        ax = drawn(gf.plot.plan(gf.connected_components(held, **ENDS)))
-        assert legend(ax) == homes

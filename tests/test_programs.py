@@ -221,19 +221,6 @@ def test_labels_that_do_not_change_are_not_sent_again(built, members):
     assert (sent[-2:] < sent[0] / 50).all()
 
 
-@pytest.mark.parametrize("members", [2, 3])
-def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, members):
-    g = built([(i, i + 1) for i in range(300)])
-    start = pd.DataFrame({"vertex": [0], "least": [0]})
-    how = {"columns": {"least": 1}, "start": start, "direction": "push"}
-    g.run(LEAST, **how, max_iter=1).compute()
-    _, steps = traced(g.run(LEAST, **how, trace=True), sum_bytes=True)
-    rounds = steps["bytes"] // (HEADER.size * members * (members - 1))
-    # One more follows each edge from one member to the next, and one says that all know who mirrors what.
-    assert rounds.sum() == len(steps) + members - 1 + 1
-    assert rounds[1:].max() == 2
-
-
 # Options, and values to start with
 
 

@@ -253,21 +253,6 @@ def test_progress_of_a_persisted_result_is_reported_after_the_call_is_gone(clien
     assert told
 
 
-def test_without_a_listener_there_is_no_event(client):
-    def events():
-        return sum(
-            len(logged)
-            for topic, logged in client.get_events().items()
-            if topic.startswith("graphflow")
-        )
-
-    g, before = graph(2), events()
-    g.pagerank(alpha=0.6).compute()
-    assert events() == before
-    g.pagerank(alpha=0.7, progress=lambda step: None).compute()
-    assert events() > before
-
-
 def test_an_error_in_a_progress_function_does_not_end_a_run_on_a_cluster(client, caplog):
     def wrong(step):
         raise KeyError("no such thing")

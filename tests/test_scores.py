@@ -112,13 +112,6 @@ def test_scores_are_all_the_same_if_no_edge_has_a_weight_above_0(built, name):
             assert found[column].tolist() == [0.25 if name == "hits" else 0.5] * 4
 
 
-def test_weights_multiply_what_an_edge_carries(name):
-    edges = frame([(0, 1), (2, 1), (2, 3), (3, 2)])
-    doubled = getattr(gf, name)(pd.concat([edges, edges.iloc[2:]]), **ENDS).compute()
-    weighted = getattr(gf, name)(edges.assign(w=[1, 1, 2, 2]), **ENDS, weight="w").compute()
-    pd.testing.assert_frame_equal(weighted, doubled)
-
-
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
 def test_the_scale_of_the_weights_changes_no_bit(name, scale):
     edges, few = rmat(weighted=True), {"max_iter": 3, "fail_on_nonconvergence": False}

@@ -24,11 +24,6 @@ SOON = 1.0  # seconds that all strangers together may cost
 HELLO = handshake.HELLO.pack(1, 0, bytes(32)) + bytes(32)  # with a proof that is wrong
 
 
-def is_open(port):
-    with socket.socket() as line:
-        return line.connect_ex(("127.0.0.1", port)) == 0
-
-
 def hung_up(line, within=10.0):
     """Say whether the other side closes a connection without having said anything."""
     line.settimeout(within)
@@ -163,20 +158,6 @@ def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
         listener.abort(ConnectionError("the test is over"))
         with pytest.raises(ConnectionError, match="the test is over"):
             connecting.result(20)
-
-
-def test_the_port_is_open_only_while_members_are_missing():
-    early = Listener("127.0.0.1", SECRET)
-    assert not is_open(early.port)
-    early.close()
-    with Gathering(3) as members:
-        reached(members.port).close()
-        members.bring(1)
-        time.sleep(0.1)
-        assert is_open(members.port)
-        members.bring(2)
-        talk(members)
-        assert not is_open(members.port)
 
 
 # Between a member and the port that it calls

@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import pathlib
 import signal
-import subprocess
-import sys
 import time
 
 import dask
@@ -132,44 +129,6 @@ def test_no_forest_passes_through_host_memory(client, protocol, kind):
     if protocol == "ucxx" or kind != "strings":
         assert host < vertices
     same(labels.compute(), kind)
-
-
-SCRIPT = """
-import dask_graphflow as gf, dask_graphflow.components.program  # before Dask: so do its workers
-import on_workers
-from test_two_gpus import edges
-if __name__ == "__main__":
-    import dask_cuda, distributed
-    ends = {"source": "a", "target": "b", "inputs": "round-robin"}
-    with dask_cuda.LocalCUDACluster(n_workers=2, protocol="ucxx") as gpus, gpus.get_client() as client:
-        client.run(on_workers.watch)
-        distributed.wait(gf.connected_components(edges("int64"), **ends).persist())
-        print("host", sum(count["host"] for count in client.run(on_workers.sent).values()))
-"""
-
-
-def script(text, folder, **environment):
-    """Run a script in a process of its own; return what it printed."""
-    (folder / "script.py").write_text(text)
-    here = str(pathlib.Path(__file__).parent)
-    paths = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
-def test_nor_where_a_script_imports_the_library_before_dask(tmp_path):
-    pytest.importorskip("distributed_ucxx")
-    printed = script(SCRIPT, tmp_path)
-    assert int(printed.split("host")[1]) < len(expected("int64"))
 
 
 @pytest.mark.parametrize("kind", ["int64", "strings"])
