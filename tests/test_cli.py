@@ -784,3 +784,137 @@ def test_generate_refuses_what_is_there_and_what_cannot_be():
     run("generate", "path", "-n", 3, "-o", "path.csv")
     assert "--overwrite" in failing("generate", "path", "-n", 3, "-o", "path.csv")
     run("generate", "rmat", "--scale", 33, "-o", "out.csv", code=2)
+
+
+def test_text_in_a_parquet_file_makes_the_ids_of_csv_files_text():
+    pd.DataFrame({"id": ["x", "7"]}).to_parquet("ids.parquet")
+    Path("in.csv").write_text("a,b\n10,9\n")
+    run("components", "in.csv", *ENDS, "--vertices", "ids.parquet", "-o", "out.csv")
+    rows = ["vertex,component", "10,10", "7,7", "9,10", "x,x"]
+    assert Path("out.csv").read_text().split() == rows
+
+
+def test_integers_in_a_parquet_file_do_not_go_with_text_in_a_csv_file():
+    pd.DataFrame({"vertex": [7], "component": [7]}).to_parquet("seed.parquet")
+    Path("in.csv").write_text("a,b\n007,9\n")
+    arguments = ["in.csv", *ENDS, "--seed", "seed.parquet", "-o", "out.csv"]
+    assert "with --text-ids or --integer-ids" in failing("components", *arguments)
+    run("components", *arguments, "--integer-ids")  # as it says
+    assert Path("out.csv").read_text().split() == ["vertex,component", "7,7", "9,7"]
+
+
+def test_only_those_columns_of_an_id_are_text_that_have_text():
+    Path("in.csv").write_text("a,k,b\n10,x,9\n10,1,11\n")
+    sides = ["--source", "a", "--source", "k", "--target", "b", "--target", "k"]
+    run("components", "in.csv", *sides, "-o", "out.parquet")
+    labels = pd.read_parquet("out.parquet")
+    assert labels.values.tolist() == [
+        [9, "x", 9, "x"],
+        [10, "1", 10, "1"],
+        [10, "x", 9, "x"],
+        [11, "1", 10, "1"],
+    ]
+
+
+def test_a_quote_that_does_not_begin_a_cell_is_a_character(tmp_path):
+    lines = [f'{i},5" pipe,{i + 1}' for i in range(50)]
+    Path("in.csv").write_text("\n".join(["a,note,b", *lines]))
+    for known in (False, True):
+        how = Format(quoted=known)
+        table = Reader(40, tmp_path, how).read(find_files(["in.csv"]), ["a", "b"])
+        assert table.frame.compute(scheduler="sync")["a"].tolist() == list(range(50))
+
+
+def test_a_cell_may_be_larger_than_arrows_blocks():
+    note = "1,2\n" * 600_000
+    Path("in.csv").write_text(f'a,note,b\n1,"{note}",2\n2,,3\n')
+    out, _ = run("components", "in.csv", *ENDS, "-o", "out.csv")
+    assert "vertices     3\nedges        2\n" in out
+
+
+def test_a_header_may_have_numbers_if_asked_or_in_other_columns():
+    Path("in.csv").write_text("0,1,2024\n5,6,7\n")
+    ends = ["--source", "0", "--target", "1"]
+    out, _ = run("components", "in.csv", *ends, "--header", "-o", "out.csv")
+    assert "edges        1\n" in out
+    Path("in.csv").write_text("a,b,2024\n5,6,7\n")
+    run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
+
+
+def test_vertices_without_a_header_are_all_read_and_a_seed_has_one():
+    Path("ids.csv").write_text("7\n8\n")
+    Path("in.csv").write_text("1,2\n")
+    Path("seed.csv").write_text("vertex,component\n2,2\n3,2\n")
+    ends, vertices = ["--source", "0", "--target", "1"], ["--vertices", "ids.csv"]
+    Path("named.csv").write_text("0,1\n1,2\n")
+    message = failing("components", "named.csv", *ends, *vertices, "-o", "out.csv")
+    assert "--no-header" in message
+    seed = ["--seed", "seed.csv"]
+    run("components", "in.csv", *ends, *vertices, *seed, "--no-header", "-o", "out.csv")
+    rows = ["vertex,component", "1,1", "2,1", "3,1", "7,7", "8,8"]
+    assert Path("out.csv").read_text().split() == rows
+
+
+def test_rows_of_a_block_read_twice_count_once(edges, tmp_path):
+    files = find_files(write_csv(edges))
+    table = Reader(5_000, tmp_path, Format()).read(files, ["a", "b"])
+    for _ in range(2):
+        table.frame.compute(scheduler="sync")
+    assert table.rows() == len(edges)
+
+
+def test_no_permission_to_write_is_named(edges, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(writing.tempfile, "mkdtemp", refuse)
+    message = failing("components", *write_csv(edges), *ENDS, "-o", "out.csv")
+    assert "out.csv: no permission to write there" in message
+
+
+def test_a_remote_transfer_that_fails_leaves_nothing(edges, monkeypatch):
+    def put(self, local, remote, recursive):
+        self.pipe(remote, b"half of it")
+        raise OSError("connection lost")
+
+    run("components", *write_csv(edges), *ENDS, "-o", "memory://out.csv")
+    before = dict(MemoryFileSystem.store)
+    monkeypatch.setattr(MemoryFileSystem, "put", put)
+    message = failing("components", "in.csv", *ENDS, "-o", "memory://out.csv", "--overwrite")
+    assert "connection lost" in message
+    assert before == MemoryFileSystem.store
+
+
+def test_overwrite_leaves_other_files_on_a_remote_file_system(edges):
+    run("components", *write_csv(edges), *ENDS, "-o", "memory://out/")
+    MemoryFileSystem().pipe("/out/letter.txt", b"")
+    before = dict(MemoryFileSystem.store)
+    message = failing("components", "in.csv", *ENDS, "-o", "memory://out/", "--overwrite")
+    assert "'letter.txt'" in message
+    assert before == MemoryFileSystem.store
+
+
+def test_a_folder_of_data_in_the_place_of_a_file_is_not_overwritten(edges):
+    os.mkdir("out.parquet")
+    edges.to_parquet("out.parquet/part.0.parquet")
+    arguments = [*write_csv(edges), *ENDS, "-o", "out.parquet", "--overwrite"]
+    assert "'part.0.parquet'" in failing("components", *arguments)
+    assert len(pd.read_parquet("out.parquet")) == len(edges)
+    os.rename("out.parquet/part.0.parquet", "moved.parquet")  # as the message says
+    run("components", *arguments)
+    check(pd.read_parquet("out.parquet"), expected(edges))
+
+
+def test_a_link_to_the_input_that_is_put_at_the_output_meanwhile_is_not_overwritten(
+    edges, monkeypatch
+):
+    def compute(*given):
+        os.symlink("in.csv", "out.csv")
+        return original(*given)
+
+    write_csv(edges)
+    original = engine.Engine.compute
+    monkeypatch.setattr(engine.Engine, "compute", compute)
+    message = failing("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
+    assert "would replace" in message
+    assert len(pd.read_csv("in.csv")) == len(edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -273,3 +274,32 @@ def test_the_loops_of_a_program_are_loaded_and_those_of_another_are_not(tmp_path
 
 def _twice(x):
     return x + x
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_garbage_collector_pauses_while_numba_compiles(collecting, fails):
+    seen = []
+
+    def kernel(x):
+        return x.missing if fails else x + 1
+
+    class Watching(compiling.event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    before = gc.isenabled()
+    try:
+        gc.enable() if collecting else gc.disable()
+        with (
+            compiling.event.install_listener("numba:compile", Watching()),
+            pytest.raises(compiling.numba.TypingError) if fails else nullcontext(),
+        ):
+            compiling.numba.njit(kernel)(1)
+        assert set(seen) == {False}
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable() if before else gc.disable()

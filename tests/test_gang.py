@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import signal
@@ -27,6 +28,7 @@ from distributed import (
 from members import SIZES, eventually
 from members import certified as certified_in
 
+from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang
 from dask_graphflow.scheduling.membership import Membership
@@ -627,3 +629,134 @@ def encrypted(channel, shard, rank):
     part = total(channel, shard, rank)
     (peer,) = channel._peers.values()
     return part.assign(total=sum(isinstance(part, ssl.SSLSocket) for part in vars(peer).values()))
+
+
+class Communicator:
+    def __init__(self, folder, size, name, rank):
+        self.aborted = [folder / f"{name[0]}-{other}" for other in range(size)]
+        self.own = self.aborted[rank]
+
+    def swap(self, to, sent, source, size):
+        assert eventually(self.own.exists, 60)  # a kernel that waits for what is never sent
+
+    def abort(self):
+        self.own.touch()
+        assert eventually(lambda: all(file.exists() for file in self.aborted), 60)
+
+
+class Nccl:
+    """What a worker has of NCCL, with files in a folder that all workers see.
+
+    As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def device(self):
+        return str(os.getpid()).encode()
+
+    def ordinal(self):
+        return 0
+
+    def new_name(self):
+        return (time.time_ns(),)
+
+    def Communicator(self, size, name, rank, *, on):  # noqa: N802
+        return Communicator(self.folder, size, name, rank)
+
+
+class Kept(carriers.Communicators):
+    def __init__(self, folder):
+        super().__init__()
+        self._nccl = Nccl(folder)
+
+    def nccl(self):
+        return self._nccl
+
+
+@functools.cache
+def kept_here(folder):
+    """Return what this worker keeps."""
+    return Kept(folder)
+
+
+def on_devices(channel, shard, rank, folder, fails):
+    carrier = carriers.carrier(channel, kept_here(folder))
+    if fails and rank == 1:
+        time.sleep(0.5)
+        raise ZeroDivisionError("of member 1")
+    if fails:
+        carrier.take(1, 1, b"", 5, True)
+    return total(channel, shard, rank)
+
+
+def drop_here(folder):
+    kept_here(folder).drop_all()
+
+
+def test_a_member_fails_while_another_waits_on_its_device_and_the_next_run_works(client, tmp_path):
+    shards = [delayed(shard)(i) for i in range(2)]
+    lazy = gang.run(shards, on_devices, None, tmp_path, True, name="on-devices", alone=True)
+    failed = client.compute(lazy)
+    assert isinstance(failed[0].exception(timeout=10), ZeroDivisionError)
+    del failed
+    begin = time.monotonic()
+    after = gang.run(shards, on_devices, None, tmp_path, False, name="after", alone=True)
+    futures = client.compute(after)
+    assert [found(part) for part in client.gather(futures)] == [
+        {"rank": [rank], "total": [2]} for rank in range(2)
+    ]
+    assert time.monotonic() - begin < 10
+    del futures
+    client.run(drop_here, tmp_path)
+    assert nothing_left(client)
+
+
+@pytest.mark.slow
+def test_clients_that_call_at_once(client):
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as one,
+        Client(cluster, set_as_default=False) as two,
+    ):
+        answers = {}
+
+        def call(which, client):
+            with client.as_current():
+                result = gang.run(frame(2), total, META, name=f"of-{which}")
+                answers[which] = found(client.compute(result).result(timeout=20))
+
+        threads = [threading.Thread(target=call, args=pair) for pair in (("a", one), ("b", two))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == {"a": expected(2), "b": expected(2)}
+
+
+def test_a_result_that_is_let_go_is_as_cancelled(client, tmp_path):
+    run = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="released").persist()
+    began(tmp_path, 2)
+    del run
+    assert nothing_left(client, 2)
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_later(mortal):
+    assert found(gang.run(frame(2), total, META).compute()) == expected(2)
+    mortal.cluster.scale(3)
+    mortal.wait_for_workers(3, timeout=30)
+    ports = gang.run(frame(3), where, META).compute().total
+    assert len(set(ports)) == 3
+
+
+@pytest.mark.slow
+def test_a_graph_made_before_there_is_a_cluster(tmp_path):
+    result = gang.run(frame(2), total, META)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        assert found(client.compute(result).result(timeout=30)) == expected(2)
+        assert nothing_left(client)

@@ -568,3 +568,57 @@ def test_values_that_are_refused_are_left_to_networkx():
         ours("katz_centrality", nx.path_graph(3), beta={0: 1, 1: 1, 2: 1})
     with pytest.raises(nx.NetworkXNotImplemented, match="self loops"):
         ours("core_number", nx.Graph([(1, 1)]))
+
+
+class Reversed(nx.DiGraph):
+    """A graph that shows each of its edges reversed."""
+
+    adj = succ = property(lambda self: nx.classes.coreviews.AdjacencyView(self._pred))
+    pred = property(lambda self: nx.classes.coreviews.AdjacencyView(self._succ))
+    neighbors = successors = nx.DiGraph.predecessors
+    predecessors = nx.DiGraph.successors
+
+
+def complement(graph):
+    return nx.approximation.kcomponents._AntiGraph(nx.complement(graph))
+
+
+@pytest.mark.parametrize(
+    ("kind", "graph"),
+    [(complement, nx.lollipop_graph(4, 5)), (Reversed, nx.gnm_random_graph(9, 20, 1, True))],
+)
+@pytest.mark.parametrize(
+    "name", ["core_number", "pagerank", "degree_centrality", "closeness_centrality"]
+)
+def test_a_class_that_overrides_its_adjacency_is_read_by_it(kind, graph, name):
+    shown = kind(graph)
+    wanted = graph.reverse() if kind is Reversed else graph
+    assert ours(name, shown) == ours(name, wanted) == pytest.approx(getattr(nx, name)(wanted))
+    # NetworkX's own function may use other members, so a call that does not name the backend is left to it.
+    assert "overrides" in str(backend.should_run(name, (shown,), {}))
+
+
+@pytest.mark.parametrize("name", ["adj", "nodes", "neighbors", "__getitem__", "pred", "edges"])
+def test_members_that_disagree_are_left_to_networkx(name):
+    found = {"nodes": property(lambda graph: [0, 1]), "edges": property(lambda graph: [(0, 1)])}
+    found["adj"] = found["pred"] = property(lambda graph: {0: {}, 1: {}, 2: {}})
+    other = type("Other", (nx.DiGraph,), {name: found.get(name, lambda graph, node: [node])})
+    with pytest.raises(NotImplementedError, match=f"Other overrides {name}.* disagree"):
+        convert_from_nx(other([(0, 1), (1, 2)]))
+
+
+@pytest.mark.parametrize("value", [True, np.float32(0.5), np.uint8(7), 2**63, -1, np.int8(-3)])
+def test_numbers_of_every_type_are_weights(value):
+    graph = nx.Graph([(0, 1, {"weight": value}), (1, 2)])
+    assert convert_from_nx(graph, {"weight": 1}).attributes["weight"].tolist() == [value, 1]
+
+
+def test_sums_of_integers_are_integers():
+    graph = nx.Graph([(0, 1, {"weight": 2}), (1, 2, {"weight": 3})])
+    found = ours("single_source_dijkstra_path_length", graph, 0)
+    assert (
+        str(found) == str(nx.single_source_dijkstra_path_length(graph, 0)) == "{0: 0, 1: 2, 2: 5}"
+    )
+    graph[0][1]["weight"] = 2**53
+    with pytest.raises(NotImplementedError):
+        ours("single_source_dijkstra_path_length", graph, 0)

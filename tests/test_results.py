@@ -17,6 +17,7 @@ from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
+from dask_graphflow.costs import cluster
 from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.call import Call
 
@@ -156,3 +157,34 @@ def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, member
     assert found[last].dropna().tolist() == [
         v for v, row in zip(wanted, found.row, strict=True) if row % 2
     ]
+
+
+@pytest.mark.usefixtures("host_memory")
+def test_estimates_and_plots_in_an_event_loop_say_how_to_ask(edges, monkeypatch):
+    links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.01, level=1e-3, gang=0.05)
+    monkeypatch.setattr(cluster, "measure_links", lambda *_, **__: links)
+    monkeypatch.setattr(cluster, "_own_links", {})  # no other test has measured them
+    pytest.importorskip("matplotlib").use("agg")
+    size = {"num_edges": 400, "num_vertices": 200}
+    asks = {
+        "gf.estimate": lambda g: gf.estimate(edges, "bfs", **ENDS, **size),
+        r"gf.estimate, which measures links,": lambda g: gf.estimate(
+            edges, "bfs", gf.costs.ClusterSpec(), **ENDS, **size
+        ),
+        "gf.calibrate": lambda g: gf.calibrate(fresh=False, progress=False),
+        "gf.plot.neighborhood": lambda g: gf.plot.neighborhood(g, 0),
+        "gf.plot.components": lambda g: gf.plot.components(g.connected_components()),
+        "gf.plot.trace": lambda g: gf.plot.trace(g.bfs(**SOURCE, trace=True)[1]),
+    }
+
+    async def main():
+        how = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+        async with Client(asynchronous=True, dashboard_address=":0", **how):
+            graph = on_backend(gf.Graph(edges, **ENDS, directed=False).persist())
+            for name, ask in asks.items():
+                with pytest.raises(ex.UsageError, match=rf"{name} waits .*asyncio\.to_thread"):
+                    ask(graph)
+                if name != "gf.calibrate":  # it would measure the kernels
+                    await asyncio.to_thread(ask, graph)  # what the message advises
+
+    asyncio.run(main())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
@@ -279,3 +280,57 @@ def test_members_listen_where_others_call_them(listens, known, hosts):
 
 
 met: list[int] = []  # of this process: how many strangers came each time
+
+
+@pytest.mark.alone
+def test_strangers_that_keep_coming_do_not_keep_members_apart():
+    over = threading.Event()
+
+    def come(port):
+        lines = deque()
+        while not over.is_set():
+            line = socket.socket()
+            line.setblocking(False)
+            line.connect_ex(("127.0.0.1", port))
+            lines.append(line)
+            if len(lines) > COUNT:
+                lines.popleft().close()
+        for line in lines:
+            line.close()
+
+    with Gathering(2) as members:
+        reached(members.port).close()
+        coming = threading.Thread(target=come, args=(members.port,))
+        coming.start()
+        time.sleep(0.2)
+        began = time.perf_counter()
+        members.bring(1)
+        try:
+            talk(members)
+            assert time.perf_counter() - began < SOON
+        finally:
+            over.set()
+            coming.join()
+
+
+def is_open(port):
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_the_port_is_open_only_while_members_are_missing():
+    early = Listener("127.0.0.1", SECRET)
+    assert not is_open(early.port)
+    early.close()
+    with Gathering(3) as members:
+        reached(members.port).close()
+        members.bring(1)
+        time.sleep(0.1)
+        assert is_open(members.port)
+        members.bring(2)
+        talk(members)
+        assert not is_open(members.port)
+
+
+def known(dask_scheduler):
+    return len(dask_scheduler.tasks)
