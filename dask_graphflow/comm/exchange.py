@@ -205,8 +205,8 @@ class Exchange:
             self._traffic.packing += packed_at - began
             name = b"" if dtype is None else dtype.str.encode()
             carried, size = on_device(raw), raw.nbytes
-            what = KINDS.index(kind), FORMS.index(form), carried, name, count, size
-            header = HEADER.pack(self._round, *what, *numbers)
+            fields = KINDS.index(kind), FORMS.index(form), carried, name, count, size
+            header = HEADER.pack(self._round, *fields, *numbers)
             if carried:
                 assert self._carrier is not None, "who deals arrays on a device says so"
                 raw = self._carrier.post(to, raw)
@@ -240,11 +240,12 @@ class Exchange:
         for step in range(1, self.size):
             source, to = (self.rank - step) % self.size, (self.rank + step) % self.size
             message = self._channel.receive(source)
-            number, what, form, carried, name, count, size, *totals = HEADER.unpack_from(message)
-            if (number, KINDS[what]) != (self._round, kind):
+            number, index, form, carried, name, count, size, *totals = HEADER.unpack_from(message)
+            if (number, KINDS[index]) != (self._round, kind):
                 raise GraphflowError(
-                    f"member {source} sent round {number}, {KINDS[what]!r}, where member {self.rank} is at "
-                    f"round {self._round}, {kind!r}; all members have to do the same rounds"
+                    f"member {source} sent round {number}, {KINDS[index]!r}, where member "
+                    f"{self.rank} is at round {self._round}, {kind!r}; all members have to do the same "
+                    "rounds"
                 )
             sums = [ours + theirs for ours, theirs in zip(sums, totals, strict=False)]
             most = max(most, totals[SUMS])

@@ -99,13 +99,13 @@ def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
         The indices in `column` of the values.
     """
     count = size if at is None else len(at)
-    how = form(count, size)
+    packed_form = form(count, size)
     width = 0 if column is None else count * column.dtype.itemsize
     begin = -(-width // 8) * 8
     kernels = kernels_of("outbox", at if column is None else column)
-    if how == "pairs":
+    if packed_form == "pairs":
         tail = at.astype(index_dtype(size), copy=False).view(np.uint8)
-    elif how == "marked":
+    elif packed_form == "marked":
         tail = kernels.to_marks(at, size)
     else:
         begin, tail = width, None
@@ -118,17 +118,17 @@ def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
             values[:] = column[where]
         else:
             kernels.take(column, where, values)
-    return Packed(how, count, None if column is None else column.dtype, raw)
+    return Packed(packed_form, count, None if column is None else column.dtype, raw)
 
 
 def unpack(packed: Packed, size: int) -> tuple[Any, Any]:
     """Return the indices of a box's entries (None for all), and their values (None if it has none)."""
-    how, count, dtype, raw = packed
+    packed_form, count, dtype, raw = packed
     width = 0 if dtype is None else count * dtype.itemsize
     values = None if dtype is None else raw[:width].view(dtype)
     tail = raw[-(-width // 8) * 8 :]
-    if how == "pairs":
+    if packed_form == "pairs":
         return tail.view(index_dtype(size)), values
-    if how == "marked":
+    if packed_form == "marked":
         return kernels_of("outbox", raw).from_marks(tail, size), values
-    return (None if how == "dense" else tail[:0].view(index_dtype(size))), values
+    return (None if packed_form == "dense" else tail[:0].view(index_dtype(size))), values

@@ -146,12 +146,12 @@ def build(
     able = threads, math.inf if choose is None else placement.task_memory(device)
     kinds = [_dtype(weight) for weight in weights]
     own = device, kinds, len(weights) < len(ends), able, partitions
-    devices, told, list_some, able_to, order = zip(
+    devices, dtype_lists, list_some, able_to, order = zip(
         *numbering.swap(exchange, [own] * exchange.size), strict=True
     )
     if any(devices):
         exchange = Exchange(channel, device=True)
-    dtypes = [dtype for own in told for dtype in own]
+    dtypes = [dtype for own in dtype_lists for dtype in own]
     vertices, numbered = numbering.number(exchange, ends)
     numbers = [pair for pair in numbered if pair[1] is not None]
     listing = [side for side, target in numbered if target is None]
@@ -236,10 +236,10 @@ def into(shard: Shard, exchange: Exchange) -> Any:
         return shard.here("into", host.out)
 
     def make() -> Any:
-        found = entered(host, exchange)
-        if host.placed is None and not isinstance(found, Edges):
-            return found
-        edges = edges_of(found)
+        rows_or_edges = entered(host, exchange)
+        if host.placed is None and not isinstance(rows_or_edges, Edges):
+            return rows_or_edges
+        edges = edges_of(rows_or_edges)
         labels, columns = None, host.size
         if host.placed is not None:  # within a row, ends are in the order of their numbers
             labels, columns = host.placed.places, host.count
@@ -270,13 +270,13 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
     return edges_of(entered(shard, exchange))
 
 
-def edges_of(found: Any) -> Edges:
+def edges_of(rows_or_edges: Any) -> Edges:
     """Return edges unchanged, or convert rows to edges whose targets are the vertices of the rows."""
-    if isinstance(found, Edges):
-        return found
-    kernels = kernels_of("rows", found.ends)
-    owners = kernels.owners(found, found.ends.dtype, threads=gang.threads())
-    return Edges(found.ends, owners, found.weights)
+    if isinstance(rows_or_edges, Edges):
+        return rows_or_edges
+    kernels = kernels_of("rows", rows_or_edges.ends)
+    owners = kernels.owners(rows_or_edges, rows_or_edges.ends.dtype, threads=gang.threads())
+    return Edges(rows_or_edges.ends, owners, rows_or_edges.weights)
 
 
 def entered(shard: Shard, exchange: Exchange) -> Any:
@@ -346,7 +346,7 @@ def _dealt_in_slices(
     counts = numbering.swap(exchange, [len(slices)] * exchange.size)
     return _dealt(
         exchange,
-        (_cut(whole, some) for some in slices),
+        (_cut(whole, positions) for positions in slices),
         [[(rank, i) for i in range(count)] for rank, count in enumerate(counts)],
         _by_grain(bounds),
         GRAIN.bit_length() - 1,
@@ -371,8 +371,8 @@ def _renamed(edges: Edges, names: np.ndarray, threads: int) -> Edges:
     return Edges(source, target, edges.weight)
 
 
-def _cut(edges: Edges, some: slice) -> Edges:
-    return Edges(*(None if side is None else side[some] for side in edges))
+def _cut(edges: Edges, positions: slice) -> Edges:
+    return Edges(*(None if side is None else side[positions] for side in edges))
 
 
 def _consumed(numbers: list[Any], weights: list[Any], turned: bool) -> Iterator[Edges]:
@@ -396,8 +396,7 @@ def _edges_by_grain(
         edges += kernels_of("partition", side).count_grains(
             side, grains, shift=shift, threads=threads
         )
-    told = exchange.all_gather(edges)
-    total: np.ndarray = sum(told[1:], start=told[0])
+    total: np.ndarray = np.sum(exchange.all_gather(edges), axis=0)
     return total
 
 
@@ -454,22 +453,22 @@ def _dealt(
         piece = next(edges, none)
         values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
         ends, copies = aligned(((piece.source, piece.target if both else None), values))
-        how: dict[str, Any] = {"shift": shift, "threads": threads}
+        options: dict[str, Any] = {"shift": shift, "threads": threads}
         stays = stay and piece is not none and _is_smaller(values, exchange.size)
         if stays:
-            how["but"] = exchange.rank
+            options["but"] = exchange.rank
         parts = kernels_of("partition", piece.source).parted(
-            copies, *ends, owners, exchange.size, **how
+            copies, *ends, owners, exchange.size, **options
         )
         for column, own, whole in zip(columns, parts, values, strict=True):
             dealt += sum(map(len, own))
-            told = exchange.all_to_all(own)
+            swapped = exchange.all_to_all(own)
             if stays:
-                told[exchange.rank] = whole
+                swapped[exchange.rank] = whole
                 dealt += len(whole)
-            elif told[exchange.rank].base is not None:  # a view would keep the sent data alive
-                told[exchange.rank] = told[exchange.rank].copy()
-            for source, arrived in enumerate(told):
+            elif swapped[exchange.rank].base is not None:  # a view would keep the sent data alive
+                swapped[exchange.rank] = swapped[exchange.rank].copy()
+            for source, arrived in enumerate(swapped):
                 got[column][source].append(arrived)
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
     sent, arrived_ = exchange.all_reduce(sums=(dealt, sum(received))).sums
@@ -483,11 +482,11 @@ def _dealt(
         for rank, places in enumerate(order)
         for number, place in enumerate(places)
     )
-    found: list[Any] = list(none)
+    result_columns: list[Any] = list(none)
     for column in columns:
         in_order = [got[column][rank][number] for _, rank, number in pieces]
-        found[column] = in_order or [none[column]]
-    return Edges(*found)
+        result_columns[column] = in_order or [none[column]]
+    return Edges(*result_columns)
 
 
 def _is_smaller(columns: Sequence[np.ndarray], members: int) -> bool:

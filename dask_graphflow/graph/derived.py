@@ -88,5 +88,5 @@ def _derived(
         made.kept("occurs", lambda: exists)  # a vertex without its self-loops is still a vertex
         return made
 
-    found: Shard = numbering.kept_by_all(host, exchange, name, make)
-    return found if shard is host else on_this_device(found)
+    derived: Shard = numbering.kept_by_all(host, exchange, name, make)
+    return derived if shard is host else on_this_device(derived)

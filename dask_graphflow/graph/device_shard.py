@@ -64,9 +64,9 @@ class DeviceShard(Shard):
         try:
             return self.kept(name, lambda: lift(value))
         except GraphMemoryError:
-            found = self.kept(name, lambda: lift(value, linked=True))
+            linked = self.kept(name, lambda: lift(value, linked=True))
         self._linked.add(name)
-        return found
+        return linked
 
     def let_go(self) -> None:
         """Drop the cached copies that take device memory; edges read over the link take none."""
@@ -76,8 +76,8 @@ class DeviceShard(Shard):
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows whose ends are the positions of the vertices in this shard."""
-        found: Local = self.here(f"local {which}", self.host.local(which, threads))
-        return found
+        local: Local = self.here(f"local {which}", self.host.local(which, threads))
+        return local
 
 
 def on_this_device(shard: Shard) -> Shard:

@@ -63,9 +63,9 @@ def kind(dtype: Any) -> str:
         return _arrow_kind(dtype.pyarrow_dtype, str(dtype))
     if isinstance(dtype, pd.PeriodDtype):
         return "period"
-    found = next((name for name, test in _TESTS.items() if test(dtype)), None)
-    if found is not None:
-        return found
+    kind_name = next((name for name, test in _TESTS.items() if test(dtype)), None)
+    if kind_name is not None:
+        return kind_name
     # cuDF's decimals, recognized by name because nothing here imports cuDF.
     return "decimal" if type(dtype).__name__.startswith("Decimal") else str(dtype)
 
@@ -115,17 +115,17 @@ def plain(dtype: Any) -> np.dtype:
     """Return NumPy's dtype for a dtype of numbers."""
     if isinstance(dtype, pd.ArrowDtype):
         dtype = dtype.pyarrow_dtype.to_pandas_dtype()
-    found: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
-    return found
+    numpy_dtype: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    return numpy_dtype
 
 
 def limits(dtype: Any) -> tuple[int, int]:
     """Return the ends of the range in which a dtype of numbers holds every integer exactly."""
-    found = plain(dtype)
-    if found.kind == "f":
-        most = 2 ** (np.finfo(found).nmant + 1)
+    numpy_dtype = plain(dtype)
+    if numpy_dtype.kind == "f":
+        most = 2 ** (np.finfo(numpy_dtype).nmant + 1)
         return -most, most
-    info = np.iinfo(found)
+    info = np.iinfo(numpy_dtype)
     return int(info.min), int(info.max)
 
 
@@ -157,8 +157,8 @@ def values_of(series: Any) -> Any:
             name = values.dtype.name  # pandas' nullable integers are named "Int8" and "UInt8"
             nullable = "boolean" if name == "bool" else name.replace("i", "I").replace("u", "U")
             values = values.astype(nullable)
-        found = values.array.take(series.cat.codes.to_numpy(), allow_fill=True)
-        return pd.Series(found, index=series.index, name=series.name)
+        decoded = values.array.take(series.cat.codes.to_numpy(), allow_fill=True)
+        return pd.Series(decoded, index=series.index, name=series.name)
     return series.astype(dtype)
 
 
@@ -168,18 +168,18 @@ def vertex_dtype(series: Any, role: str) -> Any:
     For a categorical, sparse or dictionary column, this is the dtype of its values.
     """
     dtype = values_dtype(series.dtype)
-    found = kind(dtype)
-    if found in ID_KINDS:
+    dtype_kind = kind(dtype)
+    if dtype_kind in ID_KINDS:
         return dtype
-    what = f"{role}={series.name!r}" if role in FRAMES else role
-    if found == "float" and role in FRAMES:
+    subject = f"{role}={series.name!r}" if role in FRAMES else role
+    if dtype_kind == "float" and role in FRAMES:
         astype = f"{FRAMES[role]}.astype({{{series.name!r}: 'int64'}})"
         advice = f"If the floats are whole numbers with gaps, drop the nulls and use {astype}"
-    elif found == "float":
+    elif dtype_kind == "float":
         advice = "Write whole numbers as integers, such as 1 instead of 1.0"
     else:
         advice = f"To use them as ids, {to_text(series.name, role, dtype)}"
-    raise VertexTypeError(f"{what} has dtype {dtype}; {ALLOWED}. {advice}")
+    raise VertexTypeError(f"{subject} has dtype {dtype}; {ALLOWED}. {advice}")
 
 
 def to_text(column: Any, role: str, dtype: Any = None) -> str:
@@ -325,13 +325,13 @@ def check_objects(series: pd.Series, role: str) -> None:
     if isinstance(series.dtype, pd.CategoricalDtype):
         values = pd.Series(series.dtype.categories)
     if values.dtype == object and not _is_text(values):
-        found = pdtypes.infer_dtype(values, skipna=True)
+        inferred = pdtypes.infer_dtype(values, skipna=True)
         advice = to_text(series.name, role)
         if values is series and series.infer_objects().dtype != object:
             advice = "convert the column with infer_objects()"
-        what = f"{role} column {series.name!r}" if role in FRAMES else role
+        subject = f"{role} column {series.name!r}" if role in FRAMES else role
         raise VertexTypeError(
-            f"{what} holds Python objects ({found}); {ALLOWED}, which can be "
+            f"{subject} holds Python objects ({inferred}); {ALLOWED}, which can be "
             f"hashed and sorted. To use them as ids, {advice}; or give an id of several parts as several "
             "columns"
         )

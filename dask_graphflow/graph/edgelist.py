@@ -157,11 +157,11 @@ class EdgeColumns:
 
         def side(columns: tuple[Any, ...]) -> Ends:
             parts = zip(self.names, columns, self.dtypes, strict=True)
-            found = {
+            converted = {
                 name: self._ids(series[column], dtype, frame, where)
                 for name, column, dtype in parts
             }
-            return Ends(type(frame), found)
+            return Ends(type(frame), converted)
 
         return side(self.source), side(self.target), weight
 
@@ -169,10 +169,10 @@ class EdgeColumns:
         """Return ids converted to the dtype that all partitions must have."""
         if series.dtype == dtype or not len(series):
             return dtypes.exactly(series, dtype)
-        found, announced = dtypes.kind(series.dtype), dtypes.kind(dtype)
-        whole = found == "float" and announced == "integer"
+        actual, announced = dtypes.kind(series.dtype), dtypes.kind(dtype)
+        whole = actual == "float" and announced == "integer"
         try:
-            if found != announced and not whole:
+            if actual != announced and not whole:
                 raise Inexact
             return dtypes.exactly(series, dtype)
         except Inexact as error:
@@ -196,13 +196,13 @@ class EdgeColumns:
                 advice = self._one_dtype(name, series.dtype, dtype)
             raise VertexTypeError(_differs(where, series, dtype, value) + advice) from error
 
-    def _one_dtype(self, column: Any, found: Any, announced: Any) -> str:
+    def _one_dtype(self, column: Any, actual: Any, announced: Any) -> str:
         """Return advice, as the end of a message, on how to give all partitions one dtype."""
-        kinds = {dtypes.kind(found), dtypes.kind(announced)}
+        kinds = {dtypes.kind(actual), dtypes.kind(announced)}
         if kinds == {"datetime", "datetime with a time zone"}:
             return "Give all partitions a time zone before the call, or none"
         try:
-            wide = dtypes.common_dtype(announced, found, "", "")
+            wide = dtypes.common_dtype(announced, actual, "", "")
         except VertexTypeError:
             if self.role != "edges":
                 return f"Give ids of the edges' type in all partitions of {self.role}"
@@ -215,12 +215,12 @@ class EdgeColumns:
             if column in pair
             for name in pair
         )
-        how = repr(dict.fromkeys(columns, str(wide)))
+        argument = repr(dict.fromkeys(columns, str(wide)))
         if self.role == "vertices" and len(self.names) == 1:  # `vertices` may be a series
-            how = repr(str(wide))
+            argument = repr(str(wide))
         return (
             "Give all partitions one dtype before the call, for example with "
-            f"{self.role}.astype({how})"
+            f"{self.role}.astype({argument})"
         )
 
     def _weight(self, frame: Any, where: str) -> Any:
@@ -263,14 +263,14 @@ def column_of(frame: Any, column: Any, where: str) -> Any:
         The partition has no such column, or has several.
     """
     try:
-        found = frame[column]
+        selected = frame[column]
     except KeyError as error:
         raise missing_column(frame, column, where) from error
-    if len(found.shape) != 1:
+    if len(selected.shape) != 1:
         raise EdgeListError(
             f"{where} has several columns {column!r}; give each column a name of its own"
         )
-    return found
+    return selected
 
 
 def _differs(where: str, series: Any, dtype: Any, value: Any) -> str:

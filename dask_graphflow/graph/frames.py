@@ -22,12 +22,12 @@ def as_pandas(frame: Any, name: str) -> str:
 
     It is empty for values that are not frames, or whose library has no such method.
     """
-    ways = ("to_pandas", "toPandas", "collect", "to_table", "df")
-    way = next((way for way in ways if callable(getattr(frame, way, None))), None)
-    if way is None or isinstance(frame, type):
+    methods = ("to_pandas", "toPandas", "collect", "to_table", "df")
+    method = next((method for method in methods if callable(getattr(frame, method, None))), None)
+    if method is None or isinstance(frame, type):
         return ""
-    more = ".to_pandas()" if way in ("collect", "to_table") else ""
-    return f". Convert it with {name}.{way}(){more}"
+    more = ".to_pandas()" if method in ("collect", "to_table") else ""
+    return f". Convert it with {name}.{method}(){more}"
 
 
 def kind(kernels: ModuleType) -> type:

@@ -86,11 +86,11 @@ def graph_bytes(
     """
     entries, index = edges * (1 if directed else 2) * share, index_bytes(vertices)
     rows = OFFSET * vertices * share + (index + weight_bytes) * entries
-    ways = 2 if directed else 1
+    directions = 2 if directed else 1
     given = (2 * id_bytes + weight_bytes) * edges * share
     keys = (KEY + weight_bytes) * entries * (2 / BLOCKS if device else 1)
     # The other direction is made from the first, after writing out the other end of each edge.
-    building = keys + rows * ways + (index * entries if directed else 0)
-    running = rows * (ways + copies) + scratch * (vertices * share + remote)
+    building = keys + rows * directions + (index * entries if directed else 0)
+    running = rows * (directions + copies) + scratch * (vertices * share + remote)
     running += (edge * edges + listed) * share
     return int(running - rows if built else given + max(building, running))

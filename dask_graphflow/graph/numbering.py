@@ -60,10 +60,10 @@ def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
         b"" if rank == exchange.rank else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         for rank, value in enumerate(values)
     ]
-    found = exchange.all_to_all([np.frombuffer(raw, np.uint8) for raw in sent])
+    received = exchange.all_to_all([np.frombuffer(raw, np.uint8) for raw in sent])
     return [
         values[rank] if rank == exchange.rank else pickle.loads(raw)
-        for rank, raw in enumerate(found)
+        for rank, raw in enumerate(received)
     ]
 
 
@@ -165,8 +165,8 @@ def _renumbered(
     counts = swap(exchange, [len(owned)] * exchange.size)
     first, count = sum(counts[: exchange.rank]), sum(counts)
     dtype = index_dtype(count)
-    told = exchange.all_to_all([(row.astype("int64") + first).astype(dtype) for row in rows])
-    by_row = np.concatenate(told)[order]
+    received = exchange.all_to_all([(row.astype("int64") + first).astype(dtype) for row in rows])
+    by_row = np.concatenate(received)[order]
     numbers = []
     for (source, target), place in zip(consumed(codes), places[1:], strict=True):
         own = by_row[place]
@@ -231,8 +231,8 @@ def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int =
     local = shard.host.local(which, threads)
     ends = local.slots, local.slot_bounds, shard.bounds
     name = f"mirrored {which if shard.directed else 'out'}"
-    told = kept_by_all(shard.host, exchange, name, lambda: Mirrors(exchange, *ends).mirrored)
-    return Mirrors(exchange, *ends, shard.here(name, told))
+    mirrored = kept_by_all(shard.host, exchange, name, lambda: Mirrors(exchange, *ends).mirrored)
+    return Mirrors(exchange, *ends, shard.here(name, mirrored))
 
 
 def occurs(shard: Shard, exchange: Exchange) -> Any:
@@ -274,11 +274,11 @@ def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
     if exchange.size == 1:
         return marks
     low, high = bounds[exchange.rank : exchange.rank + 2]
-    told = exchange.all_to_all([np.packbits(marks[a:b]) for a, b in itertools.pairwise(bounds)])
-    found = np.zeros(high - low, bool, like=marks)
-    for bits in told:
-        found |= np.unpackbits(bits)[: high - low].view(bool)
-    return found
+    received = exchange.all_to_all([np.packbits(marks[a:b]) for a, b in itertools.pairwise(bounds)])
+    marked = np.zeros(high - low, bool, like=marks)
+    for bits in received:
+        marked |= np.unpackbits(bits)[: high - low].view(bool)
+    return marked
 
 
 def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True) -> Any:
@@ -315,10 +315,10 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     xp = kernels_for(has).namespace
     near = numbers >= 0
     if near.any():
-        known = has[xp.asarray(numbers[near])]
-        numbers[near] = np.where(kernels_for(known).to_host(known), numbers[near], -1)
-    told = exchange.all_gather(numbers >= 0)
-    lost = np.flatnonzero(~np.any(told, axis=0))
+        is_vertex = has[xp.asarray(numbers[near])]
+        numbers[near] = np.where(kernels_for(is_vertex).to_host(is_vertex), numbers[near], -1)
+    recognized = exchange.all_gather(numbers >= 0)
+    lost = np.flatnonzero(~np.any(recognized, axis=0))
     if len(lost):
         raise unknown(ids, lost)
     return xp.asarray(np.unique(numbers[numbers >= 0]) if unique else numbers)
@@ -330,11 +330,10 @@ def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray
     Each member passes -1 for the vertices whose numbers it does not know.
     """
     assert shard.placed is not None
-    told = exchange.all_gather(numbers)
-    numbers = np.max(told, axis=0)
-    known = numbers >= 0
+    numbers = np.max(exchange.all_gather(numbers), axis=0)
+    is_vertex = numbers >= 0
     places = np.full(len(numbers), -1, np.int64)
-    places[known] = shard.placed.places[numbers[known]]
+    places[is_vertex] = shard.placed.places[numbers[is_vertex]]
     mine = (places >= shard.low) & (places < shard.high)
     return np.where(mine, places - shard.low, -1)
 
@@ -352,5 +351,5 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     asked = exchange.all_to_all(
         [distinct[a:b] - low for (a, b), low in zip(ranges, shard.homes, strict=False)]
     )
-    told = _stacked(swap(exchange, [shard.ids.iloc[rows] for rows in asked]))
-    return Vertices(shard.like, len(told), ids=told).named(places)
+    received_ids = _stacked(swap(exchange, [shard.ids.iloc[rows] for rows in asked]))
+    return Vertices(shard.like, len(received_ids), ids=received_ids).named(places)

@@ -46,8 +46,8 @@ def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
                 for low, high in itertools.pairwise(shard.bounds)
             ]
         )
-    told = exchange.all_to_all([there[q : q + 1] for q in range(exchange.size)])
-    ends = edges + int(np.sum(told)) if shard.directed else edges
+    received = exchange.all_to_all([there[q : q + 1] for q in range(exchange.size)])
+    ends = edges + int(np.sum(received)) if shard.directed else edges
     (total,) = exchange.all_reduce(sums=(ends,)).sums
     has = int(occurs(shard, exchange).sum())
     kind = "gpu" if placement.on_gpu_worker() else "cpu"

@@ -133,8 +133,8 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
     columns = [np.concatenate(parts) for parts in zip(*followed, strict=True)]
     sent = []
     for low, high in itertools.pairwise(cuts):
-        some = (columns[0] >= low) & (columns[0] < high)
-        part = _Followed(*(column[some] for column in columns))
+        in_part = (columns[0] >= low) & (columns[0] < high)
+        part = _Followed(*(column[in_part] for column in columns))
         along = kernels.rows_along(ahead, part.starts, part.counts)
         sent.append((part, _taken(vertices, along)))
     del ahead, index, vertices, predecessors, along  # before memory for the result is allocated

@@ -39,15 +39,15 @@ class RestoreIds(NamedTuple):
         `order` contains positions in the result. All members call it at once.
         """
         own = kernels_for(values).to_host(values)
-        told = exchange.all_to_all([own[piece] for piece in self.pieces])
-        found: np.ndarray = np.concatenate(told)
-        return found
+        parts = exchange.all_to_all([own[piece] for piece in self.pieces])
+        received: np.ndarray = np.concatenate(parts)
+        return received
 
     def bring(self, exchange: Exchange, values: Any, order: np.ndarray, threads: int) -> np.ndarray:
         """Return the values of some ids that this member stores, selected by `order`."""
-        told = self.received(exchange, values)
-        found: np.ndarray = kernels_of("rows", told).renamed(order, told, threads=threads)
-        return found
+        column = self.received(exchange, values)
+        ordered: np.ndarray = kernels_of("rows", column).renamed(order, column, threads=threads)
+        return ordered
 
 
 def restore_ids(shard: Shard, exchange: Exchange) -> RestoreIds:
@@ -64,5 +64,5 @@ def restore_ids(shard: Shard, exchange: Exchange) -> RestoreIds:
         order[numbers - low] = np.arange(len(numbers), dtype=order.dtype)
         return own._replace(order=order)
 
-    found: RestoreIds = kept_by_all(host, exchange, "restore_ids", make)
-    return found
+    cached: RestoreIds = kept_by_all(host, exchange, "restore_ids", make)
+    return cached

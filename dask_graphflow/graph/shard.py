@@ -158,16 +158,16 @@ class Shard(Memo, Subset):
         if self.placed is None:
             return places
         kernels, names = kernels_for(places), self.all_numbers
-        found = kernels_of("rows", names).renamed(kernels.to_host(places), names, threads=threads)
-        return kernels.namespace.asarray(found)
+        numbers = kernels_of("rows", names).renamed(kernels.to_host(places), names, threads=threads)
+        return kernels.namespace.asarray(numbers)
 
     @property
     def all_numbers(self) -> np.ndarray:
         """The number of the vertex at each place, on the host; -1 at empty places."""
         assert self.placed is not None, "vertices are in the order of their numbers"
         placed = self.placed
-        found: np.ndarray = self.host.kept("all numbers", lambda: placed.numbers(0, self.size))
-        return found
+        numbers: np.ndarray = self.host.kept("all numbers", lambda: placed.numbers(0, self.size))
+        return numbers
 
     def slot_numbers(self, which: str = "out", threads: int = 1) -> Any:
         """Return the numbers of the vertices of which :meth:`local` has mirrors."""
@@ -187,8 +187,8 @@ class Shard(Memo, Subset):
         def make() -> Local:
             return localize(self._made[which], self.bounds, self.rank, threads=threads)
 
-        found: Local = self.kept(f"local {which}", make)
-        return found
+        local: Local = self.kept(f"local {which}", make)
+        return local
 
     def owners(self, vertices: Any) -> Any:
         """Return the rank of the shard that owns each vertex."""

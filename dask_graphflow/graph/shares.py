@@ -303,11 +303,11 @@ def members(
         free = SPARED * device_room() if device else math.inf
         speed, streams = rate(device, threads, vertices), device_link() if device else 0.0
         own = own._replace(rate=speed, free=free, streams=streams)
-    told: list[Member] = swap(exchange, [own] * exchange.size)
+    all_members: list[Member] = swap(exchange, [own] * exchange.size)
     if isinstance(hybrid.shares, str) and exchange.size > 1:
-        own = told[exchange.rank]._replace(link=_link(exchange))
-        told = swap(exchange, [own] * exchange.size)
-    return told
+        own = all_members[exchange.rank]._replace(link=_link(exchange))
+        all_members = swap(exchange, [own] * exchange.size)
+    return all_members
 
 
 def _link(exchange: Exchange) -> float:
@@ -411,10 +411,9 @@ def placed(
         here = np.flatnonzero(group == index)
         parts = _parts(exchange, anyhow[here], degrees[here], [shares[m] for m in own])
         owners[here] = np.array(own, np.int16)[parts]
-    told = exchange.all_gather(owners)
-    everyone = np.concatenate(told)
-    places, bounds = arrange(everyone, exchange.size)
-    return Placed(places, homes), bounds, everyone
+    all_owners = np.concatenate(exchange.all_gather(owners))
+    places, bounds = arrange(all_owners, exchange.size)
+    return Placed(places, homes), bounds, all_owners
 
 
 def _degrees(
@@ -425,8 +424,8 @@ def _degrees(
     sides = list(itertools.chain.from_iterable(numbers))
     kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
     own = kernels.count_all(sides, count=size, threads=threads)
-    told = exchange.all_to_all([own[low:high] for low, high in itertools.pairwise(homes)])
-    degrees: np.ndarray = np.sum(told, axis=0)
+    counts = exchange.all_to_all([own[low:high] for low, high in itertools.pairwise(homes)])
+    degrees: np.ndarray = np.sum(counts, axis=0)
     return degrees
 
 
@@ -466,14 +465,13 @@ def _parts(
     """
     if len(shares) == 1:
         return np.zeros(len(keys), np.int64)
-    told = exchange.all_gather(weights.sum(keepdims=True))
-    total = int(np.sum(told))
+    total = int(np.sum(exchange.all_gather(weights.sum(keepdims=True))))
     whole = sum(shares) or 1.0
-    found = np.zeros(len(keys), np.int64)
+    parts = np.zeros(len(keys), np.int64)
     for upto in list(itertools.accumulate(shares))[:-1]:
         bound = _bound(exchange, keys, weights, total * upto / whole)
-        found += keys > np.uint64(bound) if bound >= 0 else 1
-    return found
+        parts += keys > np.uint64(bound) if bound >= 0 else 1
+    return parts
 
 
 def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: float) -> int:
@@ -484,8 +482,7 @@ def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: fl
         mine = digits >> np.uint64(DIGIT) == np.uint64(prefix)
         digits = (digits[mine] & np.uint64((1 << DIGIT) - 1)).astype(np.intp)
         own = np.bincount(digits, weights=weights[mine], minlength=1 << DIGIT)
-        told = exchange.all_gather(own)
-        histogram = np.sum(told, axis=0)
+        histogram = np.sum(exchange.all_gather(own), axis=0)
         running = below + np.cumsum(histogram)
         digit = min(int(np.searchsorted(running, target)), (1 << DIGIT) - 1)
         below = running[digit] - histogram[digit]
@@ -496,8 +493,8 @@ def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: fl
 
 def _scrambled(numbers: np.ndarray) -> np.ndarray:
     """Return a distinct pseudo-random number for each number (splitmix64)."""
-    found = numbers + np.uint64(0x9E3779B97F4A7C15)
-    found = (found ^ found >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    found = (found ^ found >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    scrambled: np.ndarray = found ^ found >> np.uint64(31)
+    bits = numbers + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ bits >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ bits >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    scrambled: np.ndarray = bits ^ bits >> np.uint64(31)
     return scrambled

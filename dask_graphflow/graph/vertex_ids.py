@@ -60,23 +60,23 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
                 f"{role} has {counted(len(given.columns), 'column')}; an id has "
                 f"{counted(len(names), 'part')} here: give one column for each part, and no others"
             )
-        found = given.reset_index(drop=True)
-        found.columns = names
+        frame = given.reset_index(drop=True)
+        frame.columns = names
     else:
-        found = listed(given, names, role)
-    if not len(found):
+        frame = listed(given, names, role)
+    if not len(frame):
         raise EdgeListError(f"{role} has no vertex; give at least one")
     for name in names:
-        if found[name].isna().any():
+        if frame[name].isna().any():
             raise EdgeListError(f"{role} has a null, which cannot be an id; leave it out")
     host = all(dtypes.is_integer(dtype) for dtype in ids.dtypes)
-    if is_pandas(type(found)):
+    if is_pandas(type(frame)):
         for name in names:
-            found[name] = typed(found[name], role, ids[name].dtype)
-    found = brought(found, pd.DataFrame() if host else ids)
+            frame[name] = typed(frame[name], role, ids[name].dtype)
+    frame = brought(frame, pd.DataFrame() if host else ids)
     for name in names:
-        found[name] = _converted(found[name], ids[name].dtype, role)
-    return found
+        frame[name] = _converted(frame[name], ids[name].dtype, role)
+    return frame
 
 
 def check_frame(given: Any, role: str) -> None:
@@ -163,10 +163,10 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
         OverflowError
     ):  # pandas 3.0 raises it for integers that no float can hold
         values = values.infer_objects()
-    found = pd.api.types.infer_dtype(values)
-    if values.dtype != object or found == "string":
+    inferred = pd.api.types.infer_dtype(values)
+    if values.dtype != object or inferred == "string":
         return values
-    if found == "integer" and dtype is not None and dtypes.is_integer(dtype):
+    if inferred == "integer" and dtype is not None and dtypes.is_integer(dtype):
         # These integers do not fit in 64 bits.
         unfit = [value for value in values if not _within(value, dtype)]
         raise _not_held(unfit[0], dtype, role)

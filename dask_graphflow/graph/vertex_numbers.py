@@ -64,9 +64,9 @@ def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
     if shard.placed is not None:
         # A member's places ascend by number, so they are grouped by home, in the order of homes.
         owners = shard.host.owners(shard.placed.places[first:last])
-        told = exchange.all_to_all([own[owners == rank] for rank in range(exchange.size)])
+        received = exchange.all_to_all([own[owners == rank] for rank in range(exchange.size)])
         own = np.zeros(shard.owned, own.dtype)
-        own[: shard.filled] = np.concatenate(told)
+        own[: shard.filled] = np.concatenate(received)
         own = kernels_for(shard.degrees).namespace.asarray(own)
     return Numbered(own, starts[-1], indices + first, starts)
 
@@ -86,8 +86,8 @@ def indices(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) 
     cuts = np.searchsorted(distinct, np.array(numbered.starts, like=distinct)).tolist()
     pieces = zip(itertools.pairwise(cuts), numbered.starts, strict=False)
     asked = exchange.all_to_all([distinct[a:b] - start for (a, b), start in pieces])
-    told = exchange.all_to_all([numbered.indices[rows] for rows in asked])
-    return kernels.namespace.asarray(np.concatenate(told)[places])
+    received = exchange.all_to_all([numbered.indices[rows] for rows in asked])
+    return kernels.namespace.asarray(np.concatenate(received)[places])
 
 
 def check(
@@ -95,10 +95,9 @@ def check(
 ) -> None:
     """Raise in all members if a program put a number that belongs to no vertex into a "vertex" column."""
     wrong = _wrong(numbered, values, occurs(shard, exchange))[:1]
-    told = exchange.all_gather(kernels_for(wrong).to_host(wrong))
-    found = np.concatenate(told)
-    if len(found):
-        raise _not_a_vertex(program, column, numbered, int(found[0]))
+    all_wrong = np.concatenate(exchange.all_gather(kernels_for(wrong).to_host(wrong)))
+    if len(all_wrong):
+        raise _not_a_vertex(program, column, numbered, int(all_wrong[0]))
 
 
 def _wrong(numbered: Numbered, values: Any, has: Any) -> Any:

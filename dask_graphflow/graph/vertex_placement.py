@@ -34,10 +34,10 @@ class Placed(NamedTuple):
 
     def numbers(self, low: int, high: int) -> np.ndarray:
         """Return the numbers of the vertices at places `low` to ``high - 1``; -1 at empty places."""
-        found = np.full(high - low, -1, self.places.dtype)
+        numbers = np.full(high - low, -1, self.places.dtype)
         here = np.flatnonzero((self.places >= low) & (self.places < high))
-        found[self.places[here] - low] = here
-        return found
+        numbers[self.places[here] - low] = here
+        return numbers
 
 
 def arrange(owners: np.ndarray, shards: int) -> tuple[np.ndarray, list[int]]:

@@ -53,9 +53,9 @@ class Vertices:
             return values
         # The graph's ids are unique, so their codes are their numbers.
         codes, _ = renumber.factorize(stack([self.ids, ids]))
-        found = codes[self.count :].astype("int64")
-        found[found >= self.count] = -1
-        return found
+        numbers = codes[self.count :].astype("int64")
+        numbers[numbers >= self.count] = -1
+        return numbers
 
 
 def base_of(low: int, high: int, edges: int, dtype: Any) -> int | None:

@@ -117,7 +117,7 @@ class Shards:
 
         This does not wait for the build. Until it has ended, algorithms have an idle task per such shard.
         """
-        chosen = None if self._choice is None else placement.known(self._choice)
+        chosen = None if self._choice is None else placement.result_if_done(self._choice)
         if chosen is not None:
             self.count, self.reason = chosen
             self.built, self._choice = self.built[: self.count], None

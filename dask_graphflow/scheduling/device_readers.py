@@ -69,15 +69,15 @@ def _offer() -> tuple[bytes, Any]:
 
 def _read(offers: Mapping[str, tuple[bytes, Any]], dask_worker: Any) -> list[str]:
     """Return the workers whose offers this one can read."""
-    found = []
+    readable = []
     for address, (secret, shared) in offers.items():
         if address == dask_worker.address:
             continue
         with contextlib.suppress(_ipc().CannotShare):
             (array,) = _ipc().copied(shared)
             if array.get().tobytes() == secret:
-                found.append(address)
-    return found
+                readable.append(address)
+    return readable
 
 
 def _note(read: Mapping[str, set[str]], dask_worker: Any) -> None:

@@ -102,7 +102,7 @@ class Reads(Expr):  # type: ignore[misc]
         """Return the steps that read each partition of a member, frame by frame."""
         workers, dealt = self.operand("workers"), self.operand("dealt")
         stage = pinned("graph-read", None if workers is None else workers[rank])
-        found = []
+        reads = []
         for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
             name = f"{stage}-{tokenize(frame, reader)}"
             for i in own[rank]:
@@ -112,8 +112,8 @@ class Reads(Expr):  # type: ignore[misc]
                 else:
                     of_frame = (frame._name, i) if isinstance(frame, Expr) else frame.keys[i]
                     source = TaskRef(of_frame)
-                found.append([*steps, Task((name, i), reader, source, i)])
-        return found
+                reads.append([*steps, Task((name, i), reader, source, i)])
+        return reads
 
 
 class GangProgram(Protocol):

@@ -171,7 +171,7 @@ def joined(
     with membership.listed(member):
         try:
             secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
-            listen, known = _hosts(worker)
+            listen, advertised = _hosts(worker)
             with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
                 membership.tell(
                     "join",
@@ -179,7 +179,7 @@ def joined(
                     gang=gang,
                     rank=rank,
                     size=size,
-                    address=(known, listener.port),
+                    address=(advertised, listener.port),
                     timeout=timeout,
                     alone=alone,
                 )
@@ -210,11 +210,11 @@ def _hosts(worker: Any) -> tuple[str, str]:
     """
     if worker.address.startswith("inproc://"):  # the whole cluster is in this process
         return LOOPBACK, LOOPBACK
-    listen, known = (get_address_host(at) for at in (worker.listen_address, worker.address))
+    listen, advertised = (get_address_host(at) for at in (worker.listen_address, worker.address))
     with contextlib.suppress(ValueError):  # the host may be a name
-        if ipaddress.ip_address(known).is_loopback:
-            return known, known
-    return listen, known
+        if ipaddress.ip_address(advertised).is_loopback:
+            return advertised, advertised
+    return listen, advertised
 
 
 @contextlib.contextmanager

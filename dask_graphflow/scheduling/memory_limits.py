@@ -50,22 +50,22 @@ def check_limit(limit: int) -> None:
         )
 
 
-def too_low(limit: int, needed: int, what: str, instead: str = "") -> GraphMemoryError:
+def too_low(limit: int, needed: int, reason: str, instead: str = "") -> GraphMemoryError:
     """Return the error for a memory limit, which suggests a sufficient limit.
 
     Parameters
     ----------
     limit, needed : int
         Bytes that a worker may use, and the most that it would use.
-    what : str
-        What needs the memory.
+    reason : str
+        The start of the message: a clause that says what needs the memory.
     instead : str
         What else would help.
     """
     would_do = -(-int(needed / pause_fraction()) // STEP) * STEP
     also = f"; or {instead}" if instead else ""
     return GraphMemoryError(
-        f"{what}, but Dask pauses a worker at {pause_fraction():.0%} of its memory limit, which is "
+        f"{reason}, but Dask pauses a worker at {pause_fraction():.0%} of its memory limit, which is "
         f"{size(limit)}. Give each worker memory_limit='{would_do // 10**6}MB' or more{also}",
         needed=would_do,
         available=limit,

@@ -17,14 +17,14 @@ def read_of(frame: Any) -> Any:
 
     Return None if the rows are changed after they are read, or come from another source.
     """
-    found = _in_memory(frame)
-    return _fragments(_read_as_it_is(frame)) if found is None else found
+    in_memory = _in_memory(frame)
+    return _fragments(_read_as_it_is(frame)) if in_memory is None else in_memory
 
 
 def num_rows(frame: Any) -> int | None:
     """Return the number of rows of a frame in this process' memory; None for all others."""
-    found = _in_memory(frame)
-    return None if found is None else len(found)
+    in_memory = _in_memory(frame)
+    return None if in_memory is None else len(in_memory)
 
 
 def _in_memory(frame: Any) -> Any:
@@ -106,8 +106,8 @@ def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
         sizes.append(sum(own))
         for one in read:
             if one.is_stats_set and one.statistics.has_min_max:
-                found = one.statistics.min, one.statistics.max
-                bounds.setdefault(one.path_in_schema, []).append(found)
+                least_and_most = one.statistics.min, one.statistics.max
+                bounds.setdefault(one.path_in_schema, []).append(least_and_most)
     per_file = max(1, frame.npartitions // len(fragments))
     return Pieces(
         sum(sizes) // per_file,

@@ -114,9 +114,9 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
             "use more workers, or restart the workers with client.restart() if earlier work filled them",
         )
         key, stimulus, at = task.key, f"graphflow-stuck-{time.time()}", task.processing_on
-        how = {"cause": key, "exception": pickle.dumps(error), "exception_text": repr(error)}
-        found = self._scheduler.transition(key, "erred", stimulus_id=stimulus, **how)
-        self._scheduler.transitions(found, stimulus_id=stimulus)
+        failure = {"cause": key, "exception": pickle.dumps(error), "exception_text": repr(error)}
+        recommendations = self._scheduler.transition(key, "erred", stimulus_id=stimulus, **failure)
+        self._scheduler.transitions(recommendations, stimulus_id=stimulus)
         if at is not None:  # it must not run when the worker resumes
             free = {"op": "free-keys", "keys": [key], "stimulus_id": stimulus}
             self._scheduler.worker_send(at.address, free)

@@ -63,12 +63,12 @@ def _pin(task: Any, worker: str) -> None:
 
 def _made_for_one(task: Any) -> list[Any]:
     """Return a task and all its ancestors if no other task uses any of them; otherwise an empty list."""
-    found, left = [], [task]
+    tasks, left = [], [task]
     while left:
         one = left.pop()
         placed = one.worker_restrictions or one.host_restrictions or one.resource_restrictions
         if placed or one.who_has or len(one.dependents) > 1 or pinned_to(one.key):
             return []
-        found.append(one)
+        tasks.append(one)
         left += one.dependencies
-    return found
+    return tasks

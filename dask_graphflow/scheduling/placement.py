@@ -80,8 +80,8 @@ def persisted(collection: Any) -> Any:
     if client is None or not client.asynchronous:
         return dask.persist(collection)[0]
     several = isinstance(collection, list)
-    found = client.persist(collection if several else [collection])
-    return found if several else found[0]
+    started = client.persist(collection if several else [collection])
+    return started if several else started[0]
 
 
 def computed(value: Any, asked: str) -> Any:
@@ -102,12 +102,12 @@ def computed(value: Any, asked: str) -> Any:
     return value.compute()
 
 
-def check_waiting(what: str, call: str) -> None:
+def check_waiting(caller: str, call: str) -> None:
     """Check that a call may wait for a result.
 
     Parameters
     ----------
-    what : str
+    caller : str
         Name of the call that waits, for the error.
     call : str
         The expression that the caller can evaluate in a thread.
@@ -120,7 +120,7 @@ def check_waiting(what: str, call: str) -> None:
     client = any_client()
     if client is not None and client.asynchronous:
         raise UsageError(
-            f"{what} waits for a result, which would block the event loop of an asynchronous client. "
+            f"{caller} waits for a result, which would block the event loop of an asynchronous client. "
             f"Ask for it in a thread: await asyncio.to_thread(lambda: {call})"
         )
 
@@ -135,13 +135,13 @@ def result_of(future: Any) -> Any:
         return future.result()
 
 
-def known(value: Any) -> Any:
+def result_if_done(value: Any) -> Any:
     """Return the result of a persisted delayed object if it is available, else None. Does not wait."""
     client = any_client()
-    (found,) = value.dask.values()
-    if client is None or client.asynchronous or not hasattr(found, "status"):
+    (future,) = value.dask.values()
+    if client is None or client.asynchronous or not hasattr(future, "status"):
         return None
-    return found.result() if found.status == "finished" else None
+    return future.result() if future.status == "finished" else None
 
 
 def slots() -> Slots:
@@ -176,11 +176,11 @@ def workers() -> tuple[Worker, ...]:
         name = str(there[worker.address]["name"])
         return worker.kind != "gpu", len(name), name, worker.address
 
-    found = (
+    unordered = (
         Worker(address, about["nthreads"], "gpu" if _has_gpu(about["resources"]) else "cpu")
         for address, about in there.items()
     )
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(unordered, key=order))
 
 
 def described(client: Any) -> dict[str, Any]:
@@ -222,10 +222,10 @@ def check_spilling(frame: Any) -> None:
     client = client_in_use() if on_device(frame) else None
     if client is None or client in _spill_alike or (here := spills()) is None:
         return
-    found = client.run(spills, on_error="ignore").values()
-    if (not here) in found:
+    spilling = client.run(spills, on_error="ignore").values()
+    if (not here) in spilling:
         raise BackendError(_spilling_problem(here))
-    if found:
+    if spilling:
         _spill_alike.add(client)
 
 
@@ -279,12 +279,12 @@ def held_bytes(futures: Sequence[Any]) -> int | None:
     if client is None or not futures:
         return None
     try:
-        found = client.nbytes([future.key for future in futures], summary=False)
+        bytes_by_key = client.nbytes([future.key for future in futures], summary=False)
     except (
         KeyError
     ):  # the scheduler has not received the tasks yet, which the client sends in batches
         return None
-    sizes = [found.get(future.key) for future in futures]
+    sizes = [bytes_by_key.get(future.key) for future in futures]
     return None if None in sizes else sum(sizes)
 
 

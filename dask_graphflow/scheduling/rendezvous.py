@@ -248,10 +248,10 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         for member in members.values():
             self._tell(member.worker, member.id, lost)
 
-    def _fail(self, run: _Run, what: str) -> None:
+    def _fail(self, run: _Run, reason: str) -> None:
         self._over(
             run,
-            f"{run.gang} was given up: {what}. Look at the workers' logs and memory, and call again",
+            f"{run.gang} was given up: {reason}. Look at the workers' logs and memory, and call again",
         )
 
     def _tell(self, worker: str, member: str, lost: str | None = None) -> None:
@@ -337,19 +337,19 @@ def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
 
     A worker to which such a task is restricted counts too.
     """
-    known, found = scheduler.workers, Counter[Any]()
+    workers, held = scheduler.workers, Counter[Any]()
     left = [(shard, DEPTH) for shard in task.dependencies]
     for _ in range(WALK):
         if not left:
             break
         one, depth = left.pop()
-        placed = [known[at] for at in one.worker_restrictions or () if at in known]
+        placed = [workers[at] for at in one.worker_restrictions or () if at in workers]
         there = one.who_has or placed
         for worker in there:
-            found[worker] += max(one.nbytes, 1)
+            held[worker] += max(one.nbytes, 1)
         if not there and depth:
             left += [(source, depth - 1) for source in one.dependencies]
-    return {worker: size for worker, size in found.items() if worker in scheduler.running}
+    return {worker: size for worker, size in held.items() if worker in scheduler.running}
 
 
 def _pinned(scheduler: Any, task: Any) -> set[Any]:
