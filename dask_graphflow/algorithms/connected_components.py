@@ -93,8 +93,8 @@ def _edges(rows: Any, g: GraphView) -> Iterator[tuple[Any, Any]]:
     for first, last in pieces_of(rows, -(-len(rows.ends) // CHUNK)):
         offsets = rows.offsets[first : last + 1]
         low, high = int(offsets[0]), int(offsets[-1])
-        some = Rows(offsets - low, rows.ends[low:high], None, first)
-        yield owners(some, some.ends.dtype, threads=g.threads), some.ends
+        piece = Rows(offsets - low, rows.ends[low:high], None, first)
+        yield owners(piece, piece.ends.dtype, threads=g.threads), piece.ends
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any) -> None:

@@ -17,8 +17,8 @@ LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="a
 
 
 def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
-    ways = ["", "in_", "out_"] if spec.directed else [""]
-    return {f"{way}degree_centrality": "float64" for way in ways}
+    prefixes = ["", "in_", "out_"] if spec.directed else [""]
+    return {f"{prefix}degree_centrality": "float64" for prefix in prefixes}
 
 
 @algorithm(columns=_columns, supersteps=False)

@@ -79,8 +79,8 @@ def strongly_connected_components(g: GraphView) -> Answer:
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> links = pd.DataFrame({"a": [1, 2, 3, 3], "b": [2, 3, 2, 4]})
-    >>> found = gf.strongly_connected_components(links, source="a", target="b")
-    >>> found.compute().component.tolist()
+    >>> components = gf.strongly_connected_components(links, source="a", target="b")
+    >>> components.compute().component.tolist()
     [1, 2, 2, 4]
     """
     if not g.directed:

@@ -100,18 +100,18 @@ def run(
 
 def _steps(given: Any) -> list[Step]:
     """Return the steps of an iteration."""
-    what = (
+    allowed = (
         "an EdgeOp, or a dict of expressions by the columns that they change, for example "
         "{'rank': '0.15 / n + 0.85 * sum'}"
     )
     if not isinstance(given, list | tuple) or not given:
         raise OptionError(
-            f"{shown(given)} is not a program; give an EdgeOp, or a list of steps: each is {what}"
+            f"{shown(given)} is not a program; give an EdgeOp, or a list of steps: each is {allowed}"
         )
     for step in given:
         texts = [*step, *step.values()] if isinstance(step, Mapping) else []
         if not isinstance(step, EdgeOp) and not (texts and all(isinstance(t, str) for t in texts)):
-            raise OptionError(f"{shown(step)} is not a step; give {what}")
+            raise OptionError(f"{shown(step)} is not a step; give {allowed}")
     return [step if isinstance(step, EdgeOp) else dict(step) for step in given]
 
 
@@ -119,23 +119,23 @@ def _numbers(params: Any) -> dict[str, Any]:
     """Return the parameters as NumPy scalars."""
     if not isinstance(params, Mapping):
         raise OptionError(f"params={shown(params)}; give a dict of names and numbers")
-    found = {}
+    scalars = {}
     for name, value in params.items():
         _check_name("params", name)
-        found[name] = scalar(value)
-        if found[name] is None:
+        scalars[name] = scalar(value)
+        if scalars[name] is None:
             raise OptionError(
                 f"params[{name!r}]={shown(value)}; give True, False, an int that int64 can hold, a float "
                 f"or a NumPy number of {', '.join(COLUMN_TYPES)}"
             )
-    return found
+    return scalars
 
 
-def _check_name(what: str, name: Any, *taken: str) -> None:
+def _check_name(option: str, name: Any, *taken: str) -> None:
     taken = (*RESERVED, *FUNCTIONS, *NAMES, *taken)
     if not is_plain(name) or name in taken:
         raise OptionError(
-            f"{what} has {name!r}, which expressions per vertex cannot read; a name is of ASCII letters, "
+            f"{option} has {name!r}, which expressions per vertex cannot read; a name is of ASCII letters, "
             f"digits and _, begins with no digit, and is not {', '.join(taken)}: rename it"
         )
 
@@ -236,13 +236,13 @@ def _check_bound(op: EdgeOp, dtypes: Mapping[str, str], weight: str | None) -> N
 
 def _begins(name: str, value: Any) -> Any:
     """Return the start value of a column: a NumPy scalar, or a text."""
-    found = value if isinstance(value, str) else scalar(value)
-    if found is None:
+    start = value if isinstance(value, str) else scalar(value)
+    if start is None:
         raise OptionError(
             f"columns[{name!r}]={shown(value)}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, "
             f"0.0 or np.int32(0), give {ITSELF!r}, or an expression such as '1 / n'"
         )
-    return found
+    return start
 
 
 def _started(
@@ -312,14 +312,14 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
             f"{'True or False' if kinds == 'b' else 'numbers'}"
         )
     with np.errstate(all="ignore"):
-        found: np.ndarray = values.astype(dtype)
+        converted: np.ndarray = values.astype(dtype)
         if dtype.kind == "f" and values.dtype.kind == "f":
-            fits = np.isfinite(found) | ~np.isfinite(values)
+            fits = np.isfinite(converted) | ~np.isfinite(values)
         elif dtype.kind == "f":
             exact = 2 ** (np.finfo(dtype).nmant + 1)
             fits = (values <= exact) & (values >= -exact)
             large = np.flatnonzero(~fits)
-            fits[large] = [int(found[i]) == int(values[i]) for i in large]
+            fits[large] = [int(converted[i]) == int(values[i]) for i in large]
         elif values.dtype.kind == "f":
             limits = np.iinfo(dtype)
             fits = (
@@ -336,4 +336,4 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
             f"start gives column {name!r} the value {value!r}, which {dtype} cannot hold; give values of "
             f"{dtype}{begin}"
         )
-    return found
+    return converted

@@ -232,10 +232,10 @@ def seed_frames(
             f"{', '.join(map(repr, needed))}{nearest(missing[0], have)}"
         )
     edgelist.check_columns(frame, needed, "seed")
-    found = []
-    for level, columns in enumerate(labels, start=1):
-        found.append((frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level)))
-    return found
+    return [
+        (frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level))
+        for level, columns in enumerate(labels, start=1)
+    ]
 
 
 def _like(

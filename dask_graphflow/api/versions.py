@@ -44,17 +44,17 @@ def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict
     Examples
     --------
     >>> import dask_graphflow as gf
-    >>> found = gf.show_versions(as_dict=True)
-    >>> list(found)
+    >>> versions = gf.show_versions(as_dict=True)
+    >>> list(versions)
     ['system', 'packages', 'cuda']
-    >>> found["system"]["dask_graphflow"] == gf.__version__
+    >>> versions["system"]["dask_graphflow"] == gf.__version__
     True
     """
     import psutil  # always installed, because Dask's workers need it
 
     memory = psutil.virtual_memory()
     driver = gpu.found().driver
-    found: dict[str, Any] = {
+    versions: dict[str, Any] = {
         "system": {
             "dask_graphflow": importlib.import_module("dask_graphflow").__version__,
             "python": f"{platform.python_version()} ({platform.python_implementation()})",
@@ -69,9 +69,12 @@ def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict
         },
     }
     if as_dict:
-        return found
+        return versions
     rows = [
-        row for part in found.values() for name, value in part.items() for row in _rows(name, value)
+        row
+        for part in versions.values()
+        for name, value in part.items()
+        for row in _rows(name, value)
     ]
     (file or sys.stdout).write(f"{as_text(rows)}\n")
     return None
@@ -97,10 +100,10 @@ def installed(names: Iterable[str]) -> dict[str, str | None]:
         base = base_name(name)
         # If two distributions have the same name, the first one is imported.
         there.setdefault(base, {}).setdefault(name, package.version)
-    found: dict[str, str | None] = {}
+    versions: dict[str, str | None] = {}
     for name in names:
-        found |= sorted(there[name].items()) if name in there else {name: None}
-    return found
+        versions |= sorted(there[name].items()) if name in there else {name: None}
+    return versions
 
 
 def base_name(name: str) -> str:

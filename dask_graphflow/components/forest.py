@@ -53,14 +53,14 @@ class Forest:
         hook over a chunk, and of compressions.
     """
 
-    __slots__ = ("_compressing", "_held", "_known", "counts", "flat", "kernels", "sent")
+    __slots__ = ("_compressing", "_held", "_kernel_cache", "counts", "flat", "kernels", "sent")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
         # One tuple, because another thread may make the forest grow while this one reads it, for example
         # to send it. A reader then gets either all old values or all new ones.
         self._held = (base, *self._new_arrays(size))
-        self._known: dict[str, Any] = {}  # kernels cache facts about these arrays here
+        self._kernel_cache: dict[str, Any] = {}  # kernels store facts about these arrays here
         self.flat = True
         self._compressing = threading.Lock()
         self.sent: list[Any] = []  # memory that other processes may still be reading
@@ -123,7 +123,7 @@ class Forest:
             parent[own] = self.parent
             parent[own] += at
             seen[own] = self.seen
-        self._held, self._known = (low, parent, seen), {}
+        self._held, self._kernel_cache = (low, parent, seen), {}
 
     def hook(
         self,
@@ -278,7 +278,7 @@ class Forest:
             source,
             target,
             base=self.base,
-            known=self._known,
+            known=self._kernel_cache,
             threads=threads,
         )
         # A sample is compressed while other threads may hook, so it may have written old roots.

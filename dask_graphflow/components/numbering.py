@@ -95,7 +95,7 @@ def piece(fragments: list[Fragment], numbering: Numbering, owner: int) -> list[A
 
 def own(pieces: list[list[Any] | None]) -> tuple[Any, list[Any]] | None:
     """Return an owner's ids in order and, for each chain, the index among them of each id it sent."""
-    sent = [piece for some in pieces for piece in some or ()]
+    sent = [piece for part in pieces for piece in part or ()]
     return ids_of.merge(sent) if sent else None
 
 
@@ -133,7 +133,7 @@ def renumbered(
         return fragment.over(numbering.bounds[0], numbering.bounds[-1])
     same = fragment.fingerprint() == numbering.fingerprints[chain]
     fragment = fragment.numbered()
-    own = [some[place] for some in codes]
+    own = [answers[place] for answers in codes]
     if not same or len(fragment.ids) != sum(map(len, own)):
         raise WorkerLostError(
             "a worker was lost while the ids were numbered, and its part of the result was stored in "

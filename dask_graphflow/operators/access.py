@@ -39,8 +39,8 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
         return beside(where, column[numbers])
     distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
     asked = g.exchange.all_to_all(_by_owner(g, distinct, distinct))
-    told = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
-    return beside(where, np.concatenate(told)[back])
+    received = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
+    return beside(where, np.concatenate(received)[back])
 
 
 def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> None:

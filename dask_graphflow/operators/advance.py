@@ -30,7 +30,7 @@ from .view import Frontier, GraphView
 
 __all__ = ["Advance", "along"]
 
-FEW = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
+SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
 
 
 def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
@@ -108,9 +108,9 @@ class Advance:
             if side.mirrors is None:
                 return self._alone(side, frontier, "push", row)
             column, owned = side.columns[op.target], g.owned
-            found, edges = self._moved(side, frontier.own, "push")
-            cut = int((found < owned).sum())
-            masters, mirrors = found[:cut], found[cut:]
+            moved, edges = self._moved(side, frontier.own, "push")
+            cut = int((moved < owned).sum())
+            masters, mirrors = moved[:cut], moved[cut:]
             following = VertexSet(owned, vertices=masters)
             # If no member changed a mirror, these totals are final.
             sums = len(masters), following.edges(g.degrees), len(mirrors), edges
@@ -141,8 +141,8 @@ class Advance:
                 there = side.broadcast(None, active.vertices)
                 vertices = np.concatenate([active.vertices, *there])
                 active = VertexSet(side.local.size, vertices=vertices)
-            found, edges = self._moved(side, active, "pull")
-            following = VertexSet(g.owned, vertices=found)
+            moved, edges = self._moved(side, active, "pull")
+            following = VertexSet(g.owned, vertices=moved)
             return self._ended("pull", side, following, self._totals(following, edges), row)
 
     def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
@@ -160,7 +160,7 @@ class Advance:
         if active is not None and not len(active):
             return side.rows.ends[:0], 0
         moved, edges = self._advance(side, active, way)
-        if moved.sparse and len(moved) * FEW < moved.size:
+        if moved.sparse and len(moved) * SHORT_LIST < moved.size:
             return np.sort(moved.vertices), edges
         return VertexSet(moved.size, words=moved.words).vertices, edges
 
@@ -246,27 +246,27 @@ class _Side:
         """
         own, wide = self._own[name], self.columns[name]
         if look:
-            found = np.flatnonzero(wide[: self._owned] != own)
-            wide[found] = own[found]
-            changed = found if changed is None else np.union1d(found, changed)
+            differing = np.flatnonzero(wide[: self._owned] != own)
+            wide[differing] = own[differing]
+            changed = differing if changed is None else np.union1d(differing, changed)
         if name in self._asked:
             self.broadcast(wide, changed)
 
     def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
         """Send masters' values, or only which masters changed, to mirrors; return the mirrors set here."""
         assert self.mirrors is not None
-        found = []
+        updated = []
 
         def apply(at: Any, values: Any) -> None:
             if values is not None:
                 column[at] = values
             if isinstance(at, slice):
                 at = np.arange(at.start, at.stop, like=self.local.slots)
-            found.append(at)
+            updated.append(at)
 
         self.mirrors.broadcast(column, changed)
         self.mirrors.receive(apply)
-        return found
+        return updated
 
 
 def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:

@@ -52,8 +52,9 @@ def fixpoint(
     UnknownColumnError, WeightError, ExpressionError
         See ``op.bind``.
     """
-    how: dict[str, Any] = {"balance": balance, "synchronous": max_iter is not None}
-    steps = advancing(g, op, columns, **how, own_changes=True)
+    steps = advancing(
+        g, op, columns, balance=balance, synchronous=max_iter is not None, own_changes=True
+    )
     direction, done = Direction(rule, g), 0
     frontier = g.everyone() if frontier is None else frontier
     while frontier and done != max_iter:

@@ -27,12 +27,12 @@ SMALLEST = 1000  # no unit is below 2**-1000, so messages times the largest scal
 
 
 def advancing(
-    g: GraphView, op: EdgeOp, columns: Mapping[str, Any], *, balance: str = "auto", **how: Any
+    g: GraphView, op: EdgeOp, columns: Mapping[str, Any], *, balance: str = "auto", **options: Any
 ) -> Advance | FloatSums:
     """Return an object that runs an edge program's steps; see :class:`.Advance` for the parameters."""
     if op.slot == "add" and columns[op.target].dtype.kind == "f" and isinstance(op.signal, str):
         return FloatSums(g, op, columns, balance=balance)
-    return Advance(g, op, columns, balance=balance, **how)
+    return Advance(g, op, columns, balance=balance, **options)
 
 
 class FloatSums:

@@ -175,9 +175,9 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
         every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
         if elsewhere * MOST >= every * (exchange.size - 1):
-            place, places = _all(shard, exchange, labels, count)
+            place, places = _full_column(shard, exchange, labels, count)
         else:
-            place, places = _some(shard, exchange, labels, read, hubs)
+            place, places = _mirror_column(shard, exchange, labels, read, hubs)
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
     if plain is None:
@@ -198,7 +198,9 @@ def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
     return rows._replace(first=0)
 
 
-def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:
+def _full_column(
+    shard: Shard, exchange: Exchange, labels: Any, count: int
+) -> tuple[Any, dict[str, Any]]:
     """Return the index of each vertex in a column of all vertices, and how such columns are exchanged."""
     every = exchange.all_gather(labels)
     counts = swap(exchange, [count] * exchange.size)
@@ -217,7 +219,7 @@ def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any
     }
 
 
-def _some(
+def _mirror_column(
     shard: Shard, exchange: Exchange, labels: Any, read: Any, hubs: bool
 ) -> tuple[Any, dict[str, Any]]:
     """Return the index of each vertex that is read in a column of mirrors, and how these are exchanged."""

@@ -83,16 +83,16 @@ class Triangles:
         exchange, rows, places = self._g.exchange, self._rows, self._oriented.places
         sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
         received_rows = [
-            exchange.all_to_all([some.lengths for some in sent]),
-            exchange.all_to_all([places[rows.ends[some.entries]] for some in sent]),
+            exchange.all_to_all([needed.lengths for needed in sent]),
+            exchange.all_to_all([places[rows.ends[needed.entries]] for needed in sent]),
         ]
         if rows.weights is not None:
-            weights = [rows.weights[some.entries] for some in sent]
+            weights = [rows.weights[needed.entries] for needed in sent]
             received_rows.append(exchange.all_to_all(weights))
         answers = [self._answer(*theirs) for theirs in zip(*received_rows, strict=True)]
         for counts, theirs in zip(self._of_row, zip(*answers, strict=True), strict=True):
-            for some, more in zip(sent, exchange.all_to_all(theirs), strict=True):
-                counts[some.entries] += more
+            for needed, more in zip(sent, exchange.all_to_all(theirs), strict=True):
+                counts[needed.entries] += more
 
     @property
     def totals(self) -> Any:
@@ -160,7 +160,7 @@ class Triangles:
         of_row = self._zeros(places, len(self._of_row))
         if not len(places):
             return of_row
-        rows, known = received(g, o, lengths, places, weights)
+        rows, has_label = received(g, o, lengths, places, weights)
         own = o.owner[rows.ends] == g.exchange.rank
         entering = self._of_rows.rows(
             rows.ends[own],
@@ -172,6 +172,6 @@ class Triangles:
         )
         kept = self._zeros(rows.ends, len(of_row))
         self._count(rows, entering, kept)
-        for counts, some in zip(of_row, kept, strict=True):
-            counts[known] = some
+        for counts, kept_counts in zip(of_row, kept, strict=True):
+            counts[has_label] = kept_counts
         return of_row

@@ -77,13 +77,13 @@ class LocalAdvance:
         """Send the messages with these values of the program's parameters."""
         arrays = (*self._columns, *params.values())
         changed = self._kernels.new_words(self._size)
-        how: dict[str, Any] = {"changed": changed, "threads": threads, "balance": balance}
+        options: dict[str, Any] = {"changed": changed, "threads": threads, "balance": balance}
         if direction == "pull":
             words = None if frontier is None else frontier.words
-            moved = self._kernels.pull(self._program, self._rows, arrays, words, **how)
+            moved = self._kernels.pull(self._program, self._rows, arrays, words, **options)
             return VertexSet(self._size, words=changed), moved.edges
         vertices = None if frontier is None else frontier.vertices
-        moved = self._kernels.push(self._program, self._rows, arrays, vertices, **how)
+        moved = self._kernels.push(self._program, self._rows, arrays, vertices, **options)
         return VertexSet(self._size, vertices=moved.changed, words=changed), moved.edges
 
 

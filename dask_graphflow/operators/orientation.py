@@ -63,22 +63,22 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
     """
     shard, host = g.shard, g.shard.host
     name = "oriented, edges counted" if counted else "oriented"
-    found = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
-    made: Orientation = shard.here(name, found)
+    on_host = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
+    made: Orientation = shard.here(name, on_host)
     return made
 
 
 def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
     """Return the labels of vertices of any member, and whether each vertex has a label on this member."""
     shard, slots = g.shard, g.local("out").slots
-    known = (places >= shard.low) & (places < shard.high)
-    position = np.where(known, places - shard.low, 0)
+    has_label = (places >= shard.low) & (places < shard.high)
+    position = np.where(has_label, places - shard.low, 0)
     if len(slots):
         at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
         mirrored = slots[at] == places
         position = np.where(mirrored, shard.owned + at, position)
-        known |= mirrored
-    return o.label[position], known
+        has_label |= mirrored
+    return o.label[position], has_label
 
 
 def received(
@@ -96,9 +96,11 @@ def received(
         The vertex of each entry.
     weights : array, shape (e,), optional
     """
-    labels, known = labels_of(g, o, places)
-    weights = None if weights is None else weights[known]
-    return Rows(offsets_of(known)[offsets_of(lengths)], labels[known], weights, 0), known
+    labels, has_label = labels_of(g, o, places)
+    weights = None if weights is None else weights[has_label]
+    return Rows(
+        offsets_of(has_label)[offsets_of(lengths)], labels[has_label], weights, 0
+    ), has_label
 
 
 def _oriented(g: GraphView, counted: bool) -> Orientation:
@@ -111,11 +113,11 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     before = local.slot_bounds[host.rank]  # number of mirrors with places before the owned ones
     if len(slots) or g.exchange.size > 1:
         mirrored = numbering.mirrors(host, g.exchange, "out", g.threads).mirrored
-        told = g.exchange.all_to_all(
-            [degrees if some is None else degrees[some] for some in mirrored]
+        mirror_degrees = g.exchange.all_to_all(
+            [degrees if indices is None else degrees[indices] for indices in mirrored]
         )
-        told[host.rank] = degrees[:0]
-        theirs = np.concatenate(told)
+        mirror_degrees[host.rank] = degrees[:0]
+        theirs = np.concatenate(mirror_degrees)
         degrees = np.concatenate([theirs[:before], degrees, theirs[before:]])
     # Labels of vertices in the order of their places: some mirrors are before, others after owned vertices.
     ordered = kernels.degree_labels(degrees).astype(rows.ends.dtype, copy=False)
@@ -131,11 +133,11 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     directed = kernels_of("intersect", rows.ends).directed
     source, target = directed(rows, label, threads=g.threads)
     weight = np.ones_like(source, "int32") if counted else None
-    how: dict[str, Any] = {"count": len(label), "threads": g.threads}
-    how["multi"] = "sum" if counted else "first"
+    options: dict[str, Any] = {"count": len(label), "threads": g.threads}
+    options["multi"] = "sum" if counted else "first"
     return Orientation(
-        kernels.rows(source, target, weight, **how),
-        kernels.rows(target, source, weight, **how),
+        kernels.rows(source, target, weight, **options),
+        kernels.rows(target, source, weight, **options),
         label,
         places,
         owner,

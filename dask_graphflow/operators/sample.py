@@ -148,8 +148,8 @@ class Sampler:
         array of index, shape (w,)
             Numbers; -1 at the end of a walk.
         """
-        found, attempts = np.empty_like(before), np.zeros_like(keys)
-        left, slots = np.arange(len(found), like=keys), FIRST
+        following, attempts = np.empty_like(before), np.zeros_like(keys)
+        left, slots = np.arange(len(following), like=keys), FIRST
         while True:
             made = attempts[left]
             tests, decided = self._kernels.propose(
@@ -161,12 +161,12 @@ class Sampler:
             attempts[left] = made
             passed = self._passed(tests, before[left], bias)
             if len(left):
-                some, first = np.arange(len(left), like=left), np.argmax(passed, axis=1)
-                decided = np.where(passed[some, first], tests[some, first], decided)
-            found[left] = decided
+                row, first = np.arange(len(left), like=left), np.argmax(passed, axis=1)
+                decided = np.where(passed[row, first], tests[row, first], decided)
+            following[left] = decided
             left = left[decided == self._kernels.OPEN]
             if not self._g.all_reduce(sums=(len(left),)).sums[0]:
-                return found
+                return following
             slots = min(2 * slots, MOST)
 
     def _passed(self, tests: Any, before: Any, bias: np.ndarray) -> Any:
@@ -188,7 +188,7 @@ class Sampler:
             self._kernels.connected(self.rows, *pair, threads=self._g.threads)
             for pair in zip(asked, about, strict=True)
         ]
-        told = np.concatenate(exchange.all_to_all([answer.view("uint8") for answer in answers]))
-        found = np.empty_like(told)
-        found[np.concatenate(pieces)] = told
-        return found.view("bool")
+        received = np.concatenate(exchange.all_to_all([answer.view("uint8") for answer in answers]))
+        connected = np.empty_like(received)
+        connected[np.concatenate(pieces)] = received
+        return connected.view("bool")

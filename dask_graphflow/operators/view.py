@@ -340,14 +340,14 @@ class GraphView:
             Some of the ids are not in the graph. All members raise it.
         """
         at = self.find(ids, unique=False)
-        return self.told(np.where(at < 0, -1, at + self.shard.low))
+        return self.elementwise_max(np.where(at < 0, -1, at + self.shard.low))
 
-    def told(self, known: Any) -> Any:
+    def elementwise_max(self, values: Any) -> Any:
         """Return the largest value of each entry over all members, for an array of int64."""
         if self.exchange.size == 1:
-            return known
-        kernels = kernels_for(known)
-        every = self.exchange.all_gather(kernels.to_host(known))
+            return values
+        kernels = kernels_for(values)
+        every = self.exchange.all_gather(kernels.to_host(values))
         return kernels.namespace.asarray(np.max(every, axis=0))
 
     # Rows and mirrors, for operators

@@ -143,5 +143,5 @@ def _answer(
 
     There are two dicts of options if some of them are frames.
     """
-    options = {name: value for some in sent for name, value in some.items()}
+    options = {name: value for part in sent for name, value in part.items()}
     return run(g, **options | {name: find(g, options[name]) for name, find in resolve.items()})

@@ -70,6 +70,7 @@ class _Partition:
 
 def _flat(columns: Any, have: list[Any]) -> list[Any]:
     listed = (
-        some if isinstance(some, list | tuple) and some not in have else [some] for some in columns
+        entry if isinstance(entry, list | tuple) and entry not in have else [entry]
+        for entry in columns
     )
     return list(itertools.chain.from_iterable(listed))

@@ -65,9 +65,9 @@ def only(vertices: Any, among: Any) -> Any:
     """Return which of some positions are among the vertices of an option, or all if it is None."""
     if vertices is None:
         return among
-    found = np.zeros_like(among)
-    found[vertices] = among[vertices]
-    return found
+    chosen = np.zeros_like(among)
+    chosen[vertices] = among[vertices]
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,6 @@ class VertexWeights(Check):
         """Return the weights of this member's vertices: float64, 0 for those that were not named."""
         ids, weights = sent
         at = g.find(ids, unique=False)
-        library, own, found = kernels_for(at).namespace, at >= 0, g.column(0, "float64")
-        library.add.at(found, at[own], library.asarray(weights)[own])
-        return found
+        library, own, column = kernels_for(at).namespace, at >= 0, g.column(0, "float64")
+        library.add.at(column, at[own], library.asarray(weights)[own])
+        return column

@@ -26,12 +26,12 @@ class Resolution(Check):
         """Return the number, or a tuple of numbers."""
         if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) != 1:
             return RESOLUTION.check(name, value, spec)
-        found = tuple(RESOLUTION.check(name, item, spec) for item in value)
-        if not found or len(set(map(_named, found))) < len(found):
+        numbers = tuple(RESOLUTION.check(name, item, spec) for item in value)
+        if not numbers or len(set(map(_named, numbers))) < len(numbers):
             raise OptionError(
                 f"{name}={shown(value)}; give at least one number, and each number once"
             )
-        return found
+        return numbers
 
 
 def columns(spec: Any, options: Mapping[str, Any]) -> dict[str, str]:

@@ -93,8 +93,8 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4], "b": [2, 3, 3, 4, 5]})
-    >>> found = pd.DataFrame({"vertex": [1, 2, 3, 4, 5], "community": [1, 1, 1, 4, 4]})
-    >>> metrics = gf.community_metrics(ties, source="a", target="b", communities=found).compute()
+    >>> groups = pd.DataFrame({"vertex": [1, 2, 3, 4, 5], "community": [1, 1, 1, 4, 4]})
+    >>> metrics = gf.community_metrics(ties, source="a", target="b", communities=groups).compute()
     >>> metrics[["community", "size", "internal_edges", "cut_edges", "modularity"]]
        community  size  internal_edges  cut_edges  modularity
     0          1     3               3          1        0.11

@@ -81,7 +81,7 @@ class Communities(Check):
 
 def _check_once(g: Any, times: Any) -> None:
     """Raise in all members unless each vertex has one row in a frame."""
-    for wrong, what in ((times == 0, "no row"), (times > 1, "several rows")):
+    for wrong, problem in ((times == 0, "no row"), (times > 1, "several rows")):
         wrong &= g.exists
         count = g.all_reduce(sums=(int(wrong.sum()),)).sums[0]
         if count:
@@ -90,7 +90,7 @@ def _check_once(g: Any, times: Any) -> None:
             examples = type(g.shard.like)(dict(zip(g.shard.like.columns, ids, strict=True)))
             raise EdgeListError(
                 f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
-                f"{'has' if count == 1 else 'have'} {what} in communities, such as "
+                f"{'has' if count == 1 else 'have'} {problem} in communities, such as "
                 f"{vertex_ids.shown(examples)}; give a frame with one row per vertex, such as the result "
                 "of louvain on the same graph"
             )

@@ -133,7 +133,7 @@ def _start(g: GraphView, columns: Mapping[str, Any], numbered: Any, given: Any) 
     for name, own in numbers.items():
         columns[name][where[mine]] = np.asarray(own, like=where)[mine]
     for name, own in vertices.items():
-        known = g.find(own, unique=False).astype("int64")  # -1 for other members' vertices
-        known[known >= 0] = numbered.own[known[known >= 0]]
-        columns[name][where[mine]] = g.told(known)[mine]
+        start_numbers = g.find(own, unique=False).astype("int64")  # -1 for other members' vertices
+        start_numbers[start_numbers >= 0] = numbered.own[start_numbers[start_numbers >= 0]]
+        columns[name][where[mine]] = g.elementwise_max(start_numbers)[mine]
     return np.unique(where[mine]).astype(g.index)

@@ -107,6 +107,6 @@ def iterate(
 
 def _assign(values: VertexValues, columns: Mapping[str, Any], trees: Mapping[str, Any]) -> None:
     # The copy is needed because a value can be a column that another expression of the step changes.
-    found = {name: values.of(tree).copy() for name, tree in trees.items()}
-    for name, value in found.items():
+    new_values = {name: values.of(tree).copy() for name, tree in trees.items()}
+    for name, value in new_values.items():
         columns[name][:] = value

@@ -48,18 +48,18 @@ class VertexValues:
         ExpressionError
             ``total`` was called with a value that is infinite or NaN. All members raise it.
         """
-        found: dict[Node, Any] = {}
+        values: dict[Node, Any] = {}
         nodes = in_order(root)
         # Values are dropped after their last use.
         last = {argument: node for node in nodes for argument in node.args}
         with np.errstate(all="ignore"):
             for node in nodes:
-                given = self._of(node, [found[argument] for argument in node.args])
+                given = self._of(node, [values[argument] for argument in node.args])
                 # With a scalar, CuPy may return a smaller dtype.
-                found[node] = given.astype(node.dtype, copy=False)
+                values[node] = given.astype(node.dtype, copy=False)
                 for argument in {one for one in node.args if last[one] is node}:
-                    del found[argument]
-        return found[root]
+                    del values[argument]
+        return values[root]
 
     def _of(self, node: Node, args: list[Any]) -> Any:
         match node.kind:
@@ -103,7 +103,6 @@ class VertexValues:
     def _largest(self, values: Any) -> Any:
         own = self._column(values)[self._g.exists]
         own = own.max(keepdims=True) if len(own) else own
-        told = self._g.exchange.all_gather(kernels_for(own).to_host(own))
-        found = np.concatenate(told)
-        zero = found.dtype.type(0)
-        return found.max() + zero if len(found) else zero  # turns -0.0 into 0.0
+        maxima = np.concatenate(self._g.exchange.all_gather(kernels_for(own).to_host(own)))
+        zero = maxima.dtype.type(0)
+        return maxima.max() + zero if len(maxima) else zero  # turns -0.0 into 0.0

@@ -99,8 +99,8 @@ def _forest(g: GraphView, edges: Edges) -> Edges:
     taken = np.zeros_like(source, "bool")
     once = source < target  # each edge is also in the row of its other end
     light = light_edges(edges, len(component))
-    for some in (once & light, once & ~light):
-        at = np.flatnonzero(some)
+    for mask in (once & light, once & ~light):
+        at = np.flatnonzero(mask)
         at = at[component[source[at]] != component[target[at]]]
         ends = component[source[at]], component[target[at]]
         component = _boruvka(component, at, *ends, sort_keys(weight, at), taken)

@@ -60,9 +60,9 @@ def listed_rows(
     """
     ranked.sort(key=itemgetter(0), reverse=True)
     while ranked:
-        some = [ranked.pop() for _ in range(1 if k is None else len(ranked))]
-        groups = np.concatenate([np.full_like(at, number, "int64") for number, _, at in some])
-        values, vertices = (np.concatenate([row[i] for row in some]) for i in (1, 2))
+        batch = [ranked.pop() for _ in range(1 if k is None else len(ranked))]
+        groups = np.concatenate([np.full_like(at, number, "int64") for number, _, at in batch])
+        values, vertices = (np.concatenate([row[i] for row in batch]) for i in (1, 2))
         send = send_rows(exchange, groups * exchange.size // count)
         groups, values, vertices = send(groups), send(values), send(vertices)
         order = np.argsort(vertices, kind="stable")

@@ -98,23 +98,23 @@ def _blocks(sampler: Sampler, at: Any, keys: Any, length: int, bias: np.ndarray)
     while True:
         steps = min(length - first, max(1, max(BLOCK, rows) // max(1, len(which)) - 1))
         check_walks(keys, rows + len(which) * steps)
-        found = sampler.walks(at, keys[which], steps, bias, first=first, before=before)
-        yield which, first, found
-        rows += int((found[:, 1:] >= 0).sum())
+        vertices = sampler.walks(at, keys[which], steps, bias, first=first, before=before)
+        yield which, first, vertices
+        rows += int((vertices[:, 1:] >= 0).sum())
         first += steps
-        goes = np.flatnonzero(found[:, -1] >= 0)
+        goes = np.flatnonzero(vertices[:, -1] >= 0)
         if first == length or not len(goes):
             return
-        which, at, before = which[goes], found[goes, -1], found[goes, -2]
+        which, at, before = which[goes], vertices[goes, -1], vertices[goes, -2]
 
 
 def _even(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any, Any]:
     """Return the walk, the step and the vertex of each row, if no walk ends before the last block."""
-    (_, _, found), *others = blocks
+    (_, _, vertices), *others = blocks
     if others:
-        found = np.concatenate([found, *(other[:, 1:] for _, _, other in others)], axis=1)
-    step = np.tile(np.arange(found.shape[1], dtype="int32", like=found), len(walks))
-    columns = np.repeat(walks, found.shape[1]), step, found.ravel()
+        vertices = np.concatenate([vertices, *(other[:, 1:] for _, _, other in others)], axis=1)
+    step = np.tile(np.arange(vertices.shape[1], dtype="int32", like=vertices), len(walks))
+    columns = np.repeat(walks, vertices.shape[1]), step, vertices.ravel()
     went = columns[-1] >= 0
     return columns if went.all() else tuple(column[went] for column in columns)
 
@@ -123,14 +123,14 @@ def _uneven(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, An
     """Return the walk, the step and the vertex of each row, walk by walk."""
     owners, dtype = kernels_of("rows", blocks[0][2]).owners, blocks[0][2].dtype
     counts = np.ones_like(starts, "int64")
-    for which, _, found in blocks:
-        counts[which] += (found[:, 1:] >= 0).sum(axis=1)
+    for which, _, vertices in blocks:
+        counts[which] += (vertices[:, 1:] >= 0).sum(axis=1)
     begin = offsets_of(counts)
     vertex = np.empty_like(starts, dtype, shape=int(begin[-1]))
     vertex[begin[:-1]] = starts
-    for which, first, found in blocks:
-        went = found[:, 1:] >= 0
-        values, offsets = found[:, 1:][went], offsets_of(went.sum(axis=1))
+    for which, first, vertices in blocks:
+        went = vertices[:, 1:] >= 0
+        values, offsets = vertices[:, 1:][went], offsets_of(went.sum(axis=1))
         row = owners(Rows(offsets, values, None, 0), "int64", threads=threads)
         # A walk has no gaps, so the rows of a block follow each other in the result.
         shift = begin[which] + first + 1 - offsets[:-1]
@@ -154,9 +154,9 @@ def _steps(
     before = np.full_like(vertex, -1)
     yield walks, vertex
     for step in range(1, length + 1):
-        found = sampler.next_vertices(at, before, key_of(walks), step, bias)
-        goes = np.flatnonzero(found >= 0)
-        owners, at = sampler.find(found[goes])
+        following = sampler.next_vertices(at, before, key_of(walks), step, bias)
+        goes = np.flatnonzero(following >= 0)
+        owners, at = sampler.find(following[goes])
         send = send_rows(g.exchange, owners)
         walks, at = send(walks[goes]), send(at)
         before = send(vertex[goes]) if biased else np.full_like(at, -1, vertex.dtype)

@@ -33,7 +33,7 @@ def degrees_at(g: GraphView, places: Any) -> Any:
     own = (places >= shard.low) & (places < shard.high)
     degrees = np.full_like(places, -1)
     degrees[own] = g.degrees[places[own] - shard.low]
-    return g.told(degrees)
+    return g.elementwise_max(degrees)
 
 
 def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
@@ -75,18 +75,19 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
             which = np.unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
             sent.append(own.ends[entries_of(own, which, g.threads)[1]])
         for rank, ends in enumerate(exchange.all_to_all(sent)):
-            some = np.flatnonzero(here & (short_owner[part] == rank)) + low
-            if not len(some):
+            pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low
+            if not len(pair_numbers):
                 continue
-            _, at, row = np.unique(short[some], return_index=True, return_inverse=True)
-            rows = Rows(offsets_of(size[some][at]), ends, None, 0)
-            found = kernels.common(rows, own, row, long[some] - shard.low, threads=g.threads)
-            sums[some] = found
+            _, at, row = np.unique(short[pair_numbers], return_index=True, return_inverse=True)
+            rows = Rows(offsets_of(size[pair_numbers][at]), ends, None, 0)
+            sums[pair_numbers] = kernels.common(
+                rows, own, row, long[pair_numbers] - shard.low, threads=g.threads
+            )
     if exchange.size == 1:
         return sums
     cuts = [len(sums) * rank // exchange.size for rank in range(exchange.size + 1)]
-    told = exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)])
-    return sum(told[1:], told[0])
+    received = exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)])
+    return sum(received[1:], received[0])
 
 
 class Neighborhood(NamedTuple):
@@ -146,27 +147,27 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
         asked = _by_owner(g, Rows(cut - cut[0], ends, None, low))
         lengths, sought = (exchange.all_to_all(list(sent)) for sent in zip(*asked, strict=True))
         firsts = exchange.all_gather(np.array([g.shard.low + low]))
-        told = []
+        results = []
         for count, ends, first in zip(lengths, sought, firsts, strict=True):
-            some = Rows(offsets_of(count), ends, None, 0)
+            their_rows = Rows(offsets_of(count), ends, None, 0)
             own = _positions(g, int(first[0]) + np.arange(len(count), like=count))
             size, end, total = kernels.two_hops(
-                some, own, rows, weights, len(places), threads=g.threads
+                their_rows, own, rows, weights, len(places), threads=g.threads
             )
-            told.append((size, end if g.alone else places[end], total, degrees[end]))
-        answers = [exchange.all_to_all(list(sent)) for sent in zip(*told, strict=True)]
+            results.append((size, end if g.alone else places[end], total, degrees[end]))
+        answers = [exchange.all_to_all(list(sent)) for sent in zip(*results, strict=True)]
         yield _merged(g, low, list(zip(*answers, strict=True)))
 
 
 def _positions(g: GraphView, places: Any) -> Any:
     """Return the positions of vertices of all members, or -1 if a vertex has no mirror here."""
-    slots, found = g.local("out").slots, places - g.shard.low
+    slots, positions = g.local("out").slots, places - g.shard.low
     if len(slots):
         at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
         mirrored = slots[at] == places
-        own = (found >= 0) & (found < g.owned)
-        found = np.where(own, found, np.where(mirrored, at + g.owned, -1))
-    return found
+        own = (positions >= 0) & (positions < g.owned)
+        positions = np.where(own, positions, np.where(mirrored, at + g.owned, -1))
+    return positions
 
 
 def _blocks(costs: Any) -> Iterator[tuple[int, int]]:
@@ -187,7 +188,7 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
     local, rank = g.local("out"), g.exchange.rank
     if g.exchange.size == 1:
         return [(np.diff(rows.offsets), rows.ends)]
-    found = []
+    entries = []
     for other, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
         first = 0 if other == rank else g.owned + low
         last = g.owned if other == rank else g.owned + high
@@ -195,17 +196,17 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
         ends = rows.ends[wanted]
         if other != rank:
             ends = (local.slots[ends - g.owned] - g.shard.bounds[other]).astype(ends.dtype)
-        found.append((np.diff(offsets_of(wanted)[rows.offsets]), ends))
-    return found
+        entries.append((np.diff(offsets_of(wanted)[rows.offsets]), ends))
+    return entries
 
 
-def _merged(g: GraphView, low: int, told: list[tuple[Any, ...]]) -> Neighborhood:
+def _merged(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
     """Combine the results of all members for some vertices."""
     if g.alone:
-        ((lengths, second, sums, degrees),) = told
+        ((lengths, second, sums, degrees),) = results
         return Neighborhood(low, offsets_of(lengths), second, sums, degrees)
-    of_rows, parts = kernels_of("rows", told[0][1]), []
-    for lengths, second, sums, degrees in told:
+    of_rows, parts = kernels_of("rows", results[0][1]), []
+    for lengths, second, sums, degrees in results:
         rows = Rows(offsets_of(lengths), second, None, 0)
         row = of_rows.owners(rows, "int64", threads=g.threads)
         parts.append((row, g.shard.numbers_at(second, g.threads), sums, degrees))
@@ -218,5 +219,5 @@ def _merged(g: GraphView, low: int, told: list[tuple[Any, ...]]) -> Neighborhood
     at = np.flatnonzero(new)
     sums = np.diff(offsets_of(sums[order])[np.append(at, len(key))])
     row, second, degrees = (column[order[at]] for column in (row, second, degrees))
-    starts = np.searchsorted(row, np.arange(len(told[0][0]) + 1, like=row))
+    starts = np.searchsorted(row, np.arange(len(results[0][0]) + 1, like=row))
     return Neighborhood(low, starts, second, sums, degrees)

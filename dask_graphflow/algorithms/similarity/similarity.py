@@ -113,14 +113,14 @@ def similarity(
 
     if pairs is not None:
         return _given(g, pairs, weights, score)
-    found = []
+    scored_pairs = []
     degrees, best = g.degrees, kernels_of("intersect", g.degrees).best
     for near in all_pairs(g, weights):
         first = near.firsts(g.threads)
         scores = score(near.sums, degrees[first], near.degrees)
         chosen, _ = best(near.offsets, scores, top_k, threads=g.threads)
-        found.append((g.numbers[first[chosen]], near.second[chosen], scores[chosen]))
-    columns = by_id(g, [np.concatenate(parts) for parts in zip(*found, strict=True)])
+        scored_pairs.append((g.numbers[first[chosen]], near.second[chosen], scores[chosen]))
+    columns = by_id(g, [np.concatenate(parts) for parts in zip(*scored_pairs, strict=True)])
     return Answer(dict(zip(("first", "second", "score"), columns, strict=True)))
 
 

@@ -143,10 +143,10 @@ class EdgeTriangles:
         owners = self._of_rows.owners(self._whole, o.label.dtype, threads=g.threads)
         keys = _keys(owners, self._whole.ends, len(o.label))
         at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
-        found = np.zeros_like(of_edges, shape=len(key))
+        values = np.zeros_like(of_edges, shape=len(key))
         if len(keys):
-            found = np.where(keys[at] == key, column[self._whole.weights[at]], found)
-        return found
+            values = np.where(keys[at] == key, column[self._whole.weights[at]], values)
+        return values
 
     def _mark(self, edges: Any, state: int) -> None:
         self._state[edges] = state
@@ -168,9 +168,9 @@ class EdgeTriangles:
         exchange = self._g.exchange
         for pieces in self._pieces(edges):
             sent = [self._sent(piece) for piece in pieces]
-            columns = zip(*(told for _, told in sent), strict=True)
-            told = [exchange.all_to_all(list(column)) for column in columns]
-            answers = [self._answer(*theirs) for theirs in zip(*told, strict=True)]
+            columns = zip(*(message for _, message in sent), strict=True)
+            incoming = [exchange.all_to_all(list(column)) for column in columns]
+            answers = [self._answer(*theirs) for theirs in zip(*incoming, strict=True)]
             for (lost, _), more in zip(sent, exchange.all_to_all(answers), strict=True):
                 kernels_for(more).namespace.add.at(self._lost, lost, more)
 
@@ -179,16 +179,16 @@ class EdgeTriangles:
         g, o = self._g, self._oriented
         owner, sizes = o.owner[self._early[edges]], np.diff(self._rows.offsets)
         to = [edges[owner == rank] for rank in range(g.exchange.size)]
-        costs = [np.cumsum(sizes[self._late[some]]) for some in to]
+        costs = [np.cumsum(sizes[self._late[part]]) for part in to]
         most = max(int(cost[-1]) if len(cost) else 0 for cost in costs)
         count = int(g.all_reduce(most=-(-most // intersect.PIECE)).most)
         cuts = []
         for cost in costs:
             wanted = [int(cost[-1]) * i // count if len(cost) else 0 for i in range(1, count)]
-            found = np.searchsorted(cost, np.array(wanted, "int64", like=cost)).tolist()
-            cuts.append([0, *found, len(cost)])
+            inner = np.searchsorted(cost, np.array(wanted, "int64", like=cost)).tolist()
+            cuts.append([0, *inner, len(cost)])
         for i in range(count):
-            yield [some[cut[i] : cut[i + 1]] for some, cut in zip(to, cuts, strict=True)]
+            yield [part[cut[i] : cut[i + 1]] for part, cut in zip(to, cuts, strict=True)]
 
     def _sent(self, edges: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the message about removed edges for another member, and the edges of the rows in it.
@@ -208,22 +208,22 @@ class EdgeTriangles:
         remain = state != REMOVED
         at, lengths = at[remain], np.diff(offsets_of(remain)[offsets])
         ends = places[rows.ends[at]]
-        told = places[late], lengths, ends, state[remain], row, places[self._early[edges]]
-        return rows.weights[at], told
+        message = places[late], lengths, ends, state[remain], row, places[self._early[edges]]
+        return rows.weights[at], message
 
     def _answer(self, late: Any, lengths: Any, ends: Any, state: Any, row: Any, early: Any) -> Any:
         """Return the triangles that edges in another member's rows lose, as counted on this member."""
         g, o = self._g, self._oriented
         lost = np.zeros_like(ends, self._lost.dtype)
         if len(row):
-            rows, known = received(g, o, lengths, ends)
+            rows, has_label = received(g, o, lengths, ends)
             rows = rows._replace(
                 weights=np.arange(len(rows.ends), dtype=self._whole.weights.dtype, like=ends)
             )
             late, early = (labels_of(g, o, places)[0] for places in (late, early))
             mine = np.zeros_like(rows.ends, lost.dtype)
-            self._lose(rows, state[known], mine, row, late[row], early)
-            lost[known] = mine
+            self._lose(rows, state[has_label], mine, row, late[row], early)
+            lost[has_label] = mine
         return lost
 
     def _shrink(self) -> None:
