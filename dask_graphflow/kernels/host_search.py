@@ -23,9 +23,8 @@ from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
-SMALL_FRONTIER = (
-    1 << 12
-)  # edges; 10 us of work, less time than it takes to distribute it to threads
+# Maximum edges that leave a small frontier: 10 us of work, less than it takes to distribute it to threads.
+SMALL_FRONTIER = 1 << 12
 SPAN = 1 << 12  # maximum number of levels before `bfs_near` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
 
@@ -223,7 +222,7 @@ def bfs_near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Push level after level, in one thread, while at most :data:`SMALL_FRONTIER` edges leave it.
+    """Push level after level, in one thread, while at most :data:`SMALL_FRONTIER` edges leave the frontier.
 
     In a graph with many small levels, a level can take less time than the call of a kernel. The first level
     is always done, and at most :data:`SMALL_FRONTIER` edges may leave its frontier.
