@@ -26,7 +26,7 @@ def grouped(kernels, parents, ids):
         held = rng.integers(0, kinds, VERTICES).astype(ids)
         owners, ends = np.concatenate(pairs, axis=1)
         for given, counts in (sides, np.ones_like(ends)), (weighted, np.concatenate(weights)):
-            found = best(given, asarray(held), known={})
+            found = best(given, asarray(held), tables={})
             np.testing.assert_array_equal(
                 to_host(found), heaviest(held, owners, held[ends], counts)
             )
@@ -38,7 +38,7 @@ def grouped(kernels, parents, ids):
         sums = np.bincount(owners, counts * (wanted[owners] == held[ends]), VERTICES)
         wanted[sums <= own] = held[sums <= own]
         vertices = rng.permutation(VERTICES)[: VERTICES // 2].astype(ids)
-        found = best(weighted[:1], asarray(held), asarray(vertices), masses, known={})
+        found = best(weighted[:1], asarray(held), asarray(vertices), masses, tables={})
         np.testing.assert_array_equal(to_host(found), wanted[vertices])
 
 

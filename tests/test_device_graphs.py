@@ -188,7 +188,7 @@ def columns_of(pieces, directed, members, start):
     return [[np.concatenate(column) for column in zip(*part, strict=True)] for part in parts]
 
 
-SMALL = {"FEW": 3, "SPAN": 7}, {"FEW": 50, "STEPS": 5}
+SMALL = {"SMALL_FRONTIER": 3, "SPAN": 7}, {"SMALL_PILE": 50, "STEPS": 5}
 
 
 @pytest.mark.parametrize("limits", [({}, {}), SMALL], ids=["large", "small"])
@@ -297,9 +297,9 @@ def test_tables_in_memory_are_used_again(monkeypatch, less, weighted):
     weights = rng.integers(0, 1 << 40, len(source)) if weighted else None
     out = host_rows.rows(source, target, weights, count=size)
     there = host_rows.Rows(*(None if side is None else cupy.asarray(side) for side in out[:3]), 0)
-    wanted = host_groups.best_groups([out], labels, known={})
-    found = device_groups.best_groups([there], cupy.asarray(labels), known={})
+    wanted = host_groups.best_groups([out], labels, tables={})
+    found = device_groups.best_groups([there], cupy.asarray(labels), tables={})
     np.testing.assert_array_equal(to_host(found), wanted)
     monkeypatch.setattr(device_groups, "cupy", Scarce(1 << 8))
     with pytest.raises(MemoryError):
-        device_groups.best_groups([there], cupy.asarray(labels), known={})
+        device_groups.best_groups([there], cupy.asarray(labels), tables={})

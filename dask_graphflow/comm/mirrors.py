@@ -99,7 +99,7 @@ class Mirrors:
             if (
                 values is None
                 and on_device(dirty)
-                and len(dirty) <= kernels_of("outbox", dirty).FEW
+                and len(dirty) <= kernels_of("outbox", dirty).HOST_ENTRIES
             ):
                 to_host = kernels_for(dirty).to_host
                 values = None if column is None else to_host(column[dirty + self._owned])

@@ -278,7 +278,7 @@ class Forest:
             source,
             target,
             base=self.base,
-            known=self._kernel_cache,
+            cache=self._kernel_cache,
             threads=threads,
         )
         # A sample is compressed while other threads may hook, so it may have written old roots.

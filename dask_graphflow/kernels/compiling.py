@@ -190,8 +190,12 @@ def _private() -> Path | None:
             return None
         folder = above / f"dask-graphflow-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        status = folder.lstat()
+        if (
+            not stat.S_ISDIR(status.st_mode)
+            or status.st_uid != os.getuid()
+            or status.st_mode & 0o077
+        ):
             return None
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:

@@ -85,7 +85,7 @@ def hook(
     *,
     base: int = 0,
     step: int = 1,
-    known: dict[str, Any] | None = None,
+    cache: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Join the trees of the two ends of edges; see :func:`.host.hook`.
@@ -94,7 +94,7 @@ def hook(
     all edges. The host takes every `step`-th edge instead. If there are many edges, one bit per vertex is
     used to skip the edges inside the largest tree.
     """
-    return _hook(parent, seen, source, target, base, [step], known)
+    return _hook(parent, seen, source, target, base, [step], cache)
 
 
 def hook_sampled(
@@ -105,11 +105,11 @@ def hook_sampled(
     *,
     base: int = 0,
     step: int,
-    known: dict[str, Any] | None = None,
+    cache: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Hook a sample, make the trees flat, then hook all edges; see :func:`.host.hook_sampled`."""
-    return _hook(parent, seen, source, target, base, [step, 1], known)
+    return _hook(parent, seen, source, target, base, [step, 1], cache)
 
 
 def _hook(
@@ -119,35 +119,35 @@ def _hook(
     target: Any,
     base: int,
     steps: list[int],
-    known: dict[str, Any] | None,
+    cache: dict[str, Any] | None,
 ) -> tuple[int, tuple[int, int] | None]:
     """Hook the edges once for each of `steps`, flatten the trees in between, and wait for the report."""
     if not len(source):
         return 0, None
-    known = {} if known is None else known
+    cache = {} if cache is None else cache
     with parent.device:
         source, target = _indices(source, target)
         report = cupy.empty(3, "int64")
         # Cleared by a kernel, because a copy from the host would queue behind the copies of the link.
         launch("clear_report", 1, report)
         edges = parent, seen if len(seen) else NULL, source, target, base, report
-        found = None
+        giant = None
         try:
             for turn, step in enumerate(steps):
                 if turn:
                     compress(parent)
                 if step == 1 and worth_it(parent, source, target, base):
-                    if "giant" not in known:
-                        found = find_giant(parent, source, target, base)
-                    hook_outside(*edges, found or known["giant"])
+                    if "giant" not in cache:
+                        giant = find_giant(parent, source, target, base)
+                    hook_outside(*edges, giant or cache["giant"])
                 else:
                     queue_hook(*edges, step=step)
             hooked, low, high = report.get().tolist()
-            if found and found.exists():
-                known["giant"] = found
+            if giant and giant.exists():
+                cache["giant"] = giant
         except BaseException:
             # Some edges may have been listed but not hooked. Another attempt must not skip them.
-            known.clear()
+            cache.clear()
             raise
     return hooked, (low, high) if low <= high else None
 
@@ -251,7 +251,7 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
         if source.dtype != target.dtype or source.dtype not in (np.int32, np.int64):
             source, target = _indices(source, target)
         blocks = blocks_for(-(-len(source) // ROUNDS))
-        found = cupy.empty((blocks, 2), "int64")
+        extremes = cupy.empty((blocks, 2), "int64")
         launch_blocks(
             instance("bounds", source.dtype),
             blocks,
@@ -262,9 +262,9 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
             target,
             np.int64(target.strides[0] // target.itemsize),
             np.uint64(len(source)),
-            found,
+            extremes,
         )
-        lows, highs = found.get().T
+        lows, highs = extremes.get().T
     return int(lows.min()), int(highs.max())
 
 

@@ -28,7 +28,7 @@ from .device_search import UNSEEN, near
 from .launching import NULL, launch, launch_gang
 from .sources import instance
 
-FEW = 1 << 18  # maximum edges of a near pile that shares a launch with the next piles
+SMALL_PILE = 1 << 18  # maximum edges of a near pile that shares a launch with the next piles
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 AHEAD = 1 << 22  # edges that a member relaxes ahead in a round: this takes about as long as a round
 STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the launch to end
@@ -97,12 +97,14 @@ class Buckets:
         assert light.rows.weights is not None
         self._ends, self._weights = light.rows.ends.dtype, light.rows.weights.dtype
         self._sent = distance[self._owned :].copy()
-        self._told = cupy.empty_like(self._sent)
+        self._mirror_distances = cupy.empty_like(self._sent)
         self._mirrors = cupy.empty(len(self._sent), self._ends)
         self._count = cupy.empty(1, "int64")
         # A few mirrors are also written to host memory: a copy from the device takes as long as a launch.
-        few = min(len(self._sent), device_outbox.FEW)
-        self._few = tuple(_pinned(*each) for each in ((1, "i8"), (few, self._ends), (few, "f8")))
+        capacity = min(len(self._sent), device_outbox.HOST_ENTRIES)
+        self._host_lists = tuple(
+            _pinned(*each) for each in ((1, "i8"), (capacity, self._ends), (capacity, "f8"))
+        )
         self._turns = cupy.zeros(size, "uint32")
         self._turns[sources] = 1
         self._waiting = cupy.zeros(-(-size // 32), "uint32")
@@ -115,7 +117,7 @@ class Buckets:
         going = self._going[0]
         going["delta"] = going["limit"] = delta
         going["cutoff"], going["most_steps"] = cutoff, STEPS
-        going["most_edges"], going["longest"] = FEW, LONG
+        going["most_edges"], going["longest"] = SMALL_PILE, LONG
         going["turn"] = going["first_turn"] = 1
         going["least"] = np.iinfo("u8").max
         offsets, middle = light.rows.offsets, light.middle
@@ -204,7 +206,7 @@ class Buckets:
         size = len(self._sent)
         if not size:
             return self._mirrors, self._sent
-        count, few_mirrors, few_told = self._few
+        count, host_mirrors, host_distances = self._host_lists
         self._count.data.memset_async(0, self._count.nbytes)
         launch(
             instance("take_mirrors", self._ends),
@@ -215,20 +217,20 @@ class Buckets:
             self._going["limit"][0],
             self._sent,
             self._mirrors,
-            self._told,
-            np.uint64(few_mirrors.ctypes.data),
-            np.uint64(few_told.ctypes.data),
-            np.int64(len(few_mirrors)),
+            self._mirror_distances,
+            np.uint64(host_mirrors.ctypes.data),
+            np.uint64(host_distances.ctypes.data),
+            np.int64(len(host_mirrors)),
             self._count,
         )
         self._count.get(out=count)  # waits for the kernel
-        found = slice(int(count[0]))
-        if found.stop <= len(few_mirrors):
-            mirrors, told = few_mirrors[found], few_told[found]
+        taken = slice(int(count[0]))
+        if taken.stop <= len(host_mirrors):
+            mirrors, distances = host_mirrors[taken], host_distances[taken]
         else:
-            mirrors, told = self._mirrors[found], self._told[found]
+            mirrors, distances = self._mirrors[taken], self._mirror_distances[taken]
         order = mirrors.argsort()
-        return mirrors[order], told[order]
+        return mirrors[order], distances[order]
 
     def _begun(self) -> Any:
         """Copy the state to the device, with its counts reset, and return it."""
@@ -268,15 +270,15 @@ class Buckets:
         now["near"] = 0
         self._put(now["sets"][0])
 
-    def _put(self, found: Any) -> None:
+    def _put(self, counts: Any) -> None:
         """Add the counts of the vertices that a launch put onto the piles."""
         now = self._going[0]
         for pile in ("near", "settled"):
             for name in ("count", "edges"):
-                now[pile][name] += found[pile][name]
-            now[pile]["largest"] = max(now[pile]["largest"], found[pile]["largest"])
-        now["far"] += found["far"]
-        now["least"] = min(now["least"], found["least"])
+                now[pile][name] += counts[pile][name]
+            now[pile]["largest"] = max(now[pile]["largest"], counts[pile]["largest"])
+        now["far"] += counts["far"]
+        now["least"] = min(now["least"], counts["least"])
 
 
 def _pinned(count: int, dtype: Any) -> np.ndarray:
@@ -320,7 +322,7 @@ def _with_mirrors(light: Light, count: int) -> Light:
 
 def _large(pile: Any) -> bool:
     """Return whether a pile has too many edges or too long a row to share a launch with the next piles."""
-    return int(pile["edges"]) > FEW or int(pile["largest"]) > LONG
+    return int(pile["edges"]) > SMALL_PILE or int(pile["largest"]) > LONG
 
 
 def predecessors(
@@ -395,9 +397,9 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
         instance("bfs_run_weightless", rows.ends.dtype, weights.dtype),
     )
     condition, reached = (distance, weights), Reached(seen, predecessor, level)
-    how: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
+    limits: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
     while len(frontier):
-        frontier, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **how)
+        frontier, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
         depth += len(sizes)
 
 
@@ -413,8 +415,8 @@ def bucket_width(mean: float, degree: float) -> float:
 def weigh(weights: Any, *, threads: int = 1) -> tuple[int, float]:
     """Return how many weights are negative or NaN, and the mean of the finite others."""
     values = floats(weights)
-    found = cupy.zeros(3, "int64")  # the last one is the sum, a float
+    totals = cupy.zeros(3, "int64")  # the last one is the sum, a float
     if len(values):
-        launch(instance("weigh", values.dtype), len(values), values, np.uint64(len(values)), found)
-    wrong, finite, total = found.get()
+        launch(instance("weigh", values.dtype), len(values), values, np.uint64(len(values)), totals)
+    wrong, finite, total = totals.get()
     return int(wrong), float(total.view("f8")) / max(1, int(finite))

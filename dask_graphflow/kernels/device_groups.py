@@ -28,15 +28,15 @@ def best_groups(
     masses: tuple[Any, Any, float] | None = None,
     limits: tuple[Any, Any] | None = None,
     *,
-    known: dict[int, Any],
+    tables: dict[int, Any],
     threads: int = 1,
 ) -> Any:
     """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`."""
     dtype = labels.dtype
     count = len(sides[0].offsets) - 1 if vertices is None else len(vertices)
-    found = cupy.empty(count, dtype)
+    best_labels = cupy.empty(count, dtype)
     if not count:
-        return found
+        return best_labels
     arrays: list[Any] = []
     for rows in sides:
         # The dtype of a member's positions may be narrower than that of numbers.
@@ -46,7 +46,7 @@ def best_groups(
     mass, load, factor = masses or (None, None, 0.0)
     within, closed = limits or (None, None)
     within = None if within is None else within.astype(dtype, copy=False)
-    arrays += vertices, labels, mass, load, within, closed, found
+    arrays += vertices, labels, mass, load, within, closed, best_labels
     groups = np.array(
         ([0 if array is None else array.data.ptr for array in arrays], factor), _GROUPS
     )
@@ -68,10 +68,12 @@ def best_groups(
         dtypes = dtype, np.dtype("uint32" if rule == "COUNT" else "int64")
         fitting = ROOM // (room * sum(one.itemsize for one in dtypes))
         blocks = max(1, min(in_memory, fitting, 4 * attribute("MultiProcessorCount")))
-        blocks, tables = _tables(blocks, room, dtypes)
+        blocks, hash_tables = _tables(blocks, room, dtypes)
         kernel = instance("many_groups", dtype, rule)
-        launch_blocks(kernel, blocks, THREADS, 0, groups, many, np.uint64(room), *tables, sizes)
-    return found
+        launch_blocks(
+            kernel, blocks, THREADS, 0, groups, many, np.uint64(room), *hash_tables, sizes
+        )
+    return best_labels
 
 
 def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[Any]]:

@@ -107,7 +107,7 @@ def lose(
 
 def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:
     """Return the total weight of the common ends of pairs of rows; see :func:`.host_intersect.common`."""
-    found = cupy.zeros(len(row), "int64")
+    totals = cupy.zeros(len(row), "int64")
     if len(row):
         with own.ends.device:
             launch(
@@ -120,9 +120,9 @@ def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> 
                 NULL if own.weights is None else own.weights,
                 *(side.astype("int64", copy=False) for side in (row, own_row)),
                 np.uint64(len(row)),
-                found,
+                totals,
             )
-    return found
+    return totals
 
 
 def two_hops(
@@ -135,10 +135,10 @@ def two_hops(
     count, ends = len(rows.offsets) - 1, rows.ends
     if not len(ends):
         return cupy.zeros(count, "int64"), own.ends[:0], cupy.zeros(0, "int64")
-    ways = cupy.zeros(len(ends) + 1, "int64")
-    ways[1:] = cupy.cumsum(own.offsets[ends + 1] - own.offsets[ends])
-    over = owners(Rows(ways, cupy.empty(int(ways[-1]), "int8"), None, 0), "int64")
-    entry = cupy.arange(len(over)) + (own.offsets[ends] - ways[:-1])[over]
+    path_offsets = cupy.zeros(len(ends) + 1, "int64")
+    path_offsets[1:] = cupy.cumsum(own.offsets[ends + 1] - own.offsets[ends])
+    over = owners(Rows(path_offsets, cupy.empty(int(path_offsets[-1]), "int8"), None, 0), "int64")
+    entry = cupy.arange(len(over)) + (own.offsets[ends] - path_offsets[:-1])[over]
     source = owners(Rows(rows.offsets, ends, None, 0), "int64")
     row, end = source[over], own.ends[entry]
     kept = end != without[row]

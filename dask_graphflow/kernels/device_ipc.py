@@ -73,17 +73,17 @@ def copied(shared: Shared) -> list[Any]:
     CannotShare
         The memory cannot be opened here.
     """
-    found = [cupy.empty(count, dtype) for count, dtype in shared.arrays]
+    copies = [cupy.empty(count, dtype) for count, dtype in shared.arrays]
     runtime, stream = cupy.cuda.runtime, cupy.cuda.get_current_stream()
     begin = runtime.ipcOpenMemHandle(shared.handle)
     try:
-        for place, array in zip(_places(shared.arrays), found, strict=False):
+        for place, array in zip(_places(shared.arrays), copies, strict=False):
             there = begin + place
             runtime.memcpyAsync(array.data.ptr, there, array.nbytes, DEVICE_TO_DEVICE, stream.ptr)
         stream.synchronize()
     finally:
         runtime.ipcCloseMemHandle(begin)
-    return found
+    return copies
 
 
 def _places(arrays: Sequence[tuple[int, str]]) -> list[int]:

@@ -8,9 +8,8 @@ from . import index_dtype
 from .device import namespace as cupy
 from .device_bitmap import from_words, new_words, to_words
 
-FEW = (
-    1 << 12
-)  # up to this many entries are packed on the host: a launch takes as long as copying them there
+# Maximum entries that are packed on the host. Copying these there takes as long as a launch.
+HOST_ENTRIES = 1 << 12
 
 
 def room(size: int) -> Any:

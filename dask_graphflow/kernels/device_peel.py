@@ -19,13 +19,13 @@ def peel(
     rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1
 ) -> tuple[Any, int]:
     """Remove vertices, and then the vertices that have too few edges left."""
-    count, found = len(frontier), room[1]
-    found[:count] = frontier
+    count, queue = len(frontier), room[1]
+    queue[:count] = frontier
     state = cupy.zeros(STATE, "int64")
     state[1] = count
     kernel = instance("peel_run", rows.ends.dtype)
-    launch_gang(kernel, rows.offsets, rows.ends, counts, np.int64(limit), found, state)
-    removed = found[: int(state[0])]
+    launch_gang(kernel, rows.offsets, rows.ends, counts, np.int64(limit), queue, state)
+    removed = queue[: int(state[0])]
     edges = (rows.offsets[1:][removed] - rows.offsets[removed]).sum()
     return removed[count:], int(edges)
 

@@ -80,27 +80,27 @@ def apply_sums(
     return change, dangling
 
 
-def sum_batch(rows: Rows, told: Any, sums: Any, *, threads: int = 1) -> None:
+def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
     """Sum the contributions of the neighbors of each vertex, in several columns at once."""
     sums[:] = 0
     if not len(rows.ends):
         return
-    count, width = np.uint64(len(rows.offsets) - 1), np.uint32(told.shape[1])
+    count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
     items = len(rows.ends) // 8
     if rows.weights is None:
         kernel = instance("sum_batch", rows.ends.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, count, told, width, sums)
+        launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
     else:
         weights = floats(rows.weights)
         kernel = instance("sum_weighted_batch", rows.ends.dtype, weights.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, weights, count, told, width, sums)
+        launch(kernel, items, rows.offsets, rows.ends, weights, count, contribution, width, sums)
 
 
 def apply_batch(
     sums: Any,
     rank: Any,
     share_out: Any,
-    told: Any,
+    contribution: Any,
     at: np.ndarray,
     base: np.ndarray,
     damping: float,
@@ -116,7 +116,7 @@ def apply_batch(
             sums,
             rank,
             share_out,
-            told,
+            contribution,
             np.uint64(len(rank)),
             np.uint32(len(at)),
             cupy.asarray(at),
@@ -124,8 +124,8 @@ def apply_batch(
             np.float64(damping),
             totals,
         )
-    found: np.ndarray = totals.get()
-    return found
+    host_totals: np.ndarray = totals.get()
+    return host_totals
 
 
 def floats(weights: Any) -> Any:

@@ -349,17 +349,17 @@ def renamed(ids: Any, names: Any, *, threads: int = 1) -> Any:
 def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
     """Return, for each edge, the vertex whose row contains it; see :func:`.host_rows.owners`."""
     with rows_.ends.device:
-        found = cupy.empty(len(rows_.ends), dtype)
-        if len(found):
+        vertices = cupy.empty(len(rows_.ends), dtype)
+        if len(vertices):
             launch(
-                instance("owners", found.dtype),
-                -(-len(found) // TILE_LANES),
+                instance("owners", vertices.dtype),
+                -(-len(vertices) // TILE_LANES),
                 rows_.offsets,
                 np.uint64(len(rows_.offsets) - 1),
                 np.int64(rows_.first),
-                found,
+                vertices,
             )
-    return found
+    return vertices
 
 
 def _cast(labels: Any, dtype: Any) -> Any:

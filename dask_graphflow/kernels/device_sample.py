@@ -13,7 +13,7 @@ from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import instance
 
 OPEN = -2  # as in cuda/sample.cu
-FEW = 64  # threads per block, so that a few walks are spread over all multiprocessors
+WALK_THREADS = 64  # threads per block, so that a few walks are spread over all multiprocessors
 
 
 def _graph(rows: Any, sums: Any = None) -> np.ndarray:
@@ -40,15 +40,15 @@ def walk(
 ) -> Any:
     """Return random walks, or the next steps of walks, over rows that include all vertices."""
     count, dtype = len(starts), rows.ends.dtype
-    found = cupy.empty((count, length + 1), dtype)
+    walks = cupy.empty((count, length + 1), dtype)
     if count:
-        blocks = min(-(-count // FEW), BLOCKS * attribute("MultiProcessorCount"))
+        blocks = min(-(-count // WALK_THREADS), BLOCKS * attribute("MultiProcessorCount"))
         launch_blocks(
-            instance("walk", dtype), blocks, FEW, 0, _graph(rows, sums), starts.astype(dtype),
+            instance("walk", dtype), blocks, WALK_THREADS, 0, _graph(rows, sums), starts.astype(dtype),
             NULL if before is None else before, keys, np.uint64(count), np.int64(first),
-            np.int64(length), _bias(bias), np.bool_((bias != 1).any()), found,
+            np.int64(length), _bias(bias), np.bool_((bias != 1).any()), walks,
         )  # fmt: skip
-    return found
+    return walks
 
 
 def propose(
@@ -79,11 +79,11 @@ def propose(
 def connected(rows: Rows, vertices: Any, others: Any, *, threads: int = 1) -> Any:
     """Return whether each row has an entry for the other vertex: array of bool, shape (f,)."""
     count, dtype = len(vertices), rows.ends.dtype
-    found = cupy.empty(count, "bool")
+    hits = cupy.empty(count, "bool")
     if count:
         given = vertices.astype("int64"), others.astype(dtype)
-        launch(instance("connected", dtype), count, _graph(rows), *given, np.uint64(count), found)
-    return found
+        launch(instance("connected", dtype), count, _graph(rows), *given, np.uint64(count), hits)
+    return hits
 
 
 def pick_edges(

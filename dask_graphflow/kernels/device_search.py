@@ -20,7 +20,7 @@ from .launching import launch, launch_gang
 from .sources import instance
 
 UNSEEN = -1  # the level of a vertex that was not reached
-FEW = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
+SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
 GIVEN_UP = 1 << 11  # edges of a row after which cuda/search.cu leaves the rest to a block
@@ -47,9 +47,9 @@ def bfs_pull(
 ) -> int:
     """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier."""
     count = len(rows.offsets) - 1
-    found = cupy.zeros(2, "int64")  # numbers of new vertices, and of rows that are left
+    counts = cupy.zeros(2, "int64")  # numbers of new vertices, and of rows that are left
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
-    state = frontier, following, *reached, np.int32(depth), found, rests, found[1:]
+    state = frontier, following, *reached, np.int32(depth), counts, rests, counts[1:]
     if count:
         launch(
             instance("bfs_pull", rows.ends.dtype),
@@ -68,7 +68,7 @@ def bfs_pull(
             np.uint64(rows.first),
             *state,
         )
-    return int(found[0])
+    return int(counts[0])
 
 
 def bfs_push(
@@ -93,9 +93,9 @@ def push(
     depth: int,
 ) -> Any:
     """Push along the edges that the kernel allows; see :func:`bfs_push`."""
-    found, count = cupy.empty(len(reached.level), rows.ends.dtype), cupy.zeros(1, "int64")
+    fresh, count = cupy.empty(len(reached.level), rows.ends.dtype), cupy.zeros(1, "int64")
     if not len(frontier):
-        return found[:0]
+        return fresh[:0]
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
     launch(
         kernel,
@@ -109,10 +109,10 @@ def push(
         np.uint64(len(frontier)),
         *reached,
         np.int32(depth),
-        found,
+        fresh,
         count,
     )
-    return found[: int(count[0])]
+    return fresh[: int(count[0])]
 
 
 def bfs_near(
@@ -124,7 +124,7 @@ def bfs_near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Continue a search by push, as long as no more than :data:`FEW` edges leave the frontier."""
+    """Continue a search by push, while at most :data:`SMALL_FRONTIER` edges leave the frontier."""
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
     return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
 
@@ -146,28 +146,28 @@ def near(
     """
     sizes = cupy.diff(gather_degrees(rows.offsets, frontier))
     edges, largest = (int(n) for n in cupy.stack([sizes.sum(), sizes.max()]).get())
-    if largest > LONG or edges > FEW:
-        found = push(kernels[0], condition, rows, frontier, reached, depth)
-        mark_seen(reached.seen, found)
-        return found, np.array([len(frontier)]), np.array([edges])
+    if largest > LONG or edges > SMALL_FRONTIER:
+        fresh = push(kernels[0], condition, rows, frontier, reached, depth)
+        mark_seen(reached.seen, fresh)
+        return fresh, np.array([len(frontier)]), np.array([edges])
     going = np.zeros(1, _GOING)
     for name, value in {
         "count": len(frontier), "edges": edges, "largest": largest, "depth": depth - 1,
-        "most_steps": min(levels, SPAN), "most_edges": FEW, "longest": LONG,
+        "most_steps": min(levels, SPAN), "most_edges": SMALL_FRONTIER, "longest": LONG,
         "dense": dense[0], "left": dense[1], "shrinking": dense[2],
     }.items():  # fmt: skip
         going[name] = value
-    found = cupy.empty(len(frontier) + len(reached.level), rows.ends.dtype)
-    found[: len(frontier)] = frontier
+    queue = cupy.empty(len(frontier) + len(reached.level), rows.ends.dtype)
+    queue[: len(frontier)] = frontier
     there, trace = cupy.asarray(going.view("i8")), cupy.empty((SPAN, 2), "int64")
-    arrays = rows.offsets, rows.ends, found, reached.predecessor, reached.level
+    arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
     launch_gang(kernels[1], *condition, *arrays, there, trace)
     done = there.get().view(_GOING)[0]
     begin = int(done["begin"])
     end = begin + int(done["count"])
-    mark_seen(reached.seen, found[len(frontier) : end])
+    mark_seen(reached.seen, queue[len(frontier) : end])
     steps = trace[: int(done["steps"])].get()
-    return found[begin:end].copy(), steps[:, 0], steps[:, 1]
+    return queue[begin:end].copy(), steps[:, 0], steps[:, 1]
 
 
 def mark_seen(seen: Any, vertices: Any) -> None:
@@ -196,7 +196,7 @@ def reach(
         return frontier[:0], 0, frontier[:0]
     dtype, owned = rows.ends.dtype, len(degrees)
     (seen, predecessor, level), most = reached, min(edges, len(reached.level))
-    found, own, mirrors = cupy.empty((3, most), dtype)
+    fresh, own, mirrors = cupy.empty((3, most), dtype)
     counts = cupy.zeros(4, "uint64")
     launch(
         instance("bfs_push", dtype),
@@ -209,13 +209,13 @@ def reach(
         np.uint64(len(frontier)),
         *reached,
         np.int32(depth),
-        found,
+        fresh,
         counts,
     )
     launch(
         instance("part_found", dtype),
         most,
-        found,
+        fresh,
         counts,
         np.uint64(owned),
         dtype.type(low if names is None else 0),
@@ -227,7 +227,7 @@ def reach(
     )
     count, mine, away, leaving = counts.get().tolist()
     if names is not None:
-        predecessor[found[:count]] = names[predecessor[found[:count]]]
+        predecessor[fresh[:count]] = names[predecessor[fresh[:count]]]
     mirrors = mirrors[:away]
     mirrors.sort()
     return own[:mine], leaving, mirrors

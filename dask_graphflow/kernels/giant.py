@@ -28,10 +28,11 @@ def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
     """Return whether the filter can take these edges, and whether they are enough to look for a giant."""
     limits = np.iinfo(np.int32)
     # The filter subtracts the base from int32 ids in 32 bits, so the ids of all vertices have to fit int32.
-    told = source.dtype == np.int64 or limits.min <= base <= limits.max + 1 - len(parent)
-    fits = parent.dtype == np.int32 and told
+    ids_fit = source.dtype == np.int64 or limits.min <= base <= limits.max + 1 - len(parent)
     aligned = (source.data.ptr - target.data.ptr) % 16 == 0
-    return bool(fits and aligned and len(source) >= max(len(parent), ROOM))
+    return bool(
+        parent.dtype == np.int32 and ids_fit and aligned and len(source) >= max(len(parent), ROOM)
+    )
 
 
 class Giant(NamedTuple):
@@ -39,7 +40,7 @@ class Giant(NamedTuple):
 
     Attributes
     ----------
-    found : array of int64, shape (2,)
+    description : array of int64, shape (2,)
         The root of the giant, or -1 if there is none, and the number of edges to hook without the filter:
         0 if there is a giant, else all.
     members : array of uint32
@@ -48,20 +49,20 @@ class Giant(NamedTuple):
         The number of slots of the table of hubs, and the table.
     """
 
-    found: Any
+    description: Any
     members: Any
     slots: Any
     hubs: Any
 
     def exists(self) -> bool:
         """Return whether there is a giant. This waits for the device."""
-        return int(self.found[0]) >= 0
+        return int(self.description[0]) >= 0
 
 
 def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
     """Find the giant of a forest of flat trees by the ends of some edges."""
     size = len(parent)
-    found = cupy.empty(2, "int64")
+    description = cupy.empty(2, "int64")
     launch(
         instance("choose_giant", source.dtype),
         1,  # one block
@@ -71,11 +72,11 @@ def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
         target,
         np.uint64(len(source)),
         np.int64(base),
-        found,
+        description,
     )
     members = cupy.empty(-(-size // 32), "uint32")
-    launch("mark_giant", size, parent, np.uint64(size), found, members)
-    return Giant(found, members, *_hubs(found, members, size, source, target, base))
+    launch("mark_giant", size, parent, np.uint64(size), description, members)
+    return Giant(description, members, *_hubs(description, members, size, source, target, base))
 
 
 def hook_outside(
@@ -115,7 +116,7 @@ def hook_outside(
                 target[start:stop],
                 np.uint64(stop - start),
                 np.int64(base),
-                giant.found,
+                giant.description,
                 giant.members,
                 giant.hubs,
                 giant.slots,
@@ -136,7 +137,7 @@ def hook_outside(
     for rest in (slice(0, head), slice(bounds[-1], None)):
         if len(source[rest]):
             queue_hook(parent, seen, source[rest], target[rest], base, report)
-    queue_hook(parent, seen, source, target, base, report, length=giant.found[1:])
+    queue_hook(parent, seen, source, target, base, report, length=giant.description[1:])
 
 
 def _turns(first: int, units: int, turns: int) -> list[int]:

@@ -94,7 +94,7 @@ def _check_compiler(cupy: Any) -> None:
     """Check that kernels compiled by CuPy can run: CuPy looks for NVRTC only at its first kernel."""
     nvrtc, capability = cupy.cuda.nvrtc, int(cupy.cuda.Device().compute_capability)
     try:
-        version, known = nvrtc.getVersion(), nvrtc.getSupportedArchs()
+        version, capabilities = nvrtc.getVersion(), nvrtc.getSupportedArchs()
     except (RuntimeError, ImportError, OSError) as error:
         raise _unusable(
             f"CuPy {cupy.__version__} finds no NVRTC to compile kernels with "
@@ -104,7 +104,7 @@ def _check_compiler(cupy: Any) -> None:
     driver = _driver_version()
     if driver and version[0] > driver // 1000:
         raise _unusable(f"{named}, and the driver runs no kernels from it")
-    if capability not in known:
+    if capability not in capabilities:
         raise _unusable(
             f"{named}, which does not compile for this GPU, of compute capability "
             f"{capability // 10}.{capability % 10}"
@@ -115,13 +115,13 @@ def _unusable(problem: str, cuda: int | None = None) -> BackendError:
     """Return the error that says what is wrong, what was found, and what to install."""
     driver = _driver_version()
     packages = _packages()
-    found = [f"{name} {version}" for name, version in packages.items()]
+    present = [f"{name} {version}" for name, version in packages.items()]
     if driver:
-        found.insert(0, f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}")
+        present.insert(0, f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}")
     else:
-        found.insert(0, "no NVIDIA driver")
+        present.insert(0, "no NVIDIA driver")
     return BackendError(
-        f"{problem}. Found: {', '.join(found)}. {_advice(driver, cuda, list(packages))}"
+        f"{problem}. Found: {', '.join(present)}. {_advice(driver, cuda, list(packages))}"
     )
 
 
@@ -141,12 +141,12 @@ def _advice(driver: int | None, cuda: int | None, packages: list[str]) -> str:
 
 def _packages() -> dict[str, str]:
     """Return the installed CuPy and cuDF packages and their versions."""
-    found = {}
+    versions = {}
     for package in importlib.metadata.distributions():
         name = package.name.lower().replace("_", "-")
         if PACKAGE.fullmatch(name):
-            found[name] = package.version
-    return dict(sorted(found.items()))
+            versions[name] = package.version
+    return dict(sorted(versions.items()))
 
 
 def _driver_version() -> int | None:

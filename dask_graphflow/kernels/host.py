@@ -73,16 +73,16 @@ def _find(parent, vertex):  # type: ignore[no-untyped-def]
 
 @numba.njit(inline="always")
 def _unite(parent, u, v):  # type: ignore[no-untyped-def]
-    """Hook the higher root onto the lower one; after a lost race, continue from the value found."""
+    """Hook the higher root onto the lower one; after a lost race, continue from the current value."""
     a = _find(parent, u)
     b = _find(parent, v)
     while a != b:
         if a < b:
             a, b = b, a
-        found = _compare_and_swap(parent, np.intp(a), a, b)
-        if found == a:
+        current = _compare_and_swap(parent, np.intp(a), a, b)
+        if current == a:
             return
-        a = _find(parent, found)
+        a = _find(parent, current)
         b = _find(parent, b)
 
 
@@ -193,7 +193,7 @@ def hook(
     *,
     base: int = 0,
     step: int = 1,
-    known: dict[str, Any] | None = None,
+    cache: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Join the trees of both ends of every `step`-th edge.
@@ -211,7 +211,7 @@ def hook(
         The id of the forest's first vertex.
     step : int
         1 to hook every edge, or more to hook a sample.
-    known : dict, optional
+    cache : dict, optional
         Information about this forest that is kept between calls. The host kernels do not use it. The
         device kernels store the giant tree in it.
 
@@ -250,7 +250,7 @@ def hook_sampled(
     *,
     base: int = 0,
     step: int,
-    known: dict[str, Any] | None = None,
+    cache: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Hook every `step`-th edge, flatten the trees, then hook all edges (Afforest).

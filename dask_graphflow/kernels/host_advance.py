@@ -262,8 +262,8 @@ def pull(
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     everyone = frontier is None
     words = changed if frontier is None else frontier
-    found = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
-    return Moved(changed, sum(found), *stolen(ranges), 0)
+    edges = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
+    return Moved(changed, sum(edges), *stolen(ranges), 0)
 
 
 def _read(program: HostProgram, rows: Rows) -> Rows:
@@ -314,12 +314,12 @@ def _sum_words(words, values):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _from_words(words, vertices):  # type: ignore[no-untyped-def]
-    found = 0
+    count = 0
     for i in range(words.size):
         word = words[i]
         while word:
-            vertices[found] = (i << 6) | np.int64(trailing_zeros(word))
-            found += 1
+            vertices[count] = (i << 6) | np.int64(trailing_zeros(word))
+            count += 1
             word &= word - np.uint64(1)
 
 

@@ -100,7 +100,7 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
         )
         pointer = builder.bitcast(_item(context, builder, signature.args[0], *arguments), byte)
         # Read access, keep in all cache levels, data cache.
-        builder.call(hint, [pointer, *(ir.Constant(number, how) for how in (0, 3, 1))])
+        builder.call(hint, [pointer, *(ir.Constant(number, flag) for flag in (0, 3, 1))])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen

@@ -40,7 +40,7 @@ BLOCK = 128  # vertices per block
 AWAY = WINDOW + 1  # list of mirrors; list WINDOW contains the vertices past the window
 FUSED = 1 << 10  # maximum number of vertices in a bucket that a thread continues with on its own
 AHEAD = 1 << 15  # edges that a member relaxes ahead of the others; takes about as long as a round
-FEW = 1 << 13  # maximum number of vertices in a bucket that it relaxes ahead of the others
+SMALL_BUCKET = 1 << 13  # maximum number of vertices in a bucket that it relaxes ahead of the others
 NONE = 1 << 62
 PART = 1 << 20  # weights per partial sum
 CROWDED, SPARSE = 8, 16  # below CROWDED edges per vertex, buckets are SPARSE times as wide
@@ -115,8 +115,8 @@ def _bucket(distance, scale):  # type: ignore[no-untyped-def]
 @_inlined
 def _wanted(count, numbers):  # type: ignore[no-untyped-def]
     """Return the number of blocks that is enough for `count` more vertices in any buckets."""
-    some = count if count < WINDOW + 2 else WINDOW + 2
-    return numbers[USED] + some + count // BLOCK + 1
+    buckets = count if count < WINDOW + 2 else WINDOW + 2
+    return numbers[USED] + buckets + count // BLOCK + 1
 
 
 @_inner
@@ -364,7 +364,7 @@ class Buckets:
         lowest = self._lowest()
         if lowest == NONE or not (
             self._position(lowest) <= low
-            or (self.counts["edges"] < most and self._waiting(lowest) <= FEW)
+            or (self.counts["edges"] < most and self._waiting(lowest) <= SMALL_BUCKET)
         ):
             return False
         frontier = self._take(lowest)
@@ -440,11 +440,11 @@ class Buckets:
 
     def _emptied(self, slot: int) -> np.ndarray:
         count = sum(_size(*thread[1:4], slot) for thread in self._threads)
-        found = np.empty(count, self._frontier.dtype)
+        vertices = np.empty(count, self._frontier.dtype)
         at = 0
         for thread in self._threads:
-            at = _take_all(*thread, slot, found, at)
-        return found
+            at = _take_all(*thread, slot, vertices, at)
+        return vertices
 
 
 @_compiled
@@ -479,7 +479,7 @@ def _level(rows, names, distance, predecessor, settled, frontier, following):  #
     """Offer a frontier to unsettled vertices at the same distance; return how many were first offers."""
     offsets, ends, weights = rows
     never = np.iinfo(predecessor.dtype).max
-    found = 0
+    count = 0
     for i in range(frontier.size):
         vertex = np.uint64(frontier[i])
         here = distance[vertex]
@@ -488,10 +488,10 @@ def _level(rows, names, distance, predecessor, settled, frontier, following):  #
             far = np.uint64(ends[k])
             if not settled[far] and here == distance[far] and here + weights[k] == here:
                 if predecessor[far] == never:
-                    following[found] = far
-                    found += 1
+                    following[count] = far
+                    count += 1
                 predecessor[far] = min(predecessor[far], name)
-    return found
+    return count
 
 
 def predecessors(
@@ -591,5 +591,5 @@ def offer_level(
         Vertices that got their first predecessor.
     """
     following = np.empty(int((~settled).sum()), frontier.dtype)
-    found = _level(rows[:3], names, distance, predecessor, settled, frontier, following)
-    return following[:found]
+    count = _level(rows[:3], names, distance, predecessor, settled, frontier, following)
+    return following[:count]

@@ -74,7 +74,7 @@ def _best_score(own, v, rule, table, groups):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _best(rows, other, vertices, labels, rule, found, table, ranges, part):  # type: ignore[no-untyped-def]
+def _best(rows, other, vertices, labels, rule, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
     offsets, (keys, sums, slots) = rows[0], table
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
@@ -99,9 +99,9 @@ def _best(rows, other, vertices, labels, rule, found, table, ranges, part):  # t
                     if score > most or (score == most and label < best):
                         best, most = label, score
                     sums[at] = 0
-                found[i] = best
+                best_labels[i] = best
             else:
-                found[i] = _best_score(own, v, rule, table, groups)
+                best_labels[i] = _best_score(own, v, rule, table, groups)
         start, stop = take(ranges, part, CHUNK)
 
 
@@ -112,7 +112,7 @@ def best_groups(
     masses: tuple[np.ndarray, np.ndarray, float] | None = None,
     limits: tuple[np.ndarray, np.ndarray] | None = None,
     *,
-    known: dict[int, Any],
+    tables: dict[int, Any],
     threads: int = 1,
 ) -> np.ndarray:
     """Return the best label for each of some vertices.
@@ -142,7 +142,7 @@ def best_groups(
         Only with masses. The first item is an array of the dtype of `labels`, shape (masters + mirrors,).
         Neighbors whose value there differs from that of the vertex do not count. The second item is an
         array of bool: the labels that no vertex takes.
-    known : dict
+    tables : dict
         Keeps the hash table of each thread between calls on the same rows.
 
     Returns
@@ -156,11 +156,11 @@ def best_groups(
     else:
         degrees = sum(rows.offsets[vertices + 1] - rows.offsets[vertices] for rows in sides)
         costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
-    found = np.empty(len(degrees), labels.dtype)
-    if not len(found):
-        return found
+    best_labels = np.empty(len(degrees), labels.dtype)
+    if not len(best_labels):
+        return best_labels
     size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
-    ranges = even_turns(len(found), threads, costs)
+    ranges = even_turns(len(best_labels), threads, costs)
     rows, other = sides[0][:3], None if len(sides) == 1 else sides[1][:3]
     rule = None
     if masses is not None:
@@ -168,18 +168,18 @@ def best_groups(
         rule = *masses, *bounds
 
     def work(part: int) -> None:
-        if part not in known or len(known[part][0]) < size:
-            known[part] = _table(size, labels.dtype)
-        _best(rows, other, vertices, labels, rule, found, known[part], ranges, part)
+        if part not in tables or len(tables[part][0]) < size:
+            tables[part] = _table(size, labels.dtype)
+        _best(rows, other, vertices, labels, rule, best_labels, tables[part], ranges, part)
 
     share(work, threads, threads)
-    return found
+    return best_labels
 
 
 @_compiled
-def _sum(rows, vertices, number, place, low, high, table, found, at):  # type: ignore[no-untyped-def]
+def _sum(rows, vertices, number, place, low, high, table, columns, at):  # type: ignore[no-untyped-def]
     """Sum the weights of some rows by the groups of both ends; return the number of sums."""
-    (offsets, ends, weights), (keys, sums, slots), (source, target, total) = rows, table, found
+    (offsets, ends, weights), (keys, sums, slots), (source, target, total) = rows, table, columns
     count, first = 0, low
     while first < high:
         a = number[vertices[first]]
@@ -246,7 +246,7 @@ def sums_between(
     parts = max(1, threads)
     cuts = [0, *np.searchsorted(costs, costs[-1] * np.arange(1, parts) // parts).tolist(), count]
     bounds = costs[cuts].tolist()
-    found = (
+    columns = (
         np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], number.dtype),
         np.empty(bounds[-1], np.int64),
     )  # fmt: skip
@@ -255,11 +255,11 @@ def sums_between(
     def work(part: int) -> int:
         table = _table(max(2, 1 << max(2 * most - 1, 0).bit_length()), number.dtype)
         about = vertices, number, place, cuts[part], cuts[part + 1]
-        return _sum(rows[:3], *about, table, found, bounds[part])  # type: ignore[no-any-return]
+        return _sum(rows[:3], *about, table, columns, bounds[part])  # type: ignore[no-any-return]
 
     counts = share(work, parts, parts)
     taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
-    source, target, sums = (joined([side[part] for part in taken]) for side in found)
+    source, target, sums = (joined([side[part] for part in taken]) for side in columns)
     return source, target, sums
 
 

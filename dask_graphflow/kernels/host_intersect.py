@@ -45,12 +45,12 @@ def lower_bound(ends, low, high, end):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _count_before(offsets, ends, label, start, stop):  # type: ignore[no-untyped-def]
-    found = np.int64(0)
+    count = np.int64(0)
     for row in range(start, stop):
         own = label[row]
         for i in range(offsets[row], offsets[row + 1]):
-            found += label[np.uint64(ends[i])] < own
-    return found
+            count += label[np.uint64(ends[i])] < own
+    return count
 
 
 @_compiled
@@ -78,8 +78,8 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
     cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
     bounds = [0, *np.minimum(cuts, count).tolist(), count]
     given = rows.offsets, rows.ends, label
-    found = share(lambda i: _count_before(*given, bounds[i], bounds[i + 1]), parts, threads)
-    begins = [0, *np.cumsum(found).tolist()]
+    counts = share(lambda i: _count_before(*given, bounds[i], bounds[i + 1]), parts, threads)
+    begins = [0, *np.cumsum(counts).tolist()]
     edges = [np.empty(begins[-1], label.dtype) for _ in range(2)]
     share(
         lambda i: _write_before(*given, bounds[i], bounds[i + 1], *edges, begins[i]), parts, threads
@@ -91,18 +91,18 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
 def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
     """Count the marked ends in a row before `middle`; return the count and the index of `middle`."""
     one = marks.dtype.type(1)
-    found = np.int64(0)
+    count = np.int64(0)
     end = ends[at]
     while end < middle:
         mark = marks[np.uint64(end)]
         hit = mark & one
-        found += np.int64(hit)
+        count += np.int64(hit)
         marks[np.uint64(end)] = mark + (hit << one)  # the higher bits count triangles
         if hit and last_first.size:
             fetch_add(last_first, np.intp(at), one)
         at += 1
         end = ends[at]
-    return found, at
+    return count, at
 
 
 @_compiled
@@ -123,8 +123,8 @@ def _triangles(rows, into, own, marks, last, middle_first, ranges, part):  # typ
                 soon = np.uint64(entering[min(k + AHEAD, end - 1)])
                 prefetch(ends, np.intp(offsets[soon]))
                 row = np.uint64(entering[k])
-                found, at = _read(ends, offsets[row], middle, marks, last_first)
-                last_middle[at] = found
+                count, at = _read(ends, offsets[row], middle, marks, last_first)
+                last_middle[at] = count
             for i in range(low, high):
                 middle_first[i] += marks[np.uint64(own_ends[i])] >> one
                 marks[np.uint64(own_ends[i])] = 0
@@ -342,7 +342,7 @@ def lose(
 
 
 @_compiled
-def _common(rows, own, row, own_row, found, ranges, part):  # type: ignore[no-untyped-def]
+def _common(rows, own, row, own_row, totals, ranges, part):  # type: ignore[no-untyped-def]
     (offsets, ends), (own_offsets, own_ends, weights) = rows, own
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -361,7 +361,7 @@ def _common(rows, own, row, own_row, found, ranges, part):  # type: ignore[no-un
                 if low < high and own_ends[low] == end:
                     total += weight_at(weights, low)
                 at += 1
-            found[pair] = total
+            totals[pair] = total
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
@@ -381,9 +381,9 @@ def common(
     -------
     ndarray of int64, shape (n,)
     """
-    found = np.zeros(len(row), np.int64)
-    run(_common, even_turns(len(row), threads), rows[:2], own[:3], row, own_row, found)
-    return found
+    totals = np.zeros(len(row), np.int64)
+    run(_common, even_turns(len(row), threads), rows[:2], own[:3], row, own_row, totals)
+    return totals
 
 
 @_compiled
@@ -401,14 +401,14 @@ def _few(rows, row, without, own, total, second, sums):  # type: ignore[no-untyp
                 last += 1
             total[end] += weights[middle]
     second[:last].sort()
-    found = 0
+    kept = 0
     for i in range(last):
         end = np.uint64(second[i])
         if second[i] != without:
-            second[found], sums[found] = second[i], total[end]
-            found += 1
+            second[kept], sums[kept] = second[i], total[end]
+            kept += 1
         total[end] = -1
-    return found
+    return kept
 
 
 @_compiled
@@ -437,14 +437,14 @@ def _many(rows, row, without, own, total, words, second, sums):  # type: ignore[
 
 
 @_compiled
-def _two_hops(rows, without, own, paths, found, memory, ranges, part):  # type: ignore[no-untyped-def]
-    (ways, bounds), (lengths, second, sums), (total, words) = paths, found, memory
+def _two_hops(rows, without, own, starts, out, memory, ranges, part):  # type: ignore[no-untyped-def]
+    (path_offsets, bounds), (lengths, second, sums), (total, words) = starts, out, memory
     start, stop = take(ranges, part, 1)
     while start < stop:
         for row in range(start, stop):
             given = rows, row, without[row], own, total
             low, high = bounds[row], bounds[row + 1]
-            if (ways[row + 1] - ways[row]) * SPARSE < words.size:
+            if (path_offsets[row + 1] - path_offsets[row]) * SPARSE < words.size:
                 lengths[row] = _few(*given, second[low:high], sums[low:high])
             else:
                 lengths[row] = _many(*given, words, second[low:high], sums[low:high])
@@ -490,19 +490,19 @@ def two_hops(
         Total weight of the paths to each end.
     """
     count = len(rows.offsets) - 1
-    ways = np.zeros(len(rows.ends) + 1, np.int64)
-    np.cumsum(np.diff(own.offsets)[rows.ends], out=ways[1:])
-    ways = ways[rows.offsets]
+    path_offsets = np.zeros(len(rows.ends) + 1, np.int64)
+    np.cumsum(np.diff(own.offsets)[rows.ends], out=path_offsets[1:])
+    path_offsets = path_offsets[rows.offsets]
     bounds = np.zeros(count + 1, np.int64)
-    np.cumsum(np.minimum(np.diff(ways), size), out=bounds[1:])
+    np.cumsum(np.minimum(np.diff(path_offsets), size), out=bounds[1:])
     lengths, second = np.zeros(count, np.int64), np.empty(bounds[-1], own.ends.dtype)
     sums = np.empty(bounds[-1], np.int64)
-    ranges = frontier_turns(ways, threads)
+    ranges = frontier_turns(path_offsets, threads)
 
     def work(part: int) -> None:
         memory = np.full(size, -1, np.int64), np.zeros(-(-size // 64), np.uint64)
-        found, middle = (lengths, second, sums), (own.offsets, own.ends, weights)
-        _two_hops(rows[:2], without, middle, (ways, bounds), found, memory, ranges, part)
+        out, middle = (lengths, second, sums), (own.offsets, own.ends, weights)
+        _two_hops(rows[:2], without, middle, (path_offsets, bounds), out, memory, ranges, part)
 
     share(work, threads, threads)
     last = np.zeros(count + 1, np.int64)

@@ -104,15 +104,15 @@ def parted(
         # Write two columns at a time, which is hardly more work than one.
         pair = [values for values in left[:2] if values.dtype == left[0].dtype]
         del left[: len(pair)]
-        found = [np.empty(bounds[-1] + spare, values.dtype) for values in pair]
+        outputs = [np.empty(bounds[-1] + spare, values.dtype) for values in pair]
         at = first.copy()
 
-        def write(part: int, pair: Any = pair, found: Any = found, at: Any = at) -> None:
-            to = owners, shift, at[part], step, found[0], found[-1]
+        def write(part: int, pair: Any = pair, outputs: Any = outputs, at: Any = at) -> None:
+            to = owners, shift, at[part], step, outputs[0], outputs[-1]
             _part(pair[0], pair[-1], *ends, *parts[part], *to)
 
         share(write, len(parts), threads)
-        for whole in found:
+        for whole in outputs:
             yield [whole[low:high] for low, high in itertools.pairwise(bounds)]
 
 

@@ -20,9 +20,9 @@ from .host_threads import MINI_CHUNK, frontier_turns, put, run, take
 
 @_compiled
 def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # type: ignore[no-untyped-def]
-    (offsets, ends), waiting_for, found = rows, room[0], room[1]
+    (offsets, ends), waiting_for, removed = rows, room[0], room[1]
     one = np.uint64(1)
-    batch = np.empty(BATCH, found.dtype)
+    batch = np.empty(BATCH, removed.dtype)
     waiting, edges = 0, np.int64(0)
     size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
     start, stop = take(ranges, part, size)
@@ -48,7 +48,7 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # ty
                         waiting += 1
                         if waiting == BATCH:
                             place = fetch_add(tail, np.intp(0), np.int64(BATCH))
-                            put(found, place, batch, BATCH)
+                            put(removed, place, batch, BATCH)
                             waiting = 0
                     k += one
                 vertex = following
@@ -57,7 +57,7 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # ty
         start, stop = take(ranges, part, size)
     if waiting:
         place = fetch_add(tail, np.intp(0), np.int64(waiting))
-        put(found, place, batch, waiting)
+        put(removed, place, batch, waiting)
     return edges
 
 

@@ -62,7 +62,7 @@ def _apply(sums, rank, share_out, contribution, restart, damping, start, stop): 
 
 
 @_compiled
-def _sum_batch(offsets, ends, weights, told, sums, ranges, part):  # type: ignore[no-untyped-def]
+def _sum_batch(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
     # Numba vectorizes the loops over columns only if they are written out here. They read four edges at a
     # time, because the reads of one edge would otherwise wait for those of the edge before.
     start, stop = take(ranges, part, MINI_CHUNK)
@@ -74,8 +74,11 @@ def _sum_batch(offsets, ends, weights, told, sums, ranges, part):  # type: ignor
             low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
             last = high - (high - low) % four
             for k in range(low, last, four):
-                a, b = told[np.uint64(ends[k])], told[np.uint64(ends[k + one])]
-                c, d = told[np.uint64(ends[k + two])], told[np.uint64(ends[k + three])]
+                a, b = contribution[np.uint64(ends[k])], contribution[np.uint64(ends[k + one])]
+                c, d = (
+                    contribution[np.uint64(ends[k + two])],
+                    contribution[np.uint64(ends[k + three])],
+                )
                 if weights is None:
                     for j in range(total.size):
                         total[j] += (
@@ -88,7 +91,7 @@ def _sum_batch(offsets, ends, weights, told, sums, ranges, part):  # type: ignor
                         total[j] += np.int64(a[j] * p) + np.int64(b[j] * q)
                         total[j] += np.int64(c[j] * r) + np.int64(d[j] * s)
             for k in range(last, high):
-                near = told[np.uint64(ends[k])]
+                near = contribution[np.uint64(ends[k])]
                 weight = 1.0 if weights is None else np.float64(weights[k])
                 for j in range(total.size):
                     total[j] += np.int64(near[j] * weight)
@@ -96,7 +99,7 @@ def _sum_batch(offsets, ends, weights, told, sums, ranges, part):  # type: ignor
 
 
 @_compiled
-def _apply_batch(sums, rank, share_out, told, at, base, damping, totals, start, stop):  # type: ignore[no-untyped-def]
+def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals, start, stop):  # type: ignore[no-untyped-def]
     change, dangling = totals[0], totals[1]
     for v in range(start, stop):
         now, share = rank[v], share_out[v]
@@ -106,7 +109,7 @@ def _apply_batch(sums, rank, share_out, told, at, base, damping, totals, start, 
             if at[j] == v:
                 now[j] += base[j]
             change[j] += np.int64(abs(now[j] - old) * CHANGE)
-            told[v, j] = now[j] * share
+            contribution[v, j] = now[j] * share
         if share == 0:
             for j in range(at.size):
                 dangling[j] += np.int64(now[j] * CHANGE)
@@ -207,11 +210,11 @@ def apply_sums(
         threads,
         threads,
     )
-    change, dangling = (sum(found) for found in zip(*done, strict=True))
+    change, dangling = (sum(part) for part in zip(*done, strict=True))
     return change, dangling
 
 
-def sum_batch(rows: Rows, told: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
+def sum_batch(rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
     """Sum the contributions of the neighbors of each vertex, for several columns at once.
 
     The sums of each column are bitwise identical to those of :func:`sum_contributions`.
@@ -220,20 +223,20 @@ def sum_batch(rows: Rows, told: np.ndarray, sums: np.ndarray, *, threads: int = 
     ----------
     rows : Rows
         Rows of incoming edges.
-    told : ndarray of float64, shape (V, b)
+    contribution : ndarray of float64, shape (V, b)
         The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
     sums : ndarray of int64, shape (n, b)
         Set to the sums.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    run(_sum_batch, ranges, *rows[:3], told, sums)
+    run(_sum_batch, ranges, *rows[:3], contribution, sums)
 
 
 def apply_batch(
     sums: np.ndarray,
     rank: np.ndarray,
     share_out: np.ndarray,
-    told: np.ndarray,
+    contribution: np.ndarray,
     at: np.ndarray,
     base: np.ndarray,
     damping: float,
@@ -250,7 +253,7 @@ def apply_batch(
     rank : ndarray of float64, shape (n, b)
         Changed in place.
     share_out : ndarray of float64, shape (n,)
-    told : ndarray of float64, shape (n, b)
+    contribution : ndarray of float64, shape (n, b)
         Set to ``rank * share_out``.
     at : ndarray of int64, shape (b,)
         In host memory. The only vertex of each column whose rank gets more than its sum, or -1.
@@ -264,12 +267,14 @@ def apply_batch(
         In host memory. For each column, the two totals of :func:`apply_sums`.
     """
     cuts = [len(rank) * i // threads for i in range(threads + 1)]
-    totals = np.zeros((threads, 2, len(at)), np.int64)
+    per_thread = np.zeros((threads, 2, len(at)), np.int64)
 
     def apply(i: int) -> None:
-        change = totals[i]
-        _apply_batch(sums, rank, share_out, told, at, base, damping, change, cuts[i], cuts[i + 1])
+        change = per_thread[i]
+        _apply_batch(
+            sums, rank, share_out, contribution, at, base, damping, change, cuts[i], cuts[i + 1]
+        )
 
     share(apply, threads, threads)
-    found: np.ndarray = totals.sum(axis=0)
-    return found
+    totals: np.ndarray = per_thread.sum(axis=0)
+    return totals

@@ -263,8 +263,8 @@ def _relabel(rows, labels, names, new_rows, weights, new_weights, ranges, part):
 def _name(ids: np.ndarray, labels: np.ndarray, start: int, stop: int, named: np.ndarray) -> None:
     """Look up labels block by block, because NumPy copies ids that do not have its index dtype."""
     for at in range(start, stop, BLOCK):
-        some = slice(at, min(at + BLOCK, stop))
-        labels.take(ids[some], out=named[some], mode="clip")  # other modes copy the output
+        block = slice(at, min(at + BLOCK, stop))
+        labels.take(ids[block], out=named[block], mode="clip")  # other modes copy the output
 
 
 def _cuts(count: int, parts: int) -> list[int]:
@@ -318,8 +318,8 @@ def count_all(
 
     def work(part: int) -> None:
         for ids, start in blocks[part::parts]:
-            some = aligned(ids[start : start + BLOCK])
-            _count_ids(some, 0, len(some), first, shift, counts[part])
+            block = aligned(ids[start : start + BLOCK])
+            _count_ids(block, 0, len(block), first, shift, counts[part])
 
     share(work, parts, threads)
     return counts[0] if parts == 1 else counts.sum(axis=0)  # type: ignore[no-any-return]
@@ -646,16 +646,16 @@ def relabelled(
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
     """Return, for each edge, the vertex whose row contains it."""
-    found = np.empty(len(rows_.ends), dtype)
+    vertices = np.empty(len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     offsets, first = rows_.offsets, rows_.first
-    share(lambda i: _owners(offsets, first, *cuts[i : i + 2], found), len(cuts) - 1, threads)
-    return found
+    share(lambda i: _owners(offsets, first, *cuts[i : i + 2], vertices), len(cuts) - 1, threads)
+    return vertices
 
 
 def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarray:
     """Return the name of each id. Every id must have a name."""
-    found = np.empty(len(ids), names.dtype)
+    named = np.empty(len(ids), names.dtype)
     cuts = _cuts(len(ids), max(1, threads))
-    share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], found), len(cuts) - 1, threads)
-    return found
+    share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], named), len(cuts) - 1, threads)
+    return named

@@ -95,24 +95,24 @@ def _attempt(edges, low, high, back, before, key, counter, bias):  # type: ignor
 
 
 @_compiled
-def _walk(rows, starts, previous, keys, first, bias, found, ranges, part):  # type: ignore[no-untyped-def]
+def _walk(rows, starts, previous, keys, first, bias, walks, ranges, part):  # type: ignore[no-untyped-def]
     offsets, ends, sums = rows
     biased = (bias != 1).any()
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
-            found[i, 0] = starts[i]
+            walks[i, 0] = starts[i]
         # All walks of a chunk do one step before the next, so that their memory accesses overlap.
-        for step in range(1, found.shape[1]):
+        for step in range(1, walks.shape[1]):
             for i in range(start, stop):
-                at = found[i, step - 1]
+                at = walks[i, step - 1]
                 if at < 0:
-                    found[i, step] = END
+                    walks[i, step] = END
                     continue
                 low, high = offsets[at], offsets[at + 1]
                 before = np.int64(END)
                 if biased and step > 1:
-                    before = np.int64(found[i, step - 2])
+                    before = np.int64(walks[i, step - 2])
                 elif biased and previous.size:
                     before = np.int64(previous[i])
                 back = _back(ends, low, high, before)
@@ -128,7 +128,7 @@ def _walk(rows, starts, previous, keys, first, bias, found, ranges, part):  # ty
                     if (place < high_b and ends[place] == end) == (bias[2] > bias[3]):
                         break
                     counter += 1 << ATTEMPT
-                found[i, step] = end
+                walks[i, step] = end
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
@@ -170,11 +170,11 @@ def walk(
     ndarray of the dtype of the rows' ends, shape (w, length + 1)
         Vertices of each walk; -1 after its end.
     """
-    found = np.empty((len(starts), length + 1), rows.ends.dtype)
+    walks = np.empty((len(starts), length + 1), rows.ends.dtype)
     ranges = even_turns(len(starts), threads)
     before = np.empty(0, rows.ends.dtype) if before is None else before
-    run(_walk, ranges, _summed(rows, sums), starts, before, keys, first, bias, found)
-    return found
+    run(_walk, ranges, _summed(rows, sums), starts, before, keys, first, bias, walks)
+    return walks
 
 
 def _summed(rows: Rows, sums: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -251,13 +251,13 @@ def propose(
 
 
 @_compiled
-def _connected(offsets, ends, vertices, others, found, ranges, part):  # type: ignore[no-untyped-def]
+def _connected(offsets, ends, vertices, others, hits, ranges, part):  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
             high = offsets[vertices[i] + 1]
             at = lower_bound(ends, offsets[vertices[i]], high, others[i])
-            found[i] = at < high and ends[at] == others[i]
+            hits[i] = at < high and ends[at] == others[i]
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
@@ -273,15 +273,15 @@ def connected(
         Rows.
     others : ndarray of the dtype of the rows' ends, shape (f,)
     """
-    found = np.empty(len(vertices), np.bool_)
+    hits = np.empty(len(vertices), np.bool_)
     ranges = even_turns(len(vertices), threads)
-    run(_connected, ranges, rows.offsets, rows.ends, vertices, others, found)
-    return found
+    run(_connected, ranges, rows.offsets, rows.ends, vertices, others, hits)
+    return hits
 
 
 @_compiled
-def _pick(offsets, vertices, keys, wanted, replace, first, found, ranges, part):  # type: ignore[no-untyped-def]
-    edges, items = found
+def _pick(offsets, vertices, keys, wanted, replace, first, picks, ranges, part):  # type: ignore[no-untyped-def]
+    edges, items = picks
     start, stop = take(ranges, part, 1)
     while start < stop:
         low = offsets[vertices[start]]
@@ -339,10 +339,10 @@ def pick_edges(
     items : ndarray of int64, shape (e,)
         Index in `vertices` of each edge's vertex.
     """
-    found = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
+    picks = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
     ranges = frontier_turns(first, threads)
-    run(_pick, ranges, rows.offsets, vertices, keys, wanted, replace, first, found)
-    return found
+    run(_pick, ranges, rows.offsets, vertices, keys, wanted, replace, first, picks)
+    return picks
 
 
 @_compiled

@@ -23,7 +23,8 @@ from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
-FEW = 1 << 12  # edges; 10 us of work, less time than it takes to distribute it to threads
+# Maximum edges that leave a small frontier: 10 us of work, less than it takes to distribute it to threads.
+SMALL_FRONTIER = 1 << 12
 SPAN = 1 << 12  # maximum number of levels before `bfs_near` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
 
@@ -34,7 +35,7 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     size = np.uint64(offsets.size - 1)
     at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
-    found = np.int64(0)
+    count = np.int64(0)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         base = np.uint64(first + start)
@@ -63,9 +64,9 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
                 k += one
         following[word] |= hits
         seen[word] |= hits
-        found += np.int64(count_ones(hits))
+        count += np.int64(count_ones(hits))
         start, stop = take(ranges, part, MINI_CHUNK)
-    return found
+    return count
 
 
 @_compiled
@@ -112,12 +113,12 @@ def _near(rows, buffers, count, reached, depth, limits, sizes, edges):  # type: 
             row = np.uint64(here[i] - first)
             leaving += offsets[row + one] - offsets[row]
         # The caller has already decided to push the first level.
-        if turn and (leaving > FEW or leaving * dense > left):
+        if turn and (leaving > SMALL_FRONTIER or leaving * dense > left):
             break
         if shrinking:
             left -= leaving
         sizes[turn], edges[turn] = count, leaving
-        found = 0
+        new_count = 0
         for i in range(count):
             vertex = here[i]
             row = np.uint64(vertex - first)
@@ -129,10 +130,10 @@ def _near(rows, buffers, count, reached, depth, limits, sizes, edges):  # type: 
                 elif level[far] < 0:
                     level[far], predecessor[far] = depth, vertex
                     seen[far >> six] |= one << (far & low)
-                    there[found] = ends[k]
-                    found += 1
+                    there[new_count] = ends[k]
+                    new_count += 1
         here, there = there, here
-        count = found
+        count = new_count
         depth += 1
         turn += 1
     return turn, count
@@ -221,10 +222,10 @@ def bfs_near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Push level after level, in one thread, while at most :data:`FEW` edges leave the frontier.
+    """Push level after level, in one thread, while at most :data:`SMALL_FRONTIER` edges leave the frontier.
 
     In a graph with many small levels, a level can take less time than the call of a kernel. The first level
-    is always done, and at most :data:`FEW` edges may leave its frontier.
+    is always done, and at most :data:`SMALL_FRONTIER` edges may leave its frontier.
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def bfs_near(
     sizes, edges : ndarray of int64, shape (n,)
         Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
     """
-    room = max(FEW, len(frontier))
+    room = max(SMALL_FRONTIER, len(frontier))
     buffers = np.empty(room, rows.ends.dtype), np.empty(room, rows.ends.dtype)
     buffers[0][: len(frontier)] = frontier
     sizes, edges = np.empty((2, min(levels, SPAN)), np.int64)
@@ -299,19 +300,19 @@ def reach(
     """
     predecessor = reached.predecessor
     if not len(frontier):
-        found = frontier
-    elif edges <= FEW:
-        found, _, _ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
+        fresh = frontier
+    elif edges <= SMALL_FRONTIER:
+        fresh, _, _ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
     else:
-        found = bfs_push(rows, frontier, reached, depth, threads=threads)
-        mark_seen(reached.seen, found)
+        fresh = bfs_push(rows, frontier, reached, depth, threads=threads)
+        mark_seen(reached.seen, fresh)
     if names is None:
-        predecessor[found] += low
+        predecessor[fresh] += low
     else:
-        predecessor[found] = names[predecessor[found]]
-    mine = found < len(degrees)
-    own = found[mine]
-    return own, int(degrees[own].sum()), np.sort(found[~mine])
+        predecessor[fresh] = names[predecessor[fresh]]
+    mine = fresh < len(degrees)
+    own = fresh[mine]
+    return own, int(degrees[own].sum()), np.sort(fresh[~mine])
 
 
 def take_offers(

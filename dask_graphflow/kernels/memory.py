@@ -63,7 +63,7 @@ def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryErro
     )
 
 
-def check_room(kernels: ModuleType, nbytes: float, what: str, advice: str) -> None:
+def check_room(kernels: ModuleType, nbytes: float, contents: str, advice: str) -> None:
     """Raise if the host or the device has no room for arrays that are about to be filled.
 
     Linux gives more memory than there is, and then ends the process that fills it.
@@ -74,8 +74,8 @@ def check_room(kernels: ModuleType, nbytes: float, what: str, advice: str) -> No
         The kernel module of the host or the device.
     nbytes : float
         Bytes that are needed. Few are not checked, because this takes time.
-    what, advice : str
-        What needs them, and what to do, for the message.
+    contents, advice : str
+        What needs the bytes, and what to do if they are missing. Both are part of the message.
     """
     if nbytes < CHECKED:
         return
@@ -83,7 +83,7 @@ def check_room(kernels: ModuleType, nbytes: float, what: str, advice: str) -> No
     available, there = _on_device(kernels.namespace) if on_device else _on_host()
     if nbytes > (MOST if available is None else available):
         raise GraphMemoryError(
-            f"{what} needs {_bytes(int(nbytes))}, and there is {there}. {advice}",
+            f"{contents} needs {_bytes(int(nbytes))}, and there is {there}. {advice}",
             needed=int(nbytes),
             available=available,
         )

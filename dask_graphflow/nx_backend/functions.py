@@ -355,7 +355,7 @@ def dijkstra_path_length(
 ) -> float:
     """Return the distance between two nodes."""
     if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not lengths in graph")
+        raise nx.NodeNotFound(f"Node {source} not found in graph")
     lengths = _lengths(G, [source], None, weight, [target])
     if target not in lengths:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")

@@ -66,7 +66,7 @@ class Labels:
         """
         return kernels_of("groups", self.labels).best_groups(
             self._sides, self.labels, vertices, masses, limits,
-            known=self._tables, threads=self._g.threads,
+            tables=self._tables, threads=self._g.threads,
         )  # fmt: skip
 
     def replace(self, labels: Any, *, send: bool = True) -> int:

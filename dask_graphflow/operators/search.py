@@ -95,7 +95,7 @@ class Search:
         """
         if self._mirrors is not None:
             return self._push_to_mirrors(self._mirrors, frontier)
-        if frontier.leaving <= self._kernels.FEW:
+        if frontier.leaving <= self._kernels.SMALL_FRONTIER:
             return self._push_several(frontier, rule, depth_limit)
         g = self._g
         self.depth += 1

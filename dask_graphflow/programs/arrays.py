@@ -36,8 +36,8 @@ def _converted(x: Any, dtype: str) -> Any:
         return x.astype(dtype)
     limits, kind = np.iinfo(dtype), np.dtype(dtype).type
     low, high = x.dtype.type(limits.min), x.dtype.type(limits.max)
-    found = _chosen((x > low) & (x < high), x, x.dtype.type(0)).astype(dtype)  # 0 for a NaN
-    return _chosen(x >= high, kind(limits.max), _chosen(x <= low, kind(limits.min), found))
+    inside = _chosen((x > low) & (x < high), x, x.dtype.type(0)).astype(dtype)  # 0 for a NaN
+    return _chosen(x >= high, kind(limits.max), _chosen(x <= low, kind(limits.min), inside))
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -45,8 +45,8 @@ def _quotient(a: Any, b: Any) -> Any:
     if b.dtype.kind == "u":
         return _chosen(b == zero, zero, a // _chosen(b == zero, one, b))
     special = (b == zero) | (b == -one)  # the smallest integer divided by -1 wraps around
-    found = a // _chosen(special, one, b)
-    return _chosen(special, _chosen(b == zero, zero, -a), found)
+    quotient = a // _chosen(special, one, b)
+    return _chosen(special, _chosen(b == zero, zero, -a), quotient)
 
 
 def _rest(a: Any, b: Any) -> Any:

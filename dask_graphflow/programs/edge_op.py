@@ -404,15 +404,17 @@ class EdgeOp:
         >>> bound.dtypes, bound.value_dtype
         ((('level', 'int32'),), 'int32')
         """
-        found = []
+        column_dtypes = []
         for name in self.columns:
             if name not in dtypes:
                 there = ", ".join(map(repr, dtypes)) or "none"
                 raise UnknownColumnError(
                     f"{self}: no vertex column {name!r}; there are {there}{nearest(name, dtypes)}"
                 )
-            found.append((name, self._dtype(f"column {name!r}", dtypes[name], COLUMN_TYPES)))
-        value = dict(found)[self.target]
+            column_dtypes.append(
+                (name, self._dtype(f"column {name!r}", dtypes[name], COLUMN_TYPES))
+            )
+        value = dict(column_dtypes)[self.target]
         if value not in NUMBER_TYPES:
             raise ExpressionError(
                 f"{self}: target column {self.target!r} is {value}; messages go to a column of "
@@ -439,18 +441,18 @@ class EdgeOp:
                 )
             weight = self._dtype("weight", weight_dtype, NUMBER_TYPES)
         index = self._dtype("a vertex id", index_dtype, INDEX_TYPES)
-        bound = BoundOp(without_values(self), tuple(found), index, weight)
+        bound = BoundOp(without_values(self), tuple(column_dtypes), index, weight)
         _ = bound.typed  # making the trees does the remaining checks
         return bound
 
-    def _dtype(self, what: str, given: Any, allowed: tuple[str, ...]) -> str:
+    def _dtype(self, label: str, given: Any, allowed: tuple[str, ...]) -> str:
         try:
             name = str(given if given is None else np.dtype(given))  # NumPy reads None as float64
         except TypeError:
             name = str(given)
         if name not in allowed:
             raise ExpressionError(
-                f"{self}: {what} is {name}; allowed are {', '.join(allowed)}: convert it with astype"
+                f"{self}: {label} is {name}; allowed are {', '.join(allowed)}: convert it with astype"
             )
         return name
 
@@ -569,10 +571,12 @@ def _check_function(label: str, function: object, takes: tuple[str, ...]) -> Non
 
 def _check_twins(label: str, cuda: object, with_cond: bool) -> None:
     for name, wanted in ("signal", True), ("cond", with_cond):
-        found = isinstance(cuda, str) and re.search(rf"\b{name}\s*\(\s*Index\b", cuda) is not None
-        if found != wanted:
-            has = "has" if found else "lacks"
+        has_function = (
+            isinstance(cuda, str) and re.search(rf"\b{name}\s*\(\s*Index\b", cuda) is not None
+        )
+        if has_function != wanted:
+            verb = "has" if has_function else "lacks"
             raise ExpressionError(
-                f"{label}: the CUDA source {has} a function {name}(Index ...), and on the host there is "
+                f"{label}: the CUDA source {verb} a function {name}(Index ...), and on the host there is "
                 f"{'one' if wanted else 'none'}; write both or neither"
             )

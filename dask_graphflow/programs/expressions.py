@@ -358,10 +358,10 @@ class Reader:
                 allowed = " or ".join(f"column[{end}]" for end in ends)
                 raise self._error(tree, f"a column is read as {allowed}")
         if (column, end) not in self.columns:
-            known = self.scope.columns
-            if known is not None and column not in known:
-                raise self._error(tree, f"no column {column!r}{nearest(column, known)}")
-            dtype = known[column] if known is not None else "any"
+            dtypes = self.scope.columns
+            if dtypes is not None and column not in dtypes:
+                raise self._error(tree, f"no column {column!r}{nearest(column, dtypes)}")
+            dtype = dtypes[column] if dtypes is not None else "any"
             self.columns[column, end] = Node("column", dtype, value=(column, end))
         return self.columns[column, end]
 
@@ -636,16 +636,16 @@ def spelled(
 
 def in_order(root: Node) -> list[Node]:
     """Return the nodes of a tree, each once and after its operands. A tree can be too deep to recurse."""
-    found: dict[Node, None] = {}
+    ordered: dict[Node, None] = {}
     left = [root]
     while left:
         node = left[-1]
-        waiting = [argument for argument in node.args if argument not in found]
+        waiting = [argument for argument in node.args if argument not in ordered]
         if waiting:
             left += reversed(waiting)
         else:
-            found[left.pop()] = None
-    return list(found)
+            ordered[left.pop()] = None
+    return list(ordered)
 
 
 def _is_weak_literal(node: Node) -> bool:

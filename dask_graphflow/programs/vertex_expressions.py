@@ -91,16 +91,16 @@ class VertexReader(Reader):
         return self._named(tree, tree.id, "now")
 
     def _named(self, tree: ast.expr, column: str, when: str) -> Node:
-        known = self.scope.columns or {}
-        if column not in known:
-            among = [*known, *(self.scope.params if when == "now" else ()), *NAMES]
+        dtypes = self.scope.columns or {}
+        if column not in dtypes:
+            among = [*dtypes, *(self.scope.params if when == "now" else ()), *NAMES]
             raise self._error(
                 tree,
                 f"{column!r} is not a column or a parameter; there are {', '.join(among)}"
                 f"{nearest(column, among)}",
             )
         if (column, when) not in self.columns:
-            self.columns[column, when] = Node("column", known[column], value=(column, when))
+            self.columns[column, when] = Node("column", dtypes[column], value=(column, when))
         return self.columns[column, when]
 
     def _column(self, tree: ast.Subscript) -> Node:
@@ -115,10 +115,10 @@ def read_columns(root: Node) -> Iterator[tuple[str, str]]:
 
 
 def _per_vertex(root: Node) -> bool:
-    found: dict[Node, bool] = {}
+    per_vertex: dict[Node, bool] = {}
     for node in in_order(root):
         own = node.kind == "column" or (node.kind == "name" and node.value == "degree")
-        found[node] = own or (
-            node.kind not in REDUCTIONS and any(found[argument] for argument in node.args)
+        per_vertex[node] = own or (
+            node.kind not in REDUCTIONS and any(per_vertex[argument] for argument in node.args)
         )
-    return found[root]
+    return per_vertex[root]
