@@ -148,6 +148,7 @@ def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, member
     assert found.npartitions == members * max(1, partitions // 8 // members)
     found = found.compute()
     assert is_as_announced(found, call.send(g._shards))
+    found = to_host(found)
     first, last = ("all_0", "some_0") if ids == "two parts" else ("all", "some")
     counts = [count * len(vertices) for count in range(members)]
     assert found.row.tolist() == [row for count in counts for row in range(count)]

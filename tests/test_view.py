@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame
+from conftest import frame, to_host
 from test_core_number import MIXED
 
 import dask_graphflow as gf
@@ -28,7 +28,7 @@ TAKE = gf.EdgeOp("take", target="left", signal="-1", slot="add", cond="left[dst]
 def asked(graph, work, **dtypes):
     """Return the columns that a function of a view returns, by vertex."""
     call = Call("asked", lambda g: Answer(work(g)), {"vertex": "id", **dtypes})
-    return call.send(graph._shards).compute().set_index("vertex")
+    return to_host(call.send(graph._shards).compute()).set_index("vertex")
 
 
 def degrees(view):

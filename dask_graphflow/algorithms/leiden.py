@@ -108,6 +108,7 @@ def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:
         coarser, numbers = level.aggregate(parts)
         del parts  # no level but the first and the current one is kept in memory
         if coarser.g.size == level.vertices:
+            del coarser, numbers
             return level.aggregate(split(level, communities))[0]
         communities = carry(level, communities, coarser, numbers)
         level = coarser

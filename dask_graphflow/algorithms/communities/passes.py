@@ -74,6 +74,7 @@ def _improved(graph: Level, improve: Callable[..., Level], tol: float, seeds: It
         quality = level.quality()
         if quality > reached:
             labels = level.smallest(graph)
+        del level  # the next pass needs its memory
         if quality <= reached + tol:
             break
         reached = quality
