@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["options_for"]
-
 
 def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
     """Return the options by function, for a graph with these vertices.

@@ -83,7 +83,7 @@ def test_files_are_read_in_row_groups_that_fit(edges, limited, together, threads
     [{"inputs": [None, None]}, {"filesystem": "arrow"}, {}],
     ids=["chunks are placed", "files are read whole", "row groups are too large"],
 )
-def test_what_does_not_fit_is_refused_with_a_limit_that_would_do(edges, limited, options):
+def test_a_call_that_does_not_fit_is_refused_with_a_sufficient_limit(edges, limited, options):
     how = {"inputs": options["inputs"]} if "inputs" in options else {}
 
     def call():

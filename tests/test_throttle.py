@@ -40,7 +40,7 @@ def test_a_process_has_its_share_at_most(busy, share):
     assert next(used(busy)) > 0
 
 
-def test_it_is_let_go_where_something_fails(busy):
+def test_a_throttled_process_continues_after_an_error(busy):
     with pytest.raises(KeyError), throttled(busy.pid, 0.01):
         raise KeyError
     assert busy.status() != psutil.STATUS_STOPPED

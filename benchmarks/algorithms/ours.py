@@ -84,7 +84,9 @@ class Ours:
         for name in options:
             check = algorithm.options[name].check
             if check.names_vertices:  # the algorithm takes positions, not ids
-                options[name] = check.resolve(g, check.check(name, options[name], graph._shards.spec))
+                options[name] = check.resolve(
+                    g, check.check(name, options[name], graph._shards.spec)
+                )
         outcome = timed(lambda: algorithm.run(g, **options), self.wait)
         column = outcome.answer.columns[row.column]
         return Outcome(outcome.seconds, self.value(row, slice(len(column)), column))

@@ -21,8 +21,6 @@ from dask_graphflow.exceptions import GraphflowError
 
 from .columns import ACCEPTED, FAMILIES, NUMBERS, ODD, Unfit, exact, make, pool
 
-__all__ = ["Case", "Outcome", "run"]
-
 # No type can represent all of these exactly, so a graph uses the weights of one row.
 WEIGHTS: list[list[Any]] = [
     [0, 1, 2, 3, 7, 100, 127],

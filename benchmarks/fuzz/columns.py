@@ -13,8 +13,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["ACCEPTED", "FAMILIES", "NUMBERS", "ODD", "Unfit", "exact", "make", "pool"]
-
 NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 DAY = 86_400 * 10**9
 WIDTHS = ("8", "16", "32", "64")

@@ -17,8 +17,6 @@ from . import oracles, relations
 from .cases import Outcome
 from .networks import GRAIN, Asker, Form, Network
 
-__all__ = ["answers", "changes"]
-
 PATIENCE = 40.0  # seconds to look for a smaller case
 
 

@@ -13,8 +13,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-__all__ = ["NO_IDS", "Asker", "Form", "Network", "same"]
-
 Edge = tuple[int, int, float]
 POOL = 512  # vertices are 0 to POOL - 1
 GRAIN = 64  # shards are cut at multiples of this, so that several members share a small graph

@@ -26,8 +26,6 @@ from dask_graphflow.operators.priorities import priorities
 from .cases import Outcome, Wrong
 from .networks import NAMES_VERTICES, WEIGHS_VERTICES, Asker, Network, same
 
-__all__ = ["ORACLES", "expect", "modularity", "options_of", "verify"]
-
 
 @dataclass(frozen=True)
 class Oracle:

@@ -17,8 +17,6 @@ from dask_graphflow.exceptions import ExpressionError
 
 from .cases import Outcome, Wrong
 
-__all__ = ["run"]
-
 VALUES: dict[str, list[Any]] = {
     "int64": [0, 1, -1, 7, -7, 2**62, -(2**63), 2**63 - 1, 2**53 + 1, 3],
     "int32": [0, 1, -1, 7, -7, 2**31 - 1, -(2**31), 5],

@@ -16,8 +16,6 @@ from .cases import Outcome, Wrong
 from .networks import ID_COLUMNS, Asker, Network, same
 from .oracles import expect, modularity
 
-__all__ = ["CHANGES", "EQUALITIES", "RULES", "Rule"]
-
 
 @dataclass(frozen=True)
 class Rule:

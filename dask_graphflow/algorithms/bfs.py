@@ -28,8 +28,6 @@ from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 from .sssp import delta_stepping
 
-__all__ = ["bfs", "breadth_first"]
-
 
 @algorithm(
     columns={"distance": "int32", "predecessor": "id or null"},

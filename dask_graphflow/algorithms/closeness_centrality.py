@@ -21,8 +21,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
 
-__all__ = ["closeness_centrality"]
-
 
 @algorithm(
     columns={"closeness": "float64"},

@@ -17,8 +17,6 @@ from dask_graphflow.runtime.answer import Answer
 
 from .triangle_count import count_triangles
 
-__all__ = ["clustering"]
-
 
 @algorithm(
     columns={"clustering": "float64"},

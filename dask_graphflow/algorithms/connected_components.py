@@ -28,8 +28,6 @@ from dask_graphflow.operators.wide_column import wide_column
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 
-__all__ = ["connected_components"]
-
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 
 

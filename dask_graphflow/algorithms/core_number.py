@@ -20,8 +20,6 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 
-__all__ = ["core_number", "core_numbers", "core_vertices"]
-
 
 @algorithm(
     columns={"core": "int32"},

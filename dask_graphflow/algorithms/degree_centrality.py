@@ -11,8 +11,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.spec import GraphSpec
 
-__all__ = ["degree_centrality"]
-
 LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="add")
 
 

@@ -9,8 +9,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.spec import GraphSpec
 
-__all__ = ["degrees"]
-
 
 def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
     names = ["in_degree", "out_degree"] if spec.directed else ["degree"]

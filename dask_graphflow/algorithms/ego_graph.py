@@ -17,8 +17,6 @@ from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .bfs import breadth_first
 
-__all__ = ["ego_graph"]
-
 
 @algorithm(
     columns={},

@@ -23,8 +23,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.convergence import MaxIter, Tolerance, not_converged
 
-__all__ = ["eigenvector_centrality"]
-
 
 @algorithm(
     columns={"eigenvector": "float64"},

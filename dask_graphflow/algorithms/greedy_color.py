@@ -27,8 +27,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Seed
 
-__all__ = ["greedy_color"]
-
 WINDOW = 64  # colors
 FULL = 2**64 - 1
 

@@ -18,8 +18,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.convergence import MaxIter, Tolerance, not_converged
 
-__all__ = ["hits"]
-
 
 @algorithm(
     columns={"hub": "float64", "authority": "float64"},

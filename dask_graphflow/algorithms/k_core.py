@@ -18,8 +18,6 @@ from dask_graphflow.runtime.number_options import Count
 
 from .core_number import core_numbers, core_vertices
 
-__all__ = ["k_core"]
-
 
 @algorithm(
     columns={},

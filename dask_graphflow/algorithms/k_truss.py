@@ -19,8 +19,6 @@ from dask_graphflow.runtime.number_options import Count
 
 from .truss_number.truss_number import peel_edges
 
-__all__ = ["k_truss"]
-
 
 @algorithm(
     columns={},

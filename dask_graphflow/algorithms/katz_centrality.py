@@ -25,8 +25,6 @@ from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.convergence import MaxIter, Tolerance, not_converged
 from dask_graphflow.runtime.number_options import Number
 
-__all__ = ["katz_centrality"]
-
 LARGEST = 1e100  # beyond, products of scores and weights could exceed the range of floats
 BOUND = 1e300  # of products of scores, weights and alpha
 ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score

@@ -30,8 +30,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count
 
-__all__ = ["label_propagation"]
-
 
 @algorithm(
     columns={"label": "id"},

@@ -26,8 +26,6 @@ from .communities.moves import carry, move_nodes, refine, split
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 
-__all__ = ["leiden"]
-
 
 @algorithm(
     columns=columns,

@@ -23,8 +23,6 @@ from .communities.moves import move_nodes
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 
-__all__ = ["louvain"]
-
 
 @algorithm(
     columns=columns,

@@ -22,8 +22,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Seed
 
-__all__ = ["maximal_independent_set"]
-
 HIGHER = "priority[src] > priority[dst]"
 WAIT = EdgeOp("wait", target="waits", signal=f"1 if {HIGHER} else 0", slot="add")
 RELEASE = EdgeOp("release", target="waits", signal=f"-1 if {HIGHER} else 0", slot="add")

@@ -10,8 +10,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.vertex_options import VertexIds, only
 
-__all__ = ["neighbors"]
-
 
 @algorithm(
     columns={},

@@ -21,8 +21,6 @@ from dask_graphflow.runtime.number_options import Number
 from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.vertex_options import VertexWeights
 
-__all__ = ["pagerank"]
-
 
 @algorithm(
     columns={"pagerank": "float64"},

@@ -35,8 +35,6 @@ from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.number_options import Number
 from dask_graphflow.runtime.vertex_options import VertexIds, only
 
-__all__ = ["delta_stepping", "sssp"]
-
 
 @algorithm(
     columns={"distance": "float64", "predecessor": "id or null"},

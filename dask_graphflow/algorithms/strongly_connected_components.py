@@ -39,8 +39,6 @@ from dask_graphflow.runtime.answer import Answer
 from .bfs import breadth_first
 from .connected_components import connected_components
 
-__all__ = ["strongly_connected_components"]
-
 COUNT = EdgeOp("count", target="entering", signal="1 if src != dst else 0", slot="add")
 NEVER = 2**62  # edges that a vertex which is not to be removed has left
 REMAINS = "component[dst] < 0"

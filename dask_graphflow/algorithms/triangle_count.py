@@ -16,8 +16,6 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 
-__all__ = ["count_triangles", "triangle_count"]
-
 
 @algorithm(
     columns={"triangles": "int64"},

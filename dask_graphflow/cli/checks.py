@@ -23,8 +23,6 @@ from dask_graphflow.costs.measuring import room_of
 from dask_graphflow.kernels import gpu
 from dask_graphflow.showing.tables import size
 
-__all__ = ["MISSING", "OK", "WRONG", "Check", "checked"]
-
 OK, MISSING, WRONG = "ok", "missing", "wrong"
 PACKAGE = "dask-graphflow"
 DAY = 86_400

@@ -10,8 +10,6 @@ from dask_graphflow.cli import options
 
 from .summary import Summary, count_components
 
-__all__ = ["components"]
-
 
 def _number(text: str) -> float:
     """Return a number; whole numbers are exact."""

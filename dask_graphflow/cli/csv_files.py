@@ -26,8 +26,6 @@ from dask_graphflow.exceptions import InputFileError
 from .csv_records import BYTE_ORDER_MARK, borders
 from .files import File
 
-__all__ = ["Block", "Format", "ReadAgain", "plan", "read"]
-
 SAMPLE_BYTES = 1 << 20
 LONGEST_HEADER = 64 << 20
 ARROW_BYTES = 1 << 20

@@ -14,8 +14,6 @@ import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled
 
-__all__ = ["BYTE_ORDER_MARK", "borders"]
-
 PIECE_BYTES = 16 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 QUOTE, LINE_FEED, CARRIAGE_RETURN = b'"\n\r'

@@ -8,8 +8,6 @@ import click
 
 from dask_graphflow.cli import options
 
-__all__ = ["doctor"]
-
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for use by programs.")

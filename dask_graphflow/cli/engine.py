@@ -18,8 +18,6 @@ from tqdm import tqdm
 
 from dask_graphflow.scheduling import memory_limits
 
-__all__ = ["Engine", "peak_memory"]
-
 BLOCK_BYTES = 64 << 20
 # All blocks that a worker holds at a time may take 1 / BLOCK_SHARE of its memory.
 BLOCK_SHARE = 16

@@ -16,8 +16,6 @@ from fsspec.utils import infer_compression
 from dask_graphflow.exceptions import InputFileError
 from dask_graphflow.showing.suggestions import nearest
 
-__all__ = ["File", "find_files", "kind_of"]
-
 KINDS = {
     **dict.fromkeys((".parquet", ".parq", ".pq"), "parquet"),
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),

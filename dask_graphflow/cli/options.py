@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["DEBUG", "common", "debug", "output", "threads"]
-
 DEBUG = "dask_graphflow.debug"
 
 

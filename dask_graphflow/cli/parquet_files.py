@@ -14,8 +14,6 @@ from dask_graphflow.exceptions import InputFileError
 
 from .files import File
 
-__all__ = ["Block", "plan", "read"]
-
 FOOTER_THREADS = 16
 # Assumed minimum bytes per text. For a dictionary column, the footer only gives the size of the codes,
 # not of the texts.

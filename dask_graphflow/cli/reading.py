@@ -25,8 +25,6 @@ from dask_graphflow.showing.suggestions import nearest
 from .csv_files import Format, ReadAgain
 from .files import File, kind_of
 
-__all__ = ["Reader", "Table"]
-
 TEXT = pd.StringDtype("pyarrow")
 PLAIN = {pa.string(): TEXT, pa.large_string(): TEXT}
 # Without these types, one null turns a column of integers into floats, which changes large ids.

@@ -8,8 +8,6 @@ from typing import Any
 
 from dask_graphflow.showing.tables import counted
 
-__all__ = ["Summary", "count_components"]
-
 LONGEST_ID = 40
 
 

@@ -40,8 +40,6 @@ from dask_graphflow.exceptions import OutputError
 
 from .files import KINDS, File
 
-__all__ = ["Output"]
-
 BATCH_ROWS = 1 << 20
 PART = "part-{:05}.parquet"
 PART_NAME = re.compile(r"part-\d{5,}\.parquet")

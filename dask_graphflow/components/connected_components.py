@@ -43,8 +43,6 @@ from .fragments import Chain, Edges, Fragment, flatten
 from .shared_forest import Shared
 from .thresholds import levels
 
-__all__ = ["Components"]
-
 Absorbed = tuple[list[Forest], list[str]]
 """Forests that slices of others are hooked into, and the tokens of these slices.
 

@@ -21,8 +21,6 @@ from . import streaming
 from .forest import Forest
 from .shared_forest import Shared
 
-__all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
-
 
 @dataclass
 class Edges:

@@ -18,8 +18,6 @@ from dask_graphflow.kernels import kernels_for, on_device
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.expr import Resident
 
-__all__ = ["are_dense", "id_range", "look"]
-
 # By whether edges are on a device: bytes per worker that are read faster than the levels run, in 30 ms on a
 # core and 5 ms on a GPU.
 MOST_BYTES = {False: 1 << 28, True: 1 << 34}

@@ -33,8 +33,6 @@ from dask_graphflow.exceptions import GraphflowError
 
 from .staging import ALIGNMENT, Counters, Stage, narrower, room, views
 
-__all__ = ["Link"]
-
 ARRAYS = 3  # arrays of a chunk; a buffer has room for the alignment between them
 PIECE = 1 << 22  # most edges that are staged at a time
 LEAST_PINNED = 1 << 12  # bytes; enough for one edge in aligned arrays

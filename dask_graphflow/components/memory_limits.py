@@ -12,8 +12,6 @@ from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.scheduling.parquet import Pieces, by_row_groups, pieces_of
 from dask_graphflow.showing.tables import size
 
-__all__ = ["fitting"]
-
 COPIES = 3  # copies of a partition during reading: pages of the file, Arrow table, pandas frame
 
 

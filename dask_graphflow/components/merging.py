@@ -10,8 +10,6 @@ from dask_graphflow.scheduling.trees import Merge, one_way, ring, tree
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
-__all__ = ["MERGE_POLICIES", "merge_policy", "merges_of"]
-
 MERGE_POLICIES: dict[str, Callable[[int], list[Merge]]] = {
     "tree": tree,
     "one-way": one_way,

@@ -18,19 +18,6 @@ from dask_graphflow.kernels import index_dtype
 from .forest import Forest
 from .fragments import Fragment, moved
 
-__all__ = [
-    "Numbering",
-    "codes",
-    "columns",
-    "head",
-    "number",
-    "own",
-    "piece",
-    "renumbered",
-    "size",
-    "survey",
-]
-
 
 class Survey(NamedTuple):
     """Facts about a fragment: the range of its ids if dense, otherwise a sample of ids; its fingerprint."""

@@ -22,8 +22,6 @@ from dask_graphflow.scheduling.progress import Progress, Tally
 from . import id_look, merging
 from .connected_components import Components
 
-__all__ = ["planned"]
-
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 

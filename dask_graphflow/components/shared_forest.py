@@ -12,8 +12,6 @@ from weakref import WeakValueDictionary
 
 from .link import Link
 
-__all__ = ["Shared"]
-
 
 class Shared:
     """A holder of one object. Many threads may change the object at once; only one at a time replaces it.

@@ -19,8 +19,6 @@ import numpy as np
 
 from dask_graphflow.kernels.host_copies import narrow
 
-__all__ = ["ALIGNMENT", "Counters", "Piece", "Stage", "narrower", "room", "views"]
-
 ALIGNMENT = 256  # bytes; alignment of arrays in a buffer, the same as that of cudaMalloc
 BUFFERS = 3  # two are being filled, the first of them almost ready, while a third is copied from
 SHARE = 1 << 16  # smallest number of items that are worth handing to another thread

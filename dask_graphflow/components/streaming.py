@@ -13,8 +13,6 @@ from dask_graphflow.kernels import require_gpu
 
 from .link import Link
 
-__all__ = ["CHUNK", "Device", "device", "new_link", "sent", "slices"]
-
 # Edges per buffer. As int32 they take 1.2 ms on the bus, several times as long as the calls of a hook.
 CHUNK = 1 << 23
 SMALLEST_CHUNK = 1 << 16  # lower limit if there seem to be few edges

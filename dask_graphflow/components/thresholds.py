@@ -12,8 +12,6 @@ import pandas as pd
 
 from dask_graphflow.kernels import kernels_for
 
-__all__ = ["component_names", "levels"]
-
 
 def component_names(thresholds: Sequence[float]) -> list[str]:
     """Return the name of the component column of each threshold.

@@ -23,14 +23,6 @@ from .links import Links, measure_links
 from .measuring import room_of
 from .rates import Rates
 
-__all__ = [
-    "ClusterSpec",
-    "in_use",
-    "links_of",
-    "rates_of",
-    "stored_rates_of",
-]
-
 DEVICE = "GPU"  # the Dask resource of workers that use a GPU
 
 _links: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client

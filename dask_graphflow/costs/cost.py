@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from .model import SPARSE, search_levels
 
-__all__ = ["DIAMETER", "FUSED", "LISTED", "ROW", "STEP", "Cost", "Shape", "Steps"]
-
 STEP = 6e-5  # seconds per superstep, however few edges it follows
 FUSED = 2e-6  # the same, if one kernel does many supersteps
 LISTED = 20  # labels that are counted in the time it takes to list a row

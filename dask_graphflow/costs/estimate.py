@@ -10,8 +10,6 @@ from dask_graphflow.showing.tables import as_html, as_text, counted, duration, s
 from .cluster import ClusterSpec
 from .links import Links, speed
 
-__all__ = ["Calibration", "Estimate", "kind_name"]
-
 MEASURED = ("workers", "million edges/s:", "hook", "build", "pull", "search")
 
 

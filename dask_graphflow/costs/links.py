@@ -21,8 +21,6 @@ from dask_graphflow.showing.tables import as_html, as_text, duration
 
 from .measuring import kernels_on
 
-__all__ = ["Links", "measure_links", "speed"]
-
 ROUNDS = 200
 BYTES = 1 << 23
 DEALS = 5

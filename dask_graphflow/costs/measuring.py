@@ -31,8 +31,6 @@ from dask_graphflow.showing.bar import Kind, Shown, Step
 
 from .rates import KERNELS, Rates
 
-__all__ = ["STEPS", "is_busy", "kernels_on", "measure", "room_of"]
-
 SCALES = (12, 16, 18, 20, 22)
 # On a device, a launch takes as long as many thousand edges, so small graphs say nothing about large ones.
 DEVICE_SCALES = (16, 18, 20, 22, 24)

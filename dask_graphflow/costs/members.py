@@ -17,8 +17,6 @@ from dask_graphflow.graph.build import Size
 
 from .model import remote, search_levels
 
-__all__ = ["choose", "never_split"]
-
 # Number of edges that every GPU and worker is assumed to have room for, before it is asked.
 MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # minimum speedup that more members must give

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["SORTED", "SPARSE", "numbered", "remote", "search_levels"]
-
 # If others read at least one vertex in this many, all vertices are sent: MOST of operators/hub_rows.py.
 ALL_SENT = 2
 SORTED = 3  # ends of edges that can be looked up in the time it takes to sort one distinct id

@@ -30,8 +30,6 @@ from .estimate import Estimate
 from .links import Links
 from .model import SPARSE, numbered, remote, search_levels
 
-__all__ = ["GraphSizes", "Workers", "components", "paths", "supersteps"]
-
 MAKING = 8e-3  # seconds that the client takes to make the expressions of a call
 LEVELS = 4  # levels of tasks: read, make pieces, build, run
 FOREST_LEVELS = 8  # levels of components without their merges, if dense ids are not certain

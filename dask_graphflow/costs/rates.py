@@ -17,8 +17,6 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
-__all__ = ["KERNELS", "Rates", "typical_rates"]
-
 KERNELS = {
     "hooks": "hook, edges/s",
     "builds": "build, edges/s",

@@ -37,8 +37,6 @@ from dask_graphflow.showing.suggestions import nearest
 from . import measuring
 from .rates import KERNELS, Rates
 
-__all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates", "stored"]
-
 FORMAT = 5
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept

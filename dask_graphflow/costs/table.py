@@ -6,8 +6,6 @@ import math
 
 from .cost import FUSED, Cost, Steps
 
-__all__ = ["COSTS"]
-
 ITERATIONS = 100  # default of the option `max_iter`
 TOLERANCE = 1e-6  # default of the option `tol`
 MIXING = 0.4  # ratio of the changes that two successive power iterations make

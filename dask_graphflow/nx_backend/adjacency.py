@@ -8,8 +8,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-__all__ = ["Node", "check_symmetry", "is_kept", "overridden", "rows_of"]
-
 Node = Hashable
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)

@@ -16,8 +16,6 @@ from dask_graphflow.api.graph import Graph
 
 from .adjacency import Node, check_symmetry, is_kept, rows_of
 
-__all__ = ["ConvertedGraph", "convert_from_nx", "convert_to_nx"]
-
 
 class Data(NamedTuple):
     """Attributes of any type, which functions that return a graph keep.

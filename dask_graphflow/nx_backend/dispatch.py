@@ -14,8 +14,6 @@ from .adjacency import overridden
 from .convert import ConvertedGraph
 from .expected_failures import EXPECTED_FAILURES
 
-__all__ = ["can_run", "on_start_tests", "should_run"]
-
 
 @functools.cache
 def _signature(name: str) -> inspect.Signature:

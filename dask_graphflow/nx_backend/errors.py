@@ -11,8 +11,6 @@ import networkx as nx
 
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 
-__all__ = ["with_networkx_errors"]
-
 
 def with_networkx_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a function of the backend, so that it raises the errors of NetworkX.

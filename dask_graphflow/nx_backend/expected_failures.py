@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["EXPECTED_FAILURES"]
-
 #: The reason for each test, by the end of its name in pytest.
 EXPECTED_FAILURES: dict[str, str] = {}

@@ -16,8 +16,6 @@ from dask_graphflow.kernels import kernels_for, on_device
 
 from .view import GraphView
 
-__all__ = ["beside", "by_id", "by_rank", "combine", "fetch", "gather", "places_of", "send_rows"]
-
 
 def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
     """Return the values of a column at vertices of any member. All members call it.

@@ -28,8 +28,6 @@ from .local_advance import LocalAdvance, bound
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
 
-__all__ = ["Advance", "along"]
-
 SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
 
 

@@ -35,8 +35,6 @@ from dask_graphflow.showing.tables import counted
 from .view import GraphView
 from .wide_column import update_mirrors
 
-__all__ = ["Buckets", "bucket_width", "light_first", "unit_weights"]
-
 SAMPLED = 16  # one edge in 16 is counted to find hubs
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from .view import Frontier, GraphView
 
-__all__ = ["DIRECTIONS", "DIRECTION_RULES", "RULES", "Direction"]
-
 DIRECTIONS = ("push", "pull")
 RULES = ("gemini", "beamer")
 DIRECTION_RULES = (*RULES, *DIRECTIONS)

@@ -11,8 +11,6 @@ from .direction import RULES, Direction
 from .float_sums import advancing
 from .view import Frontier, GraphView
 
-__all__ = ["fixpoint"]
-
 
 def fixpoint(
     g: GraphView,

@@ -20,8 +20,6 @@ from dask_graphflow.programs.rewrite import in_fixed_point
 from .advance import Advance
 from .view import Frontier, GraphView
 
-__all__ = ["FloatSums", "advancing"]
-
 BITS = 63  # every sum is below 2**63 as a whole number
 SMALLEST = 1000  # no unit is below 2**-1000, so messages times the largest scale stay finite
 

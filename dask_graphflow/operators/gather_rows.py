@@ -10,8 +10,6 @@ import numpy as np
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Rows
 
-__all__ = ["entries_of", "offsets_of", "pieces_of"]
-
 
 def offsets_of(lengths: Any) -> Any:
     """Return where rows of these lengths begin, followed by where the last one ends: array of int64."""

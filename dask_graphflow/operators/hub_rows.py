@@ -30,8 +30,6 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 from .view import GraphView
 from .wide_column import update_mirrors
 
-__all__ = ["HubRows", "Layout"]
-
 MOST = 2  # if at least 1/2 of the other members' vertices are read, all of them are sent
 
 

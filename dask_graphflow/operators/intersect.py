@@ -19,8 +19,6 @@ from .gather_rows import pieces_of
 from .orientation import Orientation, received
 from .view import GraphView
 
-__all__ = ["Triangles"]
-
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
 
 

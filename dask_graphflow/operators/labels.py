@@ -16,8 +16,6 @@ from dask_graphflow.kernels import kernels_of
 from .view import GraphView
 from .wide_column import update_mirrors
 
-__all__ = ["Labels"]
-
 
 class Labels:
     """Labels of vertices, which are vertex numbers. All members create theirs.

@@ -11,8 +11,6 @@ from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 from .vertex_set import VertexSet
 
-__all__ = ["LocalAdvance", "advance", "bound"]
-
 
 def advance(
     op: EdgeOp,

@@ -20,8 +20,6 @@ from .advance import Advance
 from .direction import Direction
 from .view import GraphView
 
-__all__ = ["multi_search"]
-
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
 REACH = EdgeOp(

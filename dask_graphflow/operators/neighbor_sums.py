@@ -20,8 +20,6 @@ from .float_sums import FloatSums
 from .hub_rows import HubRows
 from .view import Frontier, GraphView
 
-__all__ = ["NeighborSums", "leaving"]
-
 BITS = 61  # bits of the largest sum as a whole number
 PLAIN_SUM = EdgeOp("score_sum", target="sum", signal="score[src]", slot="add")
 WEIGHTED_SUM = EdgeOp("weighted_score_sum", target="sum", signal="score[src] * weight", slot="add")

@@ -22,8 +22,6 @@ from dask_graphflow.kernels.csr import Rows
 from .gather_rows import offsets_of
 from .view import GraphView
 
-__all__ = ["Orientation", "labels_of", "oriented", "received"]
-
 
 class Orientation(NamedTuple):
     """A member's rows by labels.

@@ -16,8 +16,6 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from .advance import Advance
 from .view import Frontier, GraphView
 
-__all__ = ["Peel"]
-
 REMOVE = EdgeOp("remove", target="count", signal="-1", slot="add")
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from .view import GraphView
 
-__all__ = ["priorities", "sampled"]
-
 
 def priorities(ranks: Any, seed: Any) -> Any:
     """Return a number for each rank, by SplitMix64 [1]_: no two ranks have the same number for a seed.

@@ -17,8 +17,6 @@ from dask_graphflow.kernels import kernels_of
 
 from .hub_rows import HubRows
 
-__all__ = ["Pull"]
-
 ONE = 2.0**62  # a contribution of 1, as a whole number
 NORMAL = (
     1e15  # a share divided by it is a normal number, so that small ranks times the share are, too

@@ -16,8 +16,6 @@ from dask_graphflow.operators.access import by_rank
 from .access import places_of
 from .view import GraphView
 
-__all__ = ["Sampler"]
-
 # Number of candidates per walk in the first round of a step, and the maximum in any round.
 FIRST, MOST = 4, 1024
 EDGE_BYTES = 16  # of two indices per sampled edge

@@ -32,8 +32,6 @@ from .direction import Direction
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
 
-__all__ = ["Search"]
-
 DEEP = 8  # number of consecutive small levels before several members continue with shortest paths
 SMALL = 1 << 15  # maximum number of edges, over all members, that leave a small level
 BETWEEN_LOOKS = 64  # maximum number of levels per call, if there are targets to check for

@@ -10,8 +10,6 @@ from typing import Any
 
 from dask_graphflow.kernels import index_dtype, kernels_of
 
-__all__ = ["VertexSet"]
-
 
 class VertexSet:
     """A set of vertices.

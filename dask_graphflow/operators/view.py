@@ -27,8 +27,6 @@ from dask_graphflow.kernels import empty_on, index_dtype, kernels_for, kernels_o
 
 from .vertex_set import VertexSet
 
-__all__ = ["Frontier", "GraphView", "Tell"]
-
 Tell = Callable[[dict[str, Any]], None]
 
 SUM_BITS = 62  # bits of a sum over all vertices as a whole number

@@ -14,8 +14,6 @@ from dask_graphflow.kernels import kernels_for, kernels_of
 from .neighbor_sums import leaving
 from .view import GraphView
 
-__all__ = ["loops", "own_sums", "whole_degrees", "whole_weights", "whole_weights_by_vertex"]
-
 BITS = 61  # bits of the sum of all weights as a whole number, counting both ends of each edge
 BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
 LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their sum by less than 1/8

@@ -15,8 +15,6 @@ from dask_graphflow.kernels import kernels_of
 
 from .view import GraphView
 
-__all__ = ["at_ends", "between", "update_mirrors", "wide_column"]
-
 
 def wide_column(g: GraphView, column: Any) -> Any:
     """Return a column extended by the values of the mirrors in ``g.local("out")``. All members call it.

@@ -14,8 +14,6 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.call import Call
 
-__all__ = ["adjacency"]
-
 
 def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges between the vertices of a frame, as pairs of row numbers: shape (m, 2).

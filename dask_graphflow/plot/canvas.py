@@ -10,8 +10,6 @@ from dask_graphflow.exceptions import BackendError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FAINT", "INK", "PALETTE", "named", "new_axes", "plain", "pyplot", "with_commas"]
-
 # The palette of Okabe and Ito. Color-blind readers can tell its colors apart, and it nearly works in gray.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK = "#33383d"

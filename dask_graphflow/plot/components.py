@@ -22,8 +22,6 @@ from .canvas import INK, PALETTE, named, new_axes, plain, pyplot, with_commas
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["components"]
-
 SIZE = "__size__"  # column name that does not clash with the columns of the labels
 
 

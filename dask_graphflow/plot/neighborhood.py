@@ -16,8 +16,6 @@ from .subgraph import Subgraph, around
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["neighborhood"]
-
 LONGEST = 24  # letters of a label
 FILLS = (PALETTE[5], PALETTE[0], PALETTE[4], "#b9dcf2")  # by distance; larger ones use the last
 

@@ -17,8 +17,6 @@ from .canvas import FAINT, INK, PALETTE, new_axes, pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plan"]
-
 WIDTH = 10.0  # maximum width of the longest chain, and of the merges; a dot is 0.5 if there is room
 NARROW = 2.6  # minimum width, for the text below
 ROWS = 4  # minimum height

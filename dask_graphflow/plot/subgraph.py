@@ -21,8 +21,6 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .adjacency import adjacency
 
-__all__ = ["FOLLOW", "Subgraph", "around"]
-
 FOLLOW = ("out", "in", "both")
 
 

@@ -19,8 +19,6 @@ from .canvas import INK, PALETTE, plain, pyplot, with_commas
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["trace"]
-
 NEEDED = ("superstep", "direction", "frontier", "edges", "seconds")
 SPENT = ("compute", "communicate", "wait")
 DIRECTIONS = ("push", "pull", "stream")

@@ -19,8 +19,6 @@ from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling.progress import Progress, listener
 
-__all__ = ["ALGORITHMS", "Algorithm", "algorithm", "ask"]
-
 Columns = Mapping[str, Any]
 ColumnsOf = Callable[[GraphSpec, Mapping[str, Any]], Columns]
 

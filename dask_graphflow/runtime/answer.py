@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["Answer", "LabelTypes", "Labels", "OrNull"]
-
 
 class OrNull(NamedTuple):
     """Vertex numbers, and which of them are null."""

@@ -22,8 +22,6 @@ from .answer import Answer
 from .results import result_frames, steps_frame
 from .shards import Shards
 
-__all__ = ["Call"]
-
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
 

@@ -8,8 +8,6 @@ from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.runtime.number_options import Count, Number
 from dask_graphflow.showing.tables import counted
 
-__all__ = ["MaxIter", "Tolerance", "not_converged"]
-
 MaxIter = Annotated[int, Count()]
 Tolerance = Annotated[float, Number(above=0)]
 

@@ -13,8 +13,6 @@ from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import as_pandas, empty_like
 from dask_graphflow.scheduling.expr import Held
 
-__all__ = ["as_dask"]
-
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame."""

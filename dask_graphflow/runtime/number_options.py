@@ -12,8 +12,6 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
 
-__all__ = ["MOST", "Count", "Number", "Seed", "check_count"]
-
 MOST = 2**63 - 1  # kernels count with int64
 
 

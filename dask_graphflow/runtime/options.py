@@ -20,8 +20,6 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
-__all__ = ["Check", "Choice", "Flag", "Option", "options_of"]
-
 
 @dataclass(frozen=True)
 class Check:

@@ -22,8 +22,6 @@ from dask_graphflow.operators.access import send_rows
 
 from .answer import Answer, Labels, LabelTypes, OrNull
 
-__all__ = ["empty_frame", "result_frames", "steps_frame"]
-
 
 def result_frames(
     shard: Shard,

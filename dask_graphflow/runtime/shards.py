@@ -21,8 +21,6 @@ from dask_graphflow.scheduling.with_frames import with_frames
 
 from .spec import GraphSpec
 
-__all__ = ["MemberPlan", "Shards"]
-
 
 @dataclass(frozen=True)
 class MemberPlan:

@@ -15,8 +15,6 @@ from dask_graphflow.kernels import summable
 
 from .results import empty_frame
 
-__all__ = ["GraphSpec", "graph_spec", "ids_like"]
-
 
 @dataclass(frozen=True, eq=False)
 class GraphSpec:

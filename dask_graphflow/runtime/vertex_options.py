@@ -15,8 +15,6 @@ from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
 
-__all__ = ["VertexIds", "VertexPairs", "VertexWeights", "only"]
-
 
 @dataclass(frozen=True)
 class VertexIds(Check):

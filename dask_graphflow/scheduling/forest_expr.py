@@ -47,8 +47,6 @@ from .expr import Held, Resident, Source
 from .names import brought, pinned
 from .trees import Chain, Merge, together
 
-__all__ = ["ForestReduction"]
-
 RESIDENT = 4  # partitions that one task takes, if they are already in the worker's memory
 # Number of consecutive owners that get the same roots. They get some roots that they do not need, but a
 # worker usually runs several owners.

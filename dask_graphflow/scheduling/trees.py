@@ -16,19 +16,6 @@ from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
-__all__ = [
-    "INPUT_POLICIES",
-    "Chain",
-    "Merge",
-    "Slots",
-    "chains",
-    "depth",
-    "one_way",
-    "ring",
-    "together",
-    "tree",
-]
-
 Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
 

@@ -10,8 +10,6 @@ from dask_graphflow.exceptions import OptionError
 
 from .tables import counted
 
-__all__ = ["PARTS", "Bar", "Kind", "Listener", "Shown", "Step", "listener"]
-
 Step = dict[str, Any]
 
 Listener = Callable[[Step | None], None]

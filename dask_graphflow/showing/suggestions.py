@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from .values import shown
 
-__all__ = ["nearest"]
-
 
 def nearest(name: object, candidates: Iterable[object]) -> str:
     """Return a clause for the end of an error message that suggests the most similar candidate.

@@ -9,8 +9,6 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-__all__ = ["Rows", "as_html", "as_text", "counted", "duration", "size"]
-
 Rows = Sequence[Sequence[str]]
 
 LINE = "border:1px solid rgba(128,128,128,0.4);padding:0.2em 0.6em;vertical-align:top"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["shown"]
-
 LONGEST = 300  # characters
 BITS = 1_000  # Python writes no whole number of more than about 14,000 bits
 

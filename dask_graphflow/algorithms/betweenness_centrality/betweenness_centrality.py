@@ -29,8 +29,6 @@ from dask_graphflow.runtime.number_options import Count, Seed
 from .level_sums import LevelSums
 from .levels import Levels
 
-__all__ = ["betweenness_centrality"]
-
 
 @algorithm(
     columns={"betweenness": "float64"},

@@ -18,8 +18,6 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-__all__ = ["LevelSums"]
-
 SMALL = 4  # if fewer than V / 4 edges leave a frontier, it is pushed
 PULLED = 2  # number of edges that are pulled in the time in which one is pushed
 BITS = 61  # bits of a value as a whole number

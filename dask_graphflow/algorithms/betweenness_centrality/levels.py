@@ -7,8 +7,6 @@ from array import array
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.operators.view import Frontier, GraphView
 
-__all__ = ["Levels"]
-
 
 class Levels:
     """The levels of a search, in one list of vertices: ``levels[d]`` is the frontier of level d.

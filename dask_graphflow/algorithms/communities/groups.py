@@ -25,8 +25,6 @@ from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["Groups"]
-
 
 class Groups(Labels):
     """Labels of vertices, which are vertex numbers, and the masses of labels. All members create theirs.

@@ -16,8 +16,6 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_w
 
 from .groups import Groups
 
-__all__ = ["NONE", "Level", "first_levels"]
-
 NONE = np.iinfo("int64").max  # above all vertex numbers
 # Smaller graphs, in edges, use host memory, where they take less time than a kernel launch.
 SMALL_GRAPH = 1 << 20

@@ -24,8 +24,6 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from .groups import Groups
 from .level import NONE, Level
 
-__all__ = ["carry", "move_nodes", "refine", "split"]
-
 CLASSES = 8  # of vertices, one of which moves at a time
 SWEEPS = 5  # at most, on each level
 WAKE = EdgeOp("wake", target="awake", signal="1", slot="max")

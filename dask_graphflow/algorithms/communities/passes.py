@@ -16,8 +16,6 @@ from .level import Level, first_levels
 from .moves import carry, refine
 from .resolution import columns
 
-__all__ = ["best_communities"]
-
 PASSES = 3  # at most
 
 

@@ -13,8 +13,6 @@ from dask_graphflow.runtime.number_options import Number
 from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
 
-__all__ = ["Resolution", "columns"]
-
 RESOLUTION = Number(above=0, finite=True)
 
 

@@ -23,8 +23,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, Labels, LabelTypes
 from dask_graphflow.runtime.spec import GraphSpec
 
-__all__ = ["community_metrics"]
-
 COMMUNITIES = Communities()
 
 

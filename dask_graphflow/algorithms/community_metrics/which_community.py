@@ -16,8 +16,6 @@ from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
 
-__all__ = ["Communities", "WhichCommunity"]
-
 
 class WhichCommunity(NamedTuple):
     """The community of each vertex.

@@ -27,8 +27,6 @@ from dask_graphflow.programs.rewrite import reading_numbers
 from dask_graphflow.programs.vertex_expressions import VertexReader
 from dask_graphflow.runtime.answer import Answer
 
-__all__ = ["ITSELF", "run_program"]
-
 ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first each vertex itself
 
 

@@ -15,8 +15,6 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.vertex_expressions import VertexReader, read_columns
 from dask_graphflow.showing.tables import counted
 
-__all__ = ["Step", "iterate"]
-
 #: An edge program, or a mapping of columns to the expressions per vertex that change them.
 Step = EdgeOp | Mapping[str, str]
 

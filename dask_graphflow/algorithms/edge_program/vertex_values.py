@@ -13,8 +13,6 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.arrays import computed
 from dask_graphflow.programs.expressions import Node, in_order
 
-__all__ = ["VertexValues"]
-
 WORD = 2**64
 
 

@@ -12,8 +12,6 @@ from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["edges_of", "first_leaving", "light_edges", "send_edges", "sort_keys"]
-
 LIGHT = 2  # number of light edges per vertex, in both directions
 SAMPLE = 1 << 16  # number of weights that are sampled to find these edges
 

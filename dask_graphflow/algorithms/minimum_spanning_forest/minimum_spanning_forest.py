@@ -30,8 +30,6 @@ from dask_graphflow.runtime.spec import GraphSpec
 
 from .edges import edges_of, first_leaving, light_edges, send_edges, sort_keys
 
-__all__ = ["minimum_spanning_forest"]
-
 
 def _columns(spec: GraphSpec, options: Any) -> Any:
     return spec.row_columns("edges", weighted=True)

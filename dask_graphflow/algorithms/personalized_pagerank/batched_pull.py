@@ -15,8 +15,6 @@ from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["WIDTH", "BatchedPull"]
-
 WIDTH = 16  # maximum number of sources per batch; a device sums no more columns at once
 
 

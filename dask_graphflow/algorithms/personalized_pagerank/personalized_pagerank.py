@@ -26,8 +26,6 @@ from dask_graphflow.runtime.vertex_options import VertexIds
 from .batched_pull import WIDTH, BatchedPull
 from .top_rows import largest, listed_rows
 
-__all__ = ["personalized_pagerank"]
-
 
 @algorithm(
     columns={"source": "id", "vertex": "id", "pagerank": "float64"},

@@ -11,8 +11,6 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.operators.access import send_rows
 
-__all__ = ["largest", "listed_rows"]
-
 
 def largest(values: Any, k: int) -> Any:
     """Return the positions of the `k` largest values, ascending; of equal values, the first are taken.

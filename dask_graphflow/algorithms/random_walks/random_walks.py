@@ -28,8 +28,6 @@ from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .walks import check_walks, walk, walk_bias
 
-__all__ = ["random_walks"]
-
 MOST_STEPS = 2**31 - 1  # of an int32
 
 

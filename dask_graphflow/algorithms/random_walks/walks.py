@@ -20,8 +20,6 @@ from dask_graphflow.operators.gather_rows import offsets_of
 from dask_graphflow.operators.sample import Sampler
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["check_walks", "walk", "walk_bias"]
-
 # Maximum number of vertices in the first block of steps; later ones double the number.
 BLOCK = 1 << 22
 ROW_BYTES = 48  # of a row of the result, and of the arrays from which it is made

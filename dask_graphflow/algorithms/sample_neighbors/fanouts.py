@@ -12,8 +12,6 @@ from dask_graphflow.runtime.number_options import MOST
 from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
 
-__all__ = ["Fanouts"]
-
 
 @dataclass(frozen=True)
 class Fanouts(Check):

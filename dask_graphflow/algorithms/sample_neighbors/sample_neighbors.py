@@ -27,8 +27,6 @@ from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Seed
 from dask_graphflow.runtime.vertex_options import VertexIds
 
-__all__ = ["sample_neighbors"]
-
 
 @algorithm(
     columns={"seed": "id", "hop": "int32", "source": "id", "target": "id"},

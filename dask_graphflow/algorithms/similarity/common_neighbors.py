@@ -22,8 +22,6 @@ from dask_graphflow.operators.gather_rows import entries_of, offsets_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import wide_column
 
-__all__ = ["Neighborhood", "all_pairs", "degrees_at", "of_pairs"]
-
 BLOCK = 1 << 24  # maximum number of row entries that are read for a block
 
 

@@ -27,8 +27,6 @@ from dask_graphflow.runtime.vertex_options import VertexPairs
 
 from .common_neighbors import all_pairs, degrees_at, of_pairs
 
-__all__ = ["similarity"]
-
 SCORES: dict[str, Callable[..., Any]] = {
     "jaccard": lambda common, a, b: common / np.maximum(a + b - common, 1),
     "overlap": lambda common, a, b: common / np.maximum(np.minimum(a, b), 1),

@@ -24,8 +24,6 @@ from dask_graphflow.operators.orientation import labels_of, oriented, received
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import update_mirrors
 
-__all__ = ["EdgeTriangles"]
-
 REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; LEAVES only during one step
 
 

@@ -23,8 +23,6 @@ from dask_graphflow.runtime.answer import Answer
 
 from .edge_triangles import EdgeTriangles
 
-__all__ = ["peel_edges", "truss_number"]
-
 NONE = -(2.0**53)
 
 
