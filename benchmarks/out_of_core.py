@@ -27,6 +27,7 @@ from .harness import Outcome, take_turns, timed
 
 EDGE_BYTES = 8  # two int32
 READERS = 4  # maximum number of files that are read at a time
+FILE_EDGES = 1 << 24  # the pool holds the encoded and the decoded data of each file that is read
 MEMORY, PARQUET = "from host memory", "from Parquet, read by cuDF"
 COPYING, READING = "copying the edges alone, by the driver", "reading the files alone"
 COUNTERS = ("pinning", "staging", "waiting")
@@ -51,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
         raise UnusableInputError("give --times and --repeat 1 or more, and --scale from 4 to 31")
     gpu.check("dask_cudf")
     cap = gpu.start(parse_bytes(options.cap))
-    parts = 4 * options.times
     factor = max(1, options.times * cap // EDGE_BYTES >> options.scale)
+    parts = max(4 * options.times, (factor << options.scale) // FILE_EDGES)
     lazy = gf.generate.rmat(options.scale, edge_factor=factor, npartitions=parts, dtype="int32")
     with tempfile.TemporaryDirectory(prefix="graphflow-edges-", dir=options.folder) as folder:
         lazy.to_parquet(folder, compute_kwargs={"scheduler": "threads"})

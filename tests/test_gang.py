@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import os
 import signal
@@ -104,6 +105,7 @@ def left_on_worker(dask_worker):
 
 def nothing_left(client, seconds=5.0):
     def nothing():
+        gc.collect()  # results of earlier tests can be in reference cycles
         return not client.run_on_scheduler(left_on_scheduler) and not any(
             client.run(left_on_worker).values()
         )
