@@ -142,7 +142,7 @@ def main() -> int:
     commands.add_parser("demo", help="find the connected components of the graph in examples/")
     tests = commands.add_parser(
         "test",
-        help="run the tests on all cores (about 6 minutes on two)",
+        help="run the tests on all cores (about 5 minutes on two)",
         usage="dev.py test [-h] [--stack newest|pinned] [PYTEST ARGUMENT ...]",
         epilog=f'Runs pytest {" ".join(PARALLEL)} -m "{FAST_TESTS}", followed by your arguments. '
         "For example: python3 dev.py test -m slow -x, or -n 0 --pdb for a debugger",
