@@ -113,8 +113,11 @@ def test_a_call_raises_if_all_workers_are_paused_on_the_way(cluster, members):
         graph.bfs([0]).compute()
 
 
+@pytest.mark.slow
 def test_a_member_does_not_wait_for_one_on_a_paused_worker(cluster):
     client = Client.current()
+    # Each of them gets a shard.
+    assert eventually(lambda: len(cluster.scheduler.running) == len(cluster.workers))
     graph = gf.Graph(edges(), **ENDS, shards=2).persist()
     wait(graph)
     full, other = cluster.workers.values()
