@@ -119,9 +119,8 @@ class Question:
         # Measure the GPUs before they have copies of graphs, while there is room.
         self.calibrations = {client: self._calibrated(client) for client in (alone, both)}
         link = both.submit(device_link, resources={"GPU": 1}) if options.gpus else None
-        self.link = (
-            link.result() if link else 0.0
-        )  # bytes per second that a GPU reads from the host
+        # Bytes per second that a GPU reads from the host.
+        self.link = link.result() if link else 0.0
         self.edges = {client: self._generated(client) for client in (alone, both)}
         with alone.as_current():
             self.start = int(self.edges[alone].partitions[0].head(1)["src"].iloc[0])

@@ -26,9 +26,8 @@ from .rates import Rates
 DEVICE = "GPU"  # the Dask resource of workers that use a GPU
 
 _links: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
-_own_links: dict[
-    tuple[bool, int], Links
-] = {}  # by whether arrays are on devices, and number of workers
+# Without a client: by whether arrays are on devices, and by the number of workers.
+_own_links: dict[tuple[bool, int], Links] = {}
 
 
 @dataclass(frozen=True)

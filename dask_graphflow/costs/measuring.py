@@ -189,9 +189,8 @@ def _seconds(
     """
 
     def wait() -> None:
-        kernels.to_host(
-            kernels.namespace.zeros(1)
-        )  # this copy comes after all queued work of a device
+        # This copy comes after all queued work of a device.
+        kernels.to_host(kernels.namespace.zeros(1))
 
     work(prepare())
     taken: list[float] = []

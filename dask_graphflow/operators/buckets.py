@@ -190,9 +190,8 @@ class Buckets:
         never = np.iinfo(g.index).max
         predecessor = g.column(never, g.index, len(distance))
         level = kernels.offer_nearer(rows, names, distance, predecessor, threads=threads)
-        settled = (
-            predecessor != never
-        )  # also mirrors that got an offer: their masters will be settled
+        # Mirrors that got an offer are settled too, because their masters will be.
+        settled = predecessor != never
         mirrors.reduce(predecessor, np.flatnonzero(settled[owned:]), sums=(level,))
 
         def smallest(at: Any, values: Any) -> None:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import check_room, kernels_for, kernels_of
-from dask_graphflow.operators.access import by_rank
 
-from .access import places_of
+from .access import by_rank, places_of
 from .view import GraphView
 
 # Number of candidates per walk in the first round of a step, and the maximum in any round.

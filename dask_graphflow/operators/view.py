@@ -264,9 +264,8 @@ class GraphView:
         # A larger value, which could exceed the range of int64, or a NaN is an error on all members.
         fits = (values < 2 * bound).all()
         with np.errstate(invalid="ignore"):
-            part = (
-                values / coarse
-            )  # in place from here on: new arrays take longer than the operations
+            part = values / coarse
+            # In place from here on: new arrays take longer than the operations.
             np.floor(part, out=part)
             whole = part.astype("int64")
             high = whole.sum()

@@ -12,12 +12,13 @@ from typing import Any
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.call import Call
-from dask_graphflow.runtime.options import Flag, Option, options_of
-from dask_graphflow.runtime.shards import Shards
-from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling.progress import Progress, listener
+
+from .answer import Answer
+from .call import Call
+from .options import Flag, Option, options_of
+from .shards import Shards
+from .spec import GraphSpec
 
 Columns = Mapping[str, Any]
 ColumnsOf = Callable[[GraphSpec, Mapping[str, Any]], Columns]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from dask_graphflow.exceptions import ConvergenceError
-from dask_graphflow.runtime.number_options import Count, Number
 from dask_graphflow.showing.tables import counted
+
+from .number_options import Count, Number
 
 MaxIter = Annotated[int, Count()]
 Tolerance = Annotated[float, Number(above=0)]

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
+
+from .options import Check
 
 MOST = 2**63 - 1  # kernels count with int64
 

@@ -11,9 +11,10 @@ import pandas as pd
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, vertex_ids
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.runtime.options import Check
-from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
+
+from .options import Check
+from .spec import GraphSpec
 
 
 @dataclass(frozen=True)

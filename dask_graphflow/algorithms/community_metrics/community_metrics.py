@@ -15,13 +15,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.community_metrics.which_community import Communities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops, own_sums, whole_degrees, whole_weights
 from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, Labels, LabelTypes
 from dask_graphflow.runtime.spec import GraphSpec
+
+from .which_community import Communities
 
 COMMUNITIES = Communities()
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.edge_program.iteration import Step, iterate
-from dask_graphflow.algorithms.edge_program.vertex_values import VertexValues
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph import vertex_numbers
 from dask_graphflow.operators.advance import along
@@ -26,6 +24,9 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import reading_numbers
 from dask_graphflow.programs.vertex_expressions import VertexReader
 from dask_graphflow.runtime.answer import Answer
+
+from .iteration import Step, iterate
+from .vertex_values import VertexValues
 
 ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first each vertex itself
 

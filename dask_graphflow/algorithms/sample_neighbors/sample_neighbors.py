@@ -17,7 +17,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.sample_neighbors.fanouts import Fanouts
 from dask_graphflow.operators.access import gather, send_rows
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.sample import Sampler
@@ -26,6 +25,8 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Seed
 from dask_graphflow.runtime.vertex_options import VertexIds
+
+from .fanouts import Fanouts
 
 
 @algorithm(
