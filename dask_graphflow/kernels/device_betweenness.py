@@ -1,8 +1,8 @@
 """What each vertex contributes to the shortest paths from a source, on the device.
 
 :mod:`.host_betweenness` has the host version, and describes it. A launch takes one or more sources, each by
-a team of blocks. The first source is taken by all blocks. Its levels tell how many blocks the other teams
-need.
+a team of blocks. The first source is taken by all blocks. The levels of the sources so far tell how many
+blocks a team needs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .sources import GANG, instance
 AT_ONCE = 256  # sources per call; other work may wait for it to end
 PER_MULTIPROCESSOR = 2  # blocks; in betweenness.cu too
 LANES = 4  # per row; SHARES in gang.cuh
+SHRINK = 8  # maximum factor by which the teams of a launch are smaller than those of the launch before
 PIECE = 512  # edges; in betweenness.cu too
 LEVELS, REACHED, TEAM = 6, 7, 9  # items of the struct Team, and their number
 
@@ -68,4 +69,6 @@ def add_dependencies(
         done += teams
         if done < len(sources):
             levels, reached = state[:, [LEVELS, REACHED]].sum(axis=0).get().tolist()
-            blocks = min(most, -(-reached * LANES // (levels * GANG)))
+            needed = min(most, -(-reached * LANES // (levels * GANG)))
+            # A source that reaches few vertices says little about the others.
+            blocks = max(needed, blocks // SHRINK, 1)
