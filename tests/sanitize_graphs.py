@@ -244,7 +244,7 @@ def contributions(matrix, source):
 
 @launches("dependencies")
 def led_through(kernels, parents, ids):
-    """A vertex with a row of several pieces is a source, or behind one; the sources after the first share a launch."""
+    """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""
     out, into = hub_rows(kernels, ids, "float64")
     ones, sources = whole_matrix(kernels, out), np.array([9, 5, 3, 7])
     ones.data[:] = 1

@@ -20,7 +20,9 @@ from .sources import GANG, instance
 AT_ONCE = 256  # sources per call; other work may wait for it to end
 PER_MULTIPROCESSOR = 2  # blocks; in betweenness.cu too
 LANES = 4  # per row; SHARES in gang.cuh
-SHRINK = 8  # maximum factor by which the teams of a launch are smaller than those of the launch before
+SHRINK = (
+    8  # maximum factor by which the teams of a launch are smaller than those of the launch before
+)
 PIECE = 512  # edges; in betweenness.cu too
 LEVELS, REACHED, TEAM = 6, 7, 9  # items of the struct Team, and their number
 

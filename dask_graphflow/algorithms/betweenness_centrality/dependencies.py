@@ -1,7 +1,8 @@
 """What each vertex contributes to the shortest paths from a source.
 
-A single member takes whole sources in one call, without a superstep per level. Several members go from
-level to level. All numbers are added up as in :mod:`.level_sums`, so both give the same bits.
+A single member takes whole sources in one call, without a superstep per level, unless there are fewer
+sources than threads and the levels are large. Otherwise members go from level to level. All numbers are
+added up as in :mod:`.level_sums`, so both give the same bits.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from dask_graphflow.operators.view import GraphView
 
 from .level_sums import LevelSums
 from .levels import Levels
+
+SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level
 
 
 def add_dependencies(
@@ -40,8 +43,10 @@ def add_dependencies(
     endpoints : bool
         Whether a path also counts for its first and its last vertex.
     """
-    if g.alone:
-        _add_whole_sources(g, places, count, betweenness, endpoints)
+    sources = np.flatnonzero(places >= 0)
+    sources = sources[np.argsort(places[sources])]
+    if g.alone and _are_taken_whole(g, sources):
+        _add_whole_sources(g, sources, betweenness, endpoints)
         return
     level = g.column(-1, "int32")
     forward, backward = LevelSums(g, level, whole=True), LevelSums(g.T, level)
@@ -54,14 +59,17 @@ def add_dependencies(
         betweenness += dependency + (level > 0) if endpoints else dependency
 
 
-def _add_whole_sources(
-    g: GraphView, places: Any, count: int, betweenness: Any, endpoints: bool
-) -> None:
+def _are_taken_whole(g: GraphView, sources: Any) -> bool:
+    """Return whether each thread takes a source, instead of all threads sharing each level."""
+    if g.shard.on_device or len(sources) >= g.threads:
+        return True
+    return len(g.shard.out.ends) < SMALL * breadth_first(g, sources[:1]).depth
+
+
+def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: bool) -> None:
     rows, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
     kernels = kernels_of("betweenness", rows.ends)
-    sources = np.flatnonzero(places >= 0)
-    sources = sources[np.argsort(places[sources])]
-    for first in range(0, count, kernels.AT_ONCE):
+    for first in range(0, len(sources), kernels.AT_ONCE):
         some = sources[first : first + kernels.AT_ONCE]
         with g.superstep("push", len(some), len(some) * len(rows.ends)):
             kernels.add_dependencies(
