@@ -67,13 +67,14 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
                 u = np.uint64(ends[k])
                 there = np.int64(place[u])
                 if there < 0:
-                    place[u] = there = tail
+                    there = np.int64(tail)
+                    place[u] = tail
                     queue[tail] = u
                     number[tail, 1], sums[tail] = LOWEST, 0
                     tail += 1
                 # Without a branch, because half of the edges lead to the next level.
                 child[np.uint64(edges)] = there
-                edges += there >= stop
+                edges += int(there >= stop)
             at += 1
         first[at] = edges
         if exact:
@@ -86,22 +87,21 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
         else:
             for i in range(begin, stop):
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
-                    c = np.uint64(child[k])
-                    number[c, 1] = max(number[c, 1], number[i, 1])
+                    to = np.uint64(child[k])
+                    number[to, 1] = max(number[to, 1], number[i, 1])
             for c in range(stop, tail):
                 number[c, 1] += _bits(entering[queue[c] + 1] - entering[queue[c]])
             for i in range(begin, stop):
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
-                    c = np.uint64(child[k])
-                    sums[c] += number[i, 0] >> min(np.int64(63), number[c, 1] - number[i, 1])
+                    to = np.uint64(child[k])
+                    sums[to] += number[i, 0] >> min(np.int64(63), number[to, 1] - number[i, 1])
         largest = np.int64(LOWEST)
         for c in range(stop, tail):
-            total = np.float64(sums[c])
-            whole, more = _whole(total)
-            number[c, 0] = whole
+            paths = np.float64(sums[c])
+            number[c, 0], more = _whole(paths)
             number[c, 1] += more
             largest = max(largest, number[c, 1])
-            sums[c] = np.int64(total)
+            sums[c] = np.int64(paths)
         exact = exact and largest + BITS + spare <= BITS
         depth += 1
         starts[depth] = tail
@@ -116,8 +116,8 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
                     unit = max(unit, number[np.uint64(child[k]), 1])
                 unit += _bits(offsets[v + 1] - offsets[v])
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
-                    c = np.uint64(child[k])
-                    total += number[c, 0] >> min(np.int64(63), unit - number[c, 1])
+                    to = np.uint64(child[k])
+                    total += number[to, 0] >> min(np.int64(63), unit - number[to, 1])
                 part, more = math.frexp(np.float64(total))
                 through = math.ldexp(part * sigma, more + unit + exponent)
             # From here on, the number of the vertex is what it tells the level before.
