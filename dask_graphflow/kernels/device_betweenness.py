@@ -20,6 +20,7 @@ from .sources import GANG, instance
 AT_ONCE = 256  # sources per call; other work may wait for it to end
 PER_MULTIPROCESSOR = 2  # blocks; in betweenness.cu too
 LANES = 4  # per row; SHARES in gang.cuh
+TEAMS = 1  # maximum number of teams of the first launch
 SHRINK = 8  # maximum factor by which teams are smaller than those of the launch before
 PIECE = 512  # edges; in betweenness.cu too
 UNREACHED = -2  # level; in betweenness.cu too
@@ -40,7 +41,8 @@ def add_dependencies(
     pieces = 2 * (len(rows.ends) + len(into.ends)) // PIECE + 1
     team_bytes = size * (24 + 3 * dtype.itemsize) + pieces * (16 + 2 * dtype.itemsize)
     spare = int(cupy.diff(into.offsets).max()).bit_length()
-    most = blocks = PER_MULTIPROCESSOR * attribute("MultiProcessorCount")
+    most = PER_MULTIPROCESSOR * attribute("MultiProcessorCount")
+    blocks = most // min(TEAMS, len(sources))
     while done < len(sources):
         affordable = max(1, device_room() // 2 // team_bytes)
         teams = min(most // blocks, len(sources) - done, affordable)
