@@ -1,12 +1,12 @@
-"""What each vertex contributes to the shortest paths from a source, on the device.
+"""Whole searches from several sources, on the device.
 
-:mod:`.host_betweenness` has the host version, and describes it. A launch takes one or more sources, each by
-a team of blocks. The first source is taken by all blocks. The levels of the sources so far tell how many
-blocks a team needs.
+:mod:`.host_searches` has the host versions, and describes them. A launch takes one or more sources, each by
+a team of blocks. The levels of the sources so far tell how many blocks a team needs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from .launching import attribute, launch_gang
 from .sources import GANG, instance
 
 AT_ONCE = 256  # sources per call; other work may wait for it to end
-PER_MULTIPROCESSOR = 2  # blocks; in betweenness.cu too
+PER_MULTIPROCESSOR = 2  # blocks; in searches.cu too
 LANES = 4  # per row; SHARES in gang.cuh
-TEAMS = 1  # maximum number of teams of the first launch
 SHRINK = 8  # maximum factor by which teams are smaller than those of the launch before
-PIECE = 512  # edges; in betweenness.cu too
-UNREACHED = -2  # level; in betweenness.cu too
+PIECE = 512  # edges; in searches.cu too
+UNREACHED = -2  # level; in searches.cu too
 LEVELS, REACHED, TEAM = 9, 10, 12  # items of the struct Team, and their number
 
 
@@ -37,18 +36,41 @@ def add_dependencies(
     threads: int = 1,
 ) -> None:
     """Add what each vertex contributes to the shortest paths from some sources."""
-    size, dtype, done = len(scores), rows.ends.dtype, 0
+    # Most graphs have few large levels, which one team of all blocks processes.
+    for _, _, found in _launches("true", rows, into, sources, teams=1, endpoints=endpoints):
+        for part in found:
+            scores += part
+
+
+def levels(rows: Rows, sources: Any, *, threads: int = 1) -> Any:
+    """Return the level of each vertex in a search from each source."""
+    every = cupy.empty((len(sources), len(rows.offsets) - 1), "int32")
+    # Callers have found that levels are small.
+    for first, marks, _ in _launches("false", rows, rows, sources, teams=len(sources)):
+        cupy.maximum(marks[..., 0], -1, out=every[first : first + len(marks)])
+    return every
+
+
+def _launches(
+    contribute: str, rows: Rows, into: Rows, sources: Any, *, teams: int, endpoints: bool = False
+) -> Iterator[tuple[int, Any, Any]]:
+    """Search from all sources; yield the first source of each launch, its marks and contributions.
+
+    At most `teams` teams take part in the first launch.
+    """
+    size, dtype, done = len(rows.offsets) - 1, rows.ends.dtype, 0
     pieces = 2 * (len(rows.ends) + len(into.ends)) // PIECE + 1
     team_bytes = size * (24 + 3 * dtype.itemsize) + pieces * (16 + 2 * dtype.itemsize)
     spare = int(cupy.diff(into.offsets).max()).bit_length()
     most = PER_MULTIPROCESSOR * attribute("MultiProcessorCount")
-    blocks = most // min(TEAMS, len(sources))
+    blocks = max(1, most // min(teams, len(sources)))
     while done < len(sources):
         affordable = max(1, device_room() // 2 // team_bytes)
         teams = min(most // blocks, len(sources) - done, affordable)
         state, found = cupy.zeros((teams, TEAM), "int64"), cupy.zeros((teams, size))
+        marks = cupy.full((teams, size, 2), UNREACHED, "int32")
         launch_gang(
-            instance("dependencies", dtype),
+            instance("search", dtype, contribute),
             rows.offsets,
             rows.ends,
             into.offsets,
@@ -59,7 +81,7 @@ def add_dependencies(
             np.uint32(blocks),
             np.int32(spare),
             np.float64(endpoints),
-            cupy.full((teams, size, 2), UNREACHED, "int32"),  # marks
+            marks,
             cupy.empty((teams, size), "int64"),
             cupy.empty((teams, size), dtype),
             cupy.empty((teams, size + 2, 2), dtype),  # where levels begin
@@ -69,11 +91,10 @@ def add_dependencies(
             state,
             blocks=teams * blocks,
         )
-        for part in found:
-            scores += part
+        yield done, marks, found
         done += teams
         if done < len(sources):
-            levels, reached = state[:, [LEVELS, REACHED]].sum(axis=0).get().tolist()
-            needed = min(most, -(-reached * LANES // (levels * GANG)))
+            depths, reached = state[:, [LEVELS, REACHED]].sum(axis=0).get().tolist()
+            needed = min(most, -(-reached * LANES // (depths * GANG)))
             # A source that reaches few vertices says little about the others.
             blocks = max(needed, blocks // SHRINK, 1)

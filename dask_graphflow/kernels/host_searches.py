@@ -1,6 +1,8 @@
-"""What each vertex contributes to the shortest paths from a source, on the host.
+"""Whole searches from several sources, on the host: levels, and what vertices contribute to shortest paths.
 
-A thread takes a whole source, so no step waits for another thread. A search lists the vertices by level,
+A thread takes a whole source, so no step waits for another thread.
+
+To add up contributions, a search lists the vertices by level,
 and the edges from each level to the next. Both passes over the levels read these lists instead of the rows.
 In them, a vertex is its place in the list of vertices, so the numbers of two levels are close together.
 
@@ -19,7 +21,7 @@ import numpy as np
 from . import host
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .host_threads import even_turns, run, share, take
+from .host_threads import even_turns, run, share, take, turns
 from .memory import free_bytes
 
 BITS = 61  # bits of a number as a whole number
@@ -136,6 +138,33 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
 
 
 @_compiled
+def _levels_of(offsets, ends, source, queue, level):  # type: ignore[no-untyped-def]
+    """Write the levels of a search to `level`."""
+    level[:] = -1
+    level[source], queue[0] = 0, source
+    at, tail = 0, 1
+    while at < tail:
+        v = queue[at]
+        at += 1
+        following = level[v] + 1
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+            u = np.uint64(ends[k])
+            if level[u] < 0:
+                level[u] = following
+                queue[tail] = u
+                tail += 1
+
+
+@_compiled
+def _each_level(offsets, ends, sources, queues, found, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        for s in range(start, stop):
+            _levels_of(offsets, ends, sources[s], queues[part], found[s])
+        start, stop = take(ranges, part, 1)
+
+
+@_compiled
 def _add(found, count, scores, ranges, part):  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, MINI)
     while start < stop:
@@ -200,3 +229,32 @@ def add_dependencies(
 
         share(one, len(some), parts)
         run(_add, even_turns(size, threads), found, len(some), scores)
+
+
+def levels(rows: Rows, sources: np.ndarray, *, threads: int = 1) -> np.ndarray:
+    """Return the level of each vertex in a search from each source.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of the edges that leave all vertices.
+    sources : ndarray of int64, shape (s,)
+
+    Returns
+    -------
+    ndarray of int32, shape (s, V)
+        -1 for vertices that were not reached.
+    """
+    size, count = len(rows.offsets) - 1, len(sources)
+    found = np.empty((count, size), "int32")
+    parts = min(threads, count)
+    queues = np.empty((parts, size), rows.ends.dtype)
+    run(
+        _each_level,
+        turns([count * part // parts for part in range(parts + 1)]),
+        *rows[:2],
+        sources,
+        queues,
+        found,
+    )
+    return found
