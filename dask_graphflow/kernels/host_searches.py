@@ -72,29 +72,27 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
     while at < tail:
         begin, stop = at, tail
         while at < stop:
-            v = queue[at]
+            v = np.uint64(queue[at])
             first[at] = edges
-            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+            # Without branches, because it is hard to predict which edges lead to the next level.
+            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
                 u = np.uint64(ends[k])
                 there = np.int64(place[u])
-                if there < 0:
-                    there = np.int64(tail)
-                    place[u] = tail
-                    queue[tail] = u
-                    number[tail, 1], sums[tail] = LOWEST, 0
-                    tail += 1
-                # Without a branch, because half of the edges lead to the next level.
-                child[np.uint64(edges)] = there
-                edges += int(there >= stop)
+                queue[np.uint64(tail)] = u
+                found_at = there if there >= 0 else np.int64(tail)
+                tail += int(there < 0)
+                place[u] = found_at
+                child[np.uint64(edges)] = found_at
+                edges += int(found_at >= stop)
             at += 1
         first[at] = edges
+        for c in range(stop, tail):
+            number[c, 1], sums[c] = 0 if exact else LOWEST, 0
         if exact:
             for i in range(begin, stop):
                 own = sums[i]
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
                     sums[np.uint64(child[k])] += own
-            for c in range(stop, tail):
-                number[c, 1] = 0
         else:
             for i in range(begin, stop):
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
@@ -144,15 +142,16 @@ def _levels_of(offsets, ends, source, queue, level):  # type: ignore[no-untyped-
     level[source], queue[0] = 0, source
     at, tail = 0, 1
     while at < tail:
-        v = queue[at]
+        v = np.uint64(queue[at])
         at += 1
-        following = level[v] + 1
-        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+        following = level[v] + np.int32(1)
+        # Without branches, because it is hard to predict which edges lead to the next level.
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
-            if level[u] < 0:
-                level[u] = following
-                queue[tail] = u
-                tail += 1
+            there = level[u]
+            queue[np.uint64(tail)] = u
+            tail += int(there < 0)
+            level[u] = there if there >= 0 else following
 
 
 @_compiled
@@ -184,7 +183,7 @@ def sources_at_once(rows: Rows, threads: int) -> int:
 def _room(vertices: int, edges: int, dtype: Any) -> tuple[np.ndarray, ...]:
     return (
         np.empty(vertices, dtype),
-        np.empty(vertices, dtype),
+        np.empty(vertices + 1, dtype),
         np.empty(vertices + 2, np.int64),
         np.empty(vertices + 1, np.int64),
         np.empty(edges + 1, dtype),
@@ -248,7 +247,7 @@ def levels(rows: Rows, sources: np.ndarray, *, threads: int = 1) -> np.ndarray:
     size, count = len(rows.offsets) - 1, len(sources)
     found = np.empty((count, size), "int32")
     parts = min(threads, count)
-    queues = np.empty((parts, size), rows.ends.dtype)
+    queues = np.empty((parts, size + 1), rows.ends.dtype)
     run(
         _each_level,
         turns([count * part // parts for part in range(parts + 1)]),
