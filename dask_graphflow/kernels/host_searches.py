@@ -74,16 +74,17 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
         while at < stop:
             v = np.uint64(queue[at])
             first[at] = edges
-            # Without branches, because it is hard to predict which edges lead to the next level.
             for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
                 u = np.uint64(ends[k])
                 there = np.int64(place[u])
-                queue[np.uint64(tail)] = u
-                found_at = there if there >= 0 else np.int64(tail)
-                tail += int(there < 0)
-                place[u] = found_at
-                child[np.uint64(edges)] = found_at
-                edges += int(found_at >= stop)
+                if there < 0:
+                    there = np.int64(tail)
+                    place[u] = tail
+                    queue[tail] = u
+                    tail += 1
+                # Without a branch, because it is hard to predict which edges lead to the next level.
+                child[np.uint64(edges)] = there
+                edges += int(there >= stop)
             at += 1
         first[at] = edges
         for c in range(stop, tail):
@@ -145,7 +146,7 @@ def _levels_of(offsets, ends, source, queue, level):  # type: ignore[no-untyped-
         v = np.uint64(queue[at])
         at += 1
         following = level[v] + np.int32(1)
-        # Without branches, because it is hard to predict which edges lead to the next level.
+        # Without branches, because it is hard to predict which neighbors are new.
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
             u = np.uint64(ends[k])
             there = level[u]
@@ -183,7 +184,7 @@ def sources_at_once(rows: Rows, threads: int) -> int:
 def _room(vertices: int, edges: int, dtype: Any) -> tuple[np.ndarray, ...]:
     return (
         np.empty(vertices, dtype),
-        np.empty(vertices + 1, dtype),
+        np.empty(vertices, dtype),
         np.empty(vertices + 2, np.int64),
         np.empty(vertices + 1, np.int64),
         np.empty(edges + 1, dtype),
