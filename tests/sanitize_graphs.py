@@ -227,6 +227,40 @@ def searched(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(before), least)
 
 
+def contributions(matrix, source):
+    """Return what each vertex contributes to the shortest paths from a source, as floats."""
+    level = sparse.csgraph.dijkstra(matrix, indices=source, unweighted=True)
+    paths, through = (level == 0).astype(float), np.zeros(VERTICES)
+    levels = [level == depth for depth in range(int(level[np.isfinite(level)].max()) + 1)]
+    for here in levels[1:]:
+        paths[here] = (matrix.T @ (paths * (level == level[here][0] - 1)))[here]
+    for depth, here in reversed([*enumerate(levels)][1:-1]):
+        told = np.zeros(VERTICES)
+        behind = levels[depth + 1]
+        told[behind] = (1 + through[behind]) / paths[behind]
+        through[here] = ((matrix @ told) * paths)[here]
+    return through, np.isfinite(level)
+
+
+@launches("dependencies")
+def led_through(kernels, parents, ids):
+    """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""
+    out, into = hub_rows(kernels, ids, "float64")
+    ones, sources = whole_matrix(kernels, out), np.array([9, 5, 3, 7])
+    ones.data[:] = 1
+    for endpoints in (False, True):
+        scores = kernels.namespace.zeros(VERTICES)
+        wanted = np.zeros(VERTICES)
+        for source in sources:
+            through, reached = contributions(ones, source)
+            wanted += through + endpoints * reached
+            wanted[source] += endpoints * (reached.sum() - 2)
+        kernels_of(kernels, "betweenness").add_dependencies(
+            out, into, kernels.namespace.asarray(sources), scores, endpoints=endpoints
+        )
+        np.testing.assert_allclose(kernels.to_host(scores), wanted, rtol=1e-12)
+
+
 @launches(
     "sum_contributions",
     "sum_weighted",

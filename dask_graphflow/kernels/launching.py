@@ -60,10 +60,13 @@ def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments:
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
-def launch_gang(name: str, *arguments: Any) -> None:
-    """Run a kernel whose blocks wait for each other: one block per multiprocessor, all at the same time."""
+def launch_gang(name: str, *arguments: Any, blocks: int | None = None) -> None:
+    """Run a kernel whose blocks wait for each other, and therefore all run at the same time.
+
+    By default, there is one block per multiprocessor.
+    """
     device = cupy.cuda.runtime.getDevice()
-    blocks = attribute("MultiProcessorCount")
+    blocks = attribute("MultiProcessorCount") if blocks is None else blocks
     # A cooperative launch fails if the blocks do not all fit at once, instead of waiting forever.
     run = _kernel(name, device).kernel
     run((blocks,), (GANG,), arguments, enable_cooperative_groups=True)

@@ -114,6 +114,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
+    "betweenness.cu": _instances("dependencies", 1),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),
