@@ -33,10 +33,11 @@ DIRECTED = ("hits", "pagerank", "strongly_connected_components")
 SECONDS = 1.0  # no further round begins after this time
 KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 NOTES = """\
-Each algorithm runs alone on a graph that is built, without the frame of the result, after one run that compiles
-kernels. wall: median of the rounds, in ms, until the device is idle. busy: time in which a kernel, a copy or a fill
-runs, in ms, in one more run under CUPTI. share: busy / wall; larger is better. launches: kernels. copies: copies and
-fills. A superstep is one of those that trace=True reports; one kernel can take several."""
+Each algorithm runs alone on a graph that is built, without the frame of the result, after one run that
+compiles kernels. wall: median of the rounds, in ms, until the device is idle. busy: time in which a kernel, a
+copy or a fill runs, in ms, in one more run under CUPTI. share: busy / wall; larger is better. launches:
+kernels. copies: copies and fills. A superstep is one of those that trace=True reports; one kernel can take
+several."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -141,7 +142,7 @@ def _options(vertices: pd.Series, sources: int) -> dict[str, dict[str, Any]]:
             f"{name}_centrality": {"k": sources}
             for name in ("betweenness", "closeness", "harmonic")
         },
-        **{name: fixed for name in ("eigenvector_centrality", "hits")},
+        **dict.fromkeys(("eigenvector_centrality", "hits"), fixed),
         "induced_subgraph": {"subset": vertices.iloc[::2].to_list()},
         "katz_centrality": {"alpha": 1e-4, **fixed},
         "k_truss": {"k": 4},
@@ -231,7 +232,7 @@ def activity(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``busy``: seconds in which at least one kernel, copy or fill runs. ``launches``, ``copies``: numbers.
+        ``busy``: seconds in which at least one kernel, copy or fill runs. ``launches``, ``copies``: counts.
         ``kernels``: for each name, how often it runs, and for how many seconds in all.
     """
     ours = [event for event in events if event.get("cat") in KINDS]
