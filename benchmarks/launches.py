@@ -34,7 +34,7 @@ SECONDS = 1.0  # no further round begins after this time
 KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 NOTES = """\
 Each algorithm runs alone on a graph that is built, without the frame of the result, after one run that
-compiles kernels. wall: median of the rounds, in ms, until the device is idle. busy: time in which a kernel, a
+compiles kernels. wall: median of the rounds, in ms, until the device is idle. busy: ms in which a kernel, a
 copy or a fill runs, in ms, in one more run under CUPTI. share: busy / wall; larger is better. launches:
 kernels. copies: copies and fills. A superstep is one of those that trace=True reports; one kernel can take
 several."""
