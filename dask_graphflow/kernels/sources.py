@@ -115,6 +115,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("weigh", _FLOATS),
     ),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
+    "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),
         *_each("some_groups", _IDS, _RULES),
