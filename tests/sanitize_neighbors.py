@@ -85,7 +85,7 @@ def peeled(kernels, parents, ids):
 
 @launches("first_free")
 def numbers_free(kernels, parents, ids):
-    """A clique of more vertices than a warp has bits, with so many leaves at some that a block takes them."""
+    """A clique of more vertices than a warp has bits, and leaves at some of them."""
     clique, leaves = 1100, 40
     pairs = np.array([(a, b) for a in range(clique) for b in range(a)])
     at = np.repeat([3, 4], leaves)
