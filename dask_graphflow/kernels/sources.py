@@ -116,6 +116,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "betweenness.cu": _instances("dependencies", 1),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
+    "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),
         *_each("some_groups", _IDS, _RULES),
