@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .hub_rows import HubRows
 
@@ -68,41 +69,59 @@ class Pull(HubRows):
             return self.layout.leaving.astype("float64")
         return self._g.weighted_degrees
 
-    def begin(self, rank: Any, share: Any) -> None:
+    def begin(self, rank: Any, share: Any, dangling: float) -> None:
         """Set the first contributions of the vertices: their rank times their share for each edge.
 
         Parameters
         ----------
         rank, share : array of float32 or float64, shape (n,)
-            In the order of :meth:`take`. `share` is 2**62 divided by the total that leaves a vertex, and 0
-            for sinks.
+            In the order of :meth:`take`. Each :meth:`update` changes the ranks. `share` is 2**62 divided by
+            the total that leaves a vertex, and 0 for sinks.
+        dangling : float
+            The sum of the ranks of sinks over all members.
         """
-        self._share = share
+        self._rank, self._share = rank, share
+        self._dangling: float | None = dangling
         self._kernels = kernels_of("pull", rank)
         self._contributions = np.zeros_like(rank, shape=self.layout.size)
         self._own = self._contributions[: len(rank)]
         self._sums = np.zeros_like(rank, np.int64)
-        self._totals: tuple[int, int] = 0, 0  # as whole multiples of 1 / CHANGE
         np.multiply(rank, share, out=self._own)
 
-    def publish(self) -> tuple[float, float]:
-        """Send the contributions to the members that read them; return two totals over all members.
+    def publish(self) -> None:
+        """Send the contributions to the members that read them, and add up the totals of all members."""
+        self.send(self._contributions)
 
-        Returns
-        -------
-        change, dangling : float
-            The sum of the absolute changes of the ranks in the last :meth:`update`, and the sum of the
-            ranks of sinks.
+    def change(self) -> float:
+        """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
+        return int(self.totals.read()[CHANGES.start]) / float(self._kernels.CHANGE)
+
+    def update(self, restart: Any, onward: Any, alpha: float) -> None:
+        """Compute ranks from the sums of contributions, and new contributions from the ranks.
+
+        Parameters
+        ----------
+        restart : array of float64, shape (1,) or (n,)
+            The probability that a restart leads to each vertex.
+        onward : array of float64, shape (n,), or None
+            The probability that a step from a sink leads to each vertex; by default as for restarts.
+        alpha : float
+            The probability of following an edge.
         """
-        change, dangling = self.send(self._contributions, self._totals)
-        return change / self._kernels.CHANGE, dangling / self._kernels.CHANGE
-
-    def update(self, rank: Any, base: Any, alpha: float) -> None:
-        """Set ranks to ``base + alpha`` times the sums of contributions; compute new contributions."""
         self.add_up(self._contributions, self._sums)
-        self._totals = self._kernels.apply_sums(
-            self._sums, rank, self._share, self._own, base, alpha, threads=self._g.threads
+        self._kernels.apply_sums(
+            self._sums,
+            self._rank,
+            self._share,
+            self._own,
+            restart,
+            onward,
+            alpha,
+            self._dangling,
+            self.totals,
+            threads=self._g.threads,
         )
+        self._dangling = None  # from now on, the one of the iteration before
 
 
 def _limits(precision: str) -> str:
