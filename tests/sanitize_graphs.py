@@ -232,6 +232,7 @@ def searched(kernels, parents, ids):
     "sum_contributions",
     "sum_weighted",
     "row_totals",
+    "shares",
     "apply_sums",
     "sum_batch",
     "sum_weighted_batch",
@@ -271,6 +272,15 @@ def ranked(kernels, parents, ids):
         shares = there(rng.integers(0, 2, VERTICES).astype(precision))
         part = 2.0**-12  # a rank; they are to sum to 1 at most
         restart = there(np.array([part]))
+        for leaving in (rng.integers(0, 3, VERTICES), 1e-300 * rng.integers(0, 3, VERTICES)):
+            share = kernels.namespace.empty(VERTICES, precision)
+            counts = pagerank.shares(there(leaving), 1e-20, share)
+            ends = np.count_nonzero(leaving == 0)
+            fits = leaving.dtype.kind == "i"
+            assert counts == (0 if fits else VERTICES - ends, ends)
+            with np.errstate(divide="ignore"):
+                wanted = np.where(leaving > 0, 2.0**62 / leaving if fits else np.nan, 0)
+            np.testing.assert_array_equal(kernels.to_host(share), wanted.astype(precision))
         totals = scores.RunningTotals()
         pagerank.apply_sums(
             sums * 0, rank, shares, contribution, restart, None, 0.75, 1 / 3, totals

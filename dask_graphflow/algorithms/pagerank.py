@@ -82,10 +82,10 @@ def pagerank(
     if not pull.count:
         return Answer({"pagerank": g.column(0, "float64")})
     uniform = np.dtype(precision).type(1 / pull.count)
-    rank, dangling_rank, change = g.column(uniform, precision), float(uniform) * sinks, math.inf
+    rank, dangling_rank, change = np.full_like(share, uniform), float(uniform) * sinks, math.inf
     if nstart is not None:
+        nstart = pull.take(nstart)
         rank, dangling_rank = nstart.astype(precision), g.total(nstart * (share == 0), 1.0)
-    rank, share = pull.take(rank), pull.take(share)
     # The probability that a restart, or a step from a dangling vertex, leads to each vertex.
     restart = np.array([1 / pull.count], like=rank)
     if personalization is not None:

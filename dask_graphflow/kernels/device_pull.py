@@ -50,6 +50,22 @@ def row_totals(rows: Rows) -> Any:
     return totals
 
 
+def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tuple[int, int]:
+    """Divide :data:`ONE` by the total that leaves each vertex; return how many do not fit, or are 0."""
+    counts = RunningTotals()
+    launch_resident(
+        instance("shares", total.dtype, share_out.dtype),
+        len(total),
+        total,
+        np.uint64(len(total)),
+        np.float64(least),
+        share_out,
+        counts.now,
+    )
+    unfit, sinks = counts.read()[:2].tolist()
+    return unfit, sinks
+
+
 def apply_sums(
     sums: Any,
     rank: Any,

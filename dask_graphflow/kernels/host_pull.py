@@ -18,7 +18,7 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .fixed_point import CHANGES, SUM
-from .host_scores import RunningTotals
+from .host_scores import RunningTotals, in_threads
 from .host_threads import MINI_CHUNK, even_turns, run, share, take
 
 ONE = 2.0**62
@@ -184,6 +184,47 @@ def row_totals(rows: Rows) -> np.ndarray:
     return totals
 
 
+@_compiled
+def _shares(total, least, share_out, start, stop):  # type: ignore[no-untyped-def]
+    unfit, sinks = 0, 0
+    for v in range(start, stop):
+        if total[v] == 0:
+            share_out[v] = 0
+            sinks += 1
+            continue
+        share_out[v] = ONE / total[v]
+        if not (np.float64(share_out[v]) >= least and math.isfinite(share_out[v])):
+            share_out[v] = math.nan
+            unfit += 1
+    return unfit, sinks
+
+
+def shares(
+    total: np.ndarray, least: float, share_out: np.ndarray, *, threads: int = 1
+) -> tuple[int, int]:
+    """Divide :data:`ONE` by the total that leaves each vertex.
+
+    Parameters
+    ----------
+    total : ndarray of int64 or float64, shape (n,)
+        The number of outgoing edges, or the sum of their weights.
+    least : float
+        The smallest share that fits; a smaller one, and one that is not finite, is set to NaN.
+    share_out : ndarray of float32 or float64, shape (n,)
+        Set to the shares; 0 if the total is 0.
+
+    Returns
+    -------
+    unfit, sinks : int
+        Number of shares that do not fit, and of totals that are 0.
+    """
+    parts = in_threads(
+        lambda start, stop: _shares(total, least, share_out, start, stop), len(total), threads
+    )
+    unfit, sinks = (sum(part) for part in zip(*parts, strict=True))
+    return unfit, sinks
+
+
 def apply_sums(
     sums: np.ndarray,
     rank: np.ndarray,
@@ -229,21 +270,11 @@ def apply_sums(
     parts = 1 - damping, damping * dangling
     if onward is None:
         parts = parts[0] + parts[1], 0.0
-    cuts = [len(rank) * i // threads for i in range(threads + 1)]
-    done = share(
-        lambda i: _apply(
-            sums,
-            rank,
-            share_out,
-            contribution,
-            restart,
-            onward,
-            parts,
-            damping,
-            cuts[i],
-            cuts[i + 1],
+    done = in_threads(
+        lambda start, stop: _apply(
+            sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop
         ),
-        threads,
+        len(rank),
         threads,
     )
     totals.now[CHANGES] = [sum(part) for part in zip(*done, strict=True)]

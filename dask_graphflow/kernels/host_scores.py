@@ -92,7 +92,7 @@ def total(
         Maximum number of nonzero values, in all arrays that are added up.
     """
     coarse, fine = units(bound, count)
-    parts = _in_threads(
+    parts = in_threads(
         lambda start, stop: _total(values, coarse, fine, bound, start, stop), len(values), threads
     )
     high, low, wrong = (sum(part) for part in zip(*parts, strict=True))
@@ -142,7 +142,7 @@ def combine(
     totals : RunningTotals
         Set to the largest score, and to the sum of squares.
     """
-    parts = _in_threads(
+    parts = in_threads(
         lambda start, stop: _combine(sums, before, plus, factor, after, *squares, start, stop),
         len(after),
         threads,
@@ -218,7 +218,7 @@ def scale(
     """
     whole = source.dtype.kind == "i"
     scales = _scales(totals.now, whole, squares, entering, unit, bound, count)
-    parts = _in_threads(
+    parts = in_threads(
         lambda start, stop: _scale(source, scores, wide, *scales, start, stop),
         len(scores),
         threads,
@@ -227,7 +227,7 @@ def scale(
     totals.now[CHANGE_LOW] += sum(part[1] for part in parts)
 
 
-def _in_threads(
+def in_threads(
     work: Callable[[int, int], tuple[Any, ...]], count: int, threads: int
 ) -> list[tuple[Any, ...]]:
     """Call ``work(start, stop)`` in each thread for its range of `count` items; return the results."""

@@ -101,6 +101,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("sum_contributions", _IDS, _FLOATS),
         *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
         *_each("row_totals", _FLOATS),
+        *_each("shares", _SUMS, _FLOATS),
         *_each("apply_sums", _FLOATS),
         *_instances("sum_batch", 1),
         *_each("sum_weighted_batch", _IDS, _FLOATS),

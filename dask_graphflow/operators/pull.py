@@ -36,9 +36,9 @@ class Pull(HubRows):
 
         Returns
         -------
-        share : array, shape (V_p,)
-            2**62 divided by the sum of the weights of the edges that leave each owned vertex, or by their
-            number if the graph has no weights; 0 for sinks.
+        share : array, shape (n,)
+            In the order of :meth:`take`: 2**62 divided by the sum of the weights of the edges that leave
+            each vertex, or by their number if the graph has no weights; 0 for sinks.
         sinks : int
             Number of vertices without outgoing edges, or only with edges of weight 0, over all members.
 
@@ -47,15 +47,14 @@ class Pull(HubRows):
         WeightError
             A weight is negative, infinite or NaN, or `precision` cannot hold a share.
         """
-        total = self._leaving_weights()
-        with np.errstate(all="ignore"):
-            share = np.where(total > 0, ONE / total, 0).astype(precision)
-            fits = (share >= np.finfo(precision).tiny * NORMAL) & np.isfinite(share)
-        wrong = total[~(fits | (total == 0))][:1]
-        sinks = int(np.count_nonzero((share == 0) & self.layout.has))
-        unfit, sinks = self._g.all_reduce((len(wrong), sinks)).sums
+        total = self.take(self._leaving_weights())
+        share = np.empty_like(total, precision)
+        least, threads = float(np.finfo(precision).tiny) * NORMAL, self._g.threads
+        counts = kernels_of("pull", total).shares(total, least, share, threads=threads)
+        unfit, sinks = self._g.all_reduce(counts).sums
         if unfit:
-            largest = self._g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
+            wrong = total[np.isnan(share)]
+            largest = self._g.all_reduce(most=float(wrong.max()) if len(wrong) else -math.inf).most
             raise WeightError(
                 f"the weights of the edges that leave a vertex add up to {largest:g}, and {precision} "
                 f"cannot divide by this sum; scale the weights to have sums between {_limits(precision)}"
@@ -66,7 +65,7 @@ class Pull(HubRows):
         """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
-            return self.layout.leaving.astype("float64")
+            return self.layout.leaving
         return self._g.weighted_degrees
 
     def begin(self, rank: Any, share: Any, dangling: float) -> None:
@@ -74,9 +73,10 @@ class Pull(HubRows):
 
         Parameters
         ----------
-        rank, share : array of float32 or float64, shape (n,)
-            In the order of :meth:`take`. Each :meth:`update` changes the ranks. `share` is 2**62 divided by
-            the total that leaves a vertex, and 0 for sinks.
+        rank : array of float32 or float64, shape (n,)
+            In the order of :meth:`take`. Each :meth:`update` changes it.
+        share : array of the ranks' dtype, shape (n,)
+            The result of :meth:`shares`.
         dangling : float
             The sum of the ranks of sinks over all members.
         """

@@ -154,6 +154,24 @@ __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a
 __device__ __forceinline__ float distance_of(float a, float b) { return fabsf(__fsub_rn(a, b)); }
 __device__ __forceinline__ double distance_of(double a, double b) { return fabs(__dsub_rn(a, b)); }
 
+// Count shares that do not fit in `sum`, and vertices that no edge leaves in `high`.
+template <typename T, typename F>
+__global__ void __launch_bounds__(THREADS) shares(const T* total, u64 count, double least, F* share_out, Totals* counts)
+{
+    i64 unfit = 0, sinks = 0;
+    for (u64 v = thread_index(); v < count; v += thread_count()) {
+        F share = total[v] == T(0) ? F(0) : F(__ddiv_rn(ONE, double(total[v])));
+        if (total[v] == T(0)) {
+            ++sinks;
+        } else if (!(double(share) >= least && isfinite(share))) {
+            ++unfit;
+            share = F(nan(""));
+        }
+        share_out[v] = share;
+    }
+    add_block<2>({&counts->sum, &counts->high}, {unfit, sinks});
+}
+
 // The totals are the sum of the changes of ranks, and the sum of the ranks of vertices that no edge leaves. `before` is
 // null if `dangling` is the latter of the iteration before. The sums are left at 0 for the next iteration.
 template <typename F>
