@@ -45,8 +45,9 @@ def _sum(offsets, ends, weights, contribution, sums, ranges, part):  # type: ign
     while start < stop:
         for row in range(start, stop):
             low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
-            sums[row] = _sum_row(ends, weights, contribution, low, high)
-            every += sums[row]
+            total = _sum_row(ends, weights, contribution, low, high)
+            sums[row] = total
+            every += total
         start, stop = take(ranges, part, MINI_CHUNK)
     return every
 

@@ -30,10 +30,14 @@ __global__ void __launch_bounds__(THREADS) total(const double* values, u64 count
     i64 high = 0, low = 0, wrong = 0;
     for (u64 v = thread_index(); v < count; v += thread_count()) {
         const double value = values[v];
-        if (value < __dmul_rn(2, bound))
-            add_parts(value, coarse, fine, high, low);
-        else
+        if (!(value < __dmul_rn(2, bound))) {
             ++wrong;
+            continue;
+        }
+        // Divided, because the inverse of a very small unit is infinite.
+        const double part = floor(__ddiv_rn(value, coarse));
+        high += i64(part);
+        low += i64(__ddiv_rn(__dsub_rn(value, __dmul_rn(part, coarse)), fine));
     }
     add_block<3>({&into->sum, &into->high, &into->low}, {wrong, high, low});
 }
@@ -53,11 +57,12 @@ __global__ void __launch_bounds__(THREADS) combine(S* sums, const double* before
 {
     i64 high = 0, low = 0;
     double largest = 0;
+    const double per_coarse = 1 / coarse, per_fine = 1 / fine;
     for (u64 v = thread_index(); v < count; v += thread_count()) {
         const double now = __dadd_rn(__dmul_rn(factor, taken(sums[v])), plus == 0 ? before[v] : plus);
         after[v] = now;
         largest = fmax(largest, now);
-        if (coarse != 0) add_parts(__dmul_rn(now, now), coarse, fine, high, low);
+        if (coarse != 0) add_parts(__dmul_rn(now, now), coarse, per_coarse, per_fine, high, low);
     }
     const u64 most = warp_max(u64(__double_as_longlong(largest)));
     if (lane() == 0 && most > totals->largest) atomicMax(&totals->largest, most);
@@ -91,12 +96,13 @@ __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
     const Scales by = shared;
+    const double per_unit = 1 / by.unit, per_coarse = 1 / by.change.coarse, per_fine = 1 / by.change.fine;
     i64 high = 0, low = 0;
     for (u64 v = thread_index(); v < count; v += thread_count()) {
         const double now = __ddiv_rn(taken(source[v]), by.norm);
-        add_parts(fabs(__dsub_rn(now, scores[v])), by.change.coarse, by.change.fine, high, low);
+        add_parts(fabs(__dsub_rn(now, scores[v])), by.change.coarse, per_coarse, per_fine, high, low);
         scores[v] = now;
-        wide[v] = F(__ddiv_rn(now, by.unit));
+        wide[v] = F(__dmul_rn(now, per_unit));
     }
     add_block<2>({&totals->change_high, &totals->change_low}, {high, low});
 }

@@ -28,10 +28,12 @@ __device__ __forceinline__ void add_block(i64* const (&totals)[N], const i64 (&v
     }
 }
 
-// Add the parts of a value to a sum, as multiples of a coarse and a fine unit.
-__device__ __forceinline__ void add_parts(double value, double coarse, double fine, i64& high, i64& low)
+// Add the parts of a value to a sum, as multiples of a coarse and a fine unit. These are powers of 2, so a product with
+// their inverse is exact.
+__device__ __forceinline__ void add_parts(double value, double coarse, double per_coarse, double per_fine, i64& high,
+                                          i64& low)
 {
-    const double part = floor(__ddiv_rn(value, coarse));
+    const double part = floor(__dmul_rn(value, per_coarse));
     high += i64(part);
-    low += i64(__ddiv_rn(__dsub_rn(value, __dmul_rn(part, coarse)), fine));
+    low += i64(__dmul_rn(__dsub_rn(value, __dmul_rn(part, coarse)), per_fine));
 }
