@@ -13,6 +13,7 @@ from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 NULL = np.uint64(0)  # a null pointer
 
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle
+RESIDENT = 8  # blocks per multiprocessor that fit at once
 _FILES = {name: file for file, names in KERNELS.items() for name in names}
 
 
@@ -46,6 +47,12 @@ def _kernel(name: str, device: int, shares: bool = False) -> Any:
 def launch(name: str, items: int, *arguments: Any) -> None:
     """Run a kernel on the current device, with up to one thread per item."""
     launch_blocks(name, blocks_for(items), THREADS, 0, *arguments)
+
+
+def launch_resident(name: str, items: int, *arguments: Any) -> None:
+    """Run a kernel in no more blocks than fit at once, because each adds to the same totals at its end."""
+    blocks = min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount"))
+    launch_blocks(name, max(1, blocks), THREADS, 0, *arguments)
 
 
 def blocks_for(items: int) -> int:

@@ -21,6 +21,7 @@ _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64":
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
 _FLOATS = ("float32", "float64")
+_SUMS = ("int64", "float64")
 _RULES = ("COUNT", "SUM", "SCORE")  # as in cuda/groups.cu
 
 
@@ -100,10 +101,16 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("sum_contributions", _IDS, _FLOATS),
         *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
         *_each("row_totals", _FLOATS),
+        *_each("shares", _SUMS, _FLOATS),
         *_each("apply_sums", _FLOATS),
         *_instances("sum_batch", 1),
         *_each("sum_weighted_batch", _IDS, _FLOATS),
         "apply_batch",
+    ),
+    "scores.cu": (
+        "total",
+        *(instance("combine", dtype) for dtype in _SUMS),
+        *_each("scale", _SUMS, _FLOATS),
     ),
     "buckets.cu": (
         *_each("light_first", _IDS, _FLOATS),
