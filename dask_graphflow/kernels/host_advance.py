@@ -8,6 +8,9 @@ only one thread, so pull needs no atomics for values.
 Both return the vertices that changed. Columns are read in place. A program that reads the column it writes
 at ``src`` may therefore see a message of the same superstep. If that matters, as it does for sums, the
 program must read one column and write another.
+
+A small superstep takes less time than the call of its kernel. :class:`Run` pushes several of them in one
+call.
 """
 
 from __future__ import annotations
@@ -22,12 +25,14 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros, weight_at
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, stolen, take, turns
+from .host_threads import MINI_CHUNK, TURN, even_turns, frontier_turns, put, run, stolen, take, turns
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
 
 BATCH = 256  # vertices appended to the next frontier at a time
 EDGES = 1 << 13  # edges per thread of a push; fewer edges take less time than waking a thread
+SMALL_FRONTIER = EDGES  # maximum edges that leave a frontier in a call of many supersteps
+SPAN = 1 << 14  # maximum supersteps per call
 
 
 class Moved(NamedTuple):
@@ -52,9 +57,17 @@ class Moved(NamedTuple):
     appends: int
 
 
+class Loops(NamedTuple):
+    """The compiled loops of an edge program."""
+
+    push: Callable[..., Any]
+    pull: Callable[..., Any]
+    run: Callable[..., Any]
+
+
 @cache
-def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled push and pull loops for an edge program.
+def kernels(program: HostProgram) -> Loops:
+    """Return the compiled loops for an edge program: a push, a pull, and a push of many supersteps.
 
     Loops are cached on disk only for programs written as text. There is no way to tell what the functions
     of other programs read.
@@ -155,7 +168,30 @@ def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any
             start, stop = take(ranges, part, MINI_CHUNK)
         return edges
 
-    return push_rows, pull_rows
+    @compiled
+    def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):  # type: ignore[no-untyped-def]
+        offsets, values = rows[0], columns[target]
+        most, dense, left, shrinking = limits
+        ranges, tail = np.zeros(TURN, np.int64), np.zeros(1, np.int64)
+        step = 0
+        while frontier.size and step < most and edges <= SMALL_FRONTIER and edges * dense <= left:
+            trace[step, 0], trace[step, 1] = frontier.size, edges
+            if shrinking:
+                left -= edges
+            ranges[0], ranges[1], tail[0] = 0, frontier.size, 0
+            following = lists[step & 1]
+            push_rows(rows, columns, frontier, queued, following, tail, ranges, 0)
+            frontier = following[: tail[0]]
+            edges = np.int64(0)
+            for vertex in frontier:
+                at = np.uint64(vertex)
+                queued[at >> six] = np.uint64(0)
+                before[at] = values[at]
+                edges += offsets[at + one] - offsets[at]
+            step += 1
+        return step, frontier.size, edges
+
+    return Loops(push_rows, pull_rows, run_rows)
 
 
 def push(
@@ -205,7 +241,7 @@ def push(
     if frontier is None:
         frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
     frontier = frontier.astype(dtype, copy=False)
-    push_rows, _ = kernels(program)
+    push_rows = kernels(program).push
     size = len(columns[program.target])
     queued = new_words(size) if changed is None else changed
     costs = gather_degrees(rows.offsets, frontier)
@@ -256,7 +292,7 @@ def pull(
         The policy does not exist on the host.
     """
     check(balance, HOST_POLICIES)
-    _, pull_rows = kernels(program)
+    pull_rows = kernels(program).pull
     if changed is None:
         changed = new_words(len(columns[program.target]))
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
@@ -264,6 +300,84 @@ def pull(
     words = changed if frontier is None else frontier
     edges = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
     return Moved(changed, sum(edges), *stolen(ranges), 0)
+
+
+class Run:
+    """Pushes of one frontier after another in one call, while few edges leave them.
+
+    Parameters
+    ----------
+    program, rows
+        See :func:`push`. The rows are those of all vertices, from 0 on.
+    columns : tuple of ndarray, shape (V,) each
+        The vertex columns; only :meth:`push` changes the target column.
+    before : ndarray, shape (V,), optional
+        A copy of the target column, which messages read. It is updated after each superstep.
+    """
+
+    def __init__(
+        self,
+        program: HostProgram,
+        rows: Rows,
+        columns: tuple[np.ndarray, ...],
+        before: np.ndarray | None = None,
+    ) -> None:
+        target = columns[program.target]
+        self._loop, self._rows = kernels(program).run, _read(program, rows)
+        self._columns, self._before = columns, target if before is None else before
+        self._queued = new_words(len(target))
+        self._lists = np.empty((2, min(len(target), SMALL_FRONTIER)), rows.ends.dtype)
+        self._trace = np.empty((SPAN, 2), np.int64)
+
+    def push(
+        self,
+        params: tuple[Any, ...],
+        frontier: np.ndarray,
+        leaving: int,
+        most: int,
+        dense: tuple[int, int, bool],
+    ) -> tuple[np.ndarray, int, np.ndarray]:
+        """Push from a frontier, then from the vertices that change, and so on.
+
+        Parameters
+        ----------
+        params : tuple of number
+            The values of the program's parameters.
+        frontier : ndarray of integers, shape (f,)
+            The vertices to begin with, each once.
+        leaving : int
+            Number of edges that leave them.
+        most : int
+            Maximum number of supersteps.
+        dense : tuple of int, int and bool
+            A superstep is left to the caller if its number of edges, times the first item, is greater than
+            the second item. If the third item is true, the edges of each superstep are subtracted from the
+            second one.
+
+        Returns
+        -------
+        frontier : ndarray
+            The next frontier; empty if no vertex changed.
+        leaving : int
+            Number of edges that leave it.
+        done : ndarray of int64, shape (n, 2)
+            For each superstep, the size of its frontier and the number of edges that leave it. n can be 0.
+        """
+        frontier = frontier.astype(self._rows.ends.dtype, copy=False)
+        steps, count, leaving = self._loop(
+            self._rows,
+            (*self._columns, *params),
+            self._before,
+            frontier,
+            leaving,
+            self._queued,
+            self._lists,
+            (min(most, SPAN), *dense),
+            self._trace,
+        )
+        if steps:
+            frontier = self._lists[(steps - 1) % 2, :count].copy()
+        return frontier, leaving, self._trace[:steps].copy()
 
 
 def _read(program: HostProgram, rows: Rows) -> Rows:

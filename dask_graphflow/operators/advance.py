@@ -15,6 +15,7 @@ directly on the algorithm's columns.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ import numpy as np
 from dask_graphflow.programs.edge_op import EdgeOp, without_values
 from dask_graphflow.programs.rewrite import reading_before
 
+from .direction import Direction
 from .local_advance import LocalAdvance, bound
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
@@ -126,6 +128,44 @@ class Advance:
                     following = VertexSet(owned, vertices=np.unique(np.concatenate(changed)))
                 totals = self._totals(following, edges)
             return self._ended("push", side, following, totals, row)
+
+    def push_on(
+        self, frontier: Frontier, rule: Direction, most: int | None = None
+    ) -> tuple[Frontier, int]:
+        """Push from a frontier, and perhaps from the vertices that change, and so on.
+
+        A single member takes several small supersteps in one call.
+
+        Parameters
+        ----------
+        frontier : Frontier
+        rule : Direction
+            The rule that chose "push" for the frontier. The call ends before a superstep that it pulls.
+        most : int, optional
+            Maximum number of supersteps.
+
+        Returns
+        -------
+        following : Frontier
+            The vertices that the last superstep changed.
+        steps : int
+            Number of supersteps.
+        """
+        g, own = self._g, frontier.own
+        if g.alone and own is not None and self._balance == "auto":
+            side = self._side("push", "out", self._op.reads_dst)
+            if side.advance.is_small(frontier.leaving):
+                began, most = time.perf_counter(), g.size + 1 if most is None else most
+                limits = most, rule.limits(frontier), self._before
+                vertices, leaving, done = side.advance.run(
+                    self._params, own.vertices, frontier.leaving, *limits
+                )
+                if len(done):
+                    rule.pushed(*done.T)
+                    g.fused("push", *done.T, time.perf_counter() - began)
+                    own = VertexSet(g.owned, vertices=vertices)
+                    return Frontier(own, len(vertices), leaving), len(done)
+        return self.push(frontier), 1
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""

@@ -63,6 +63,7 @@ class LocalAdvance:
         self._columns = tuple(columns[name] for name in op.columns)
         self._size, self._rows = len(columns[op.target]), rows
         self._kernels = kernels_of("advance", rows.ends)
+        self._run: Any = None
 
     def step(
         self,
@@ -83,6 +84,27 @@ class LocalAdvance:
         vertices = None if frontier is None else frontier.vertices
         moved = self._kernels.push(self._program, self._rows, arrays, vertices, **options)
         return VertexSet(self._size, vertices=moved.changed, words=changed), moved.edges
+
+    def is_small(self, edges: int) -> bool:
+        """Return whether so few edges leave a frontier that :meth:`run` takes several supersteps."""
+        return edges <= self._kernels.SMALL_FRONTIER
+
+    def run(
+        self,
+        params: Mapping[str, Any],
+        frontier: Any,
+        leaving: int,
+        most: int,
+        dense: tuple[int, int, bool],
+        before: Any,
+    ) -> tuple[Any, int, Any]:
+        """Push several small supersteps in one call; see :class:`.host_advance.Run`."""
+        if self._run is None:
+            self._run = self._kernels.Run(self._program, self._rows, self._columns, before)
+        done: tuple[Any, int, Any] = self._run.push(
+            tuple(params.values()), frontier, leaving, most, dense
+        )
+        return done
 
 
 @lru_cache(maxsize=64)
