@@ -189,6 +189,38 @@ def advanced(kernels, parents, ids):
             assert advance.count_words(changed) == (wanted != start).sum()
 
 
+@launches()  # advance_run is compiled for each edge program
+def pushed_on(kernels, parents, ids):
+    """Levels in one call, with and without a copy of the column that messages read."""
+    rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
+    source, target, *ends = (side[::4] for side in inner_edges(kernels, ids))  # few enough
+    out = rows.rows(*ends, count=VERTICES)
+    out = out._replace(ends=out.ends.astype(ids))
+    whole = sparse.csr_array((np.ones(len(source)), (source, target)), (VERTICES, VERTICES))
+    start = int(np.diff(whole.indptr).argmax())
+    wanted = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
+    wanted = np.where(np.isfinite(wanted), wanted, 2**30).astype(parents)
+    sizes = np.bincount(wanted[wanted < 2**30])
+    first = kernels.namespace.array([start], ids)
+    for reads in ("low", "copy"):
+        signal = f"{reads}[src] + {parents}(1)"
+        op = EdgeOp("hops", target="low", signal=signal, slot="min")
+        bound = op.bind({"low": parents, "copy": parents}, index_dtype=ids)
+        low = kernels.namespace.full(VERTICES, 2**30, parents)
+        low[start] = 0
+        columns = {"low": low, "copy": low.copy()}
+        program = bound.host_program if kernels.__name__.endswith(".host") else bound.device_program
+        before = None if reads == "low" else columns["copy"]
+        run = advance.Run(program, out, tuple(columns[name] for name in op.columns), before)
+        size = int(out.offsets[start + 1] - out.offsets[start])
+        following, leaving, done = run.push((), first, size, VERTICES, (0, 0, False))
+        assert (len(following), leaving) == (0, 0)
+        assert done[0].tolist() == [1, size]
+        np.testing.assert_array_equal(kernels.to_host(low), wanted)
+        if reads == "copy":  # otherwise a vertex can change twice
+            np.testing.assert_array_equal(done[:, 0], sizes)
+
+
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
 def searched(kernels, parents, ids):
     """Levels by push, by pull and in one launch, from a vertex with few edges and from one with most."""

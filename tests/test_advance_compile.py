@@ -63,6 +63,7 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
     assert (
         len(names) == 10
     )  # by push with the filter at once and without, but two policies without only
+    names.add(policies.run_expression(program))
     lowered, size, log = nvrtc.compile(
         policies.text(program), "advance.cu", options_for(generation), tuple(sorted(names))
     )
@@ -100,18 +101,21 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same():
 
 def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
     """By their order; each has 8 bytes."""
-    (struct,) = re.findall(r"struct Task \{\n(.*?)\n\};", sources.source("advance.cuh"), re.DOTALL)
-    code = re.sub(r"//.*", "", struct)
-    members = [
-        name.strip(" *").split()[-1].strip("*")
-        for line in code.split(";")
-        if line.strip()
-        for name in line.split(",")
-    ]
+
+    def members(name):
+        given = re.findall(rf"struct {name} \{{\n(.*?)\n\}};", sources.source("advance.cuh"), re.DOTALL)
+        return [
+            name.strip(" *").split()[-1].strip("*")
+            for line in re.sub(r"//.*", "", given[0]).split(";")
+            if line.strip()
+            for name in line.split(",")
+        ]
+
     (edges,) = re.findall(r"struct Edges \{\n(.*?)\n\n", sources.source("rows.cu"), re.DOTALL)
     ends = [line.split(";")[0].split()[-1].strip("*") for line in edges.splitlines()]
     for module, variable, wanted in (
-        ("device_advance.py", "_TASK", members),
+        ("device_advance.py", "_TASK", members("Task")),
+        ("device_advance.py", "_RUN", members("Run")),
         ("device_rows.py", "_EDGES", ends),
     ):
         value = assigned(module)[variable]

@@ -25,6 +25,9 @@
 A kernel is compiled for an edge program when it first runs. The host waits once per call for the number of
 vertices found. Before a push from a frontier, it also waits for the number of edges of the frontier.
 
+:class:`Run` pushes many small supersteps in one launch. One block does very small ones, and all blocks do
+the others, with a barrier between them.
+
 .. [1] Y. Wang, Y. Pan, A. Davidson et al., "Gunrock: GPU Graph Analytics", ACM Transactions on Parallel
    Computing 4(1), 2017.
 .. [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
@@ -43,8 +46,8 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .device import namespace as cupy
 from .device_bitmap import count_words, from_words, new_words, sum_words, to_words
-from .launching import NULL, blocks_for, launch
-from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, text
+from .launching import NULL, blocks_for, launch, launch_gang, read
+from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, run_expression, text
 from .program import DeviceProgram
 from .sources import OPTIONS, THREADS, instance
 
@@ -66,6 +69,10 @@ __all__ = [
 ]
 
 LIGHT = 1 << 17  # with fewer edges, summing up the sizes of rows costs more than it saves
+SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many supersteps
+LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
+SPAN = 1 << 14  # maximum supersteps of such a launch, since other work may wait for it to end
+FEW = 100  # supersteps whose numbers are read together with those of the launch
 THRESHOLDS = 32, 512  # number of edges from which a row goes to a warp, and to a block
 
 # As in cuda/cull.cuh:
@@ -90,6 +97,37 @@ _TASK = np.dtype(
             "stages",
             "report",
             "work",
+        )
+    ]
+)
+
+
+_LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
+_RAN = np.dtype(
+    [("next", _LISTED), ("steps", "i8"), ("left", "i8"), ("sets", _LISTED, 3), ("arrived", "u8")]
+)
+_RUN = np.dtype(
+    [
+        (name, "u8")
+        for name in (
+            "offsets",
+            "ends",
+            "weights",
+            "frontier",
+            "count",
+            "lists",
+            "room",
+            "stamps",
+            "stamp",
+            "before",
+            "most_steps",
+            "most_edges",
+            "longest",
+            "dense",
+            "left",
+            "shrinking",
+            "ran",
+            "trace",
         )
     ]
 )
@@ -267,9 +305,7 @@ class _Moving:
     ) -> None:
         self.balance = balance
         self.kernel = _kernel(program, expression(program, balance, pulls=pulls))
-        count = program.columns
-        pointers = (column.data.ptr for column in columns[:count])
-        self.program = np.array((*pointers, *columns[count:]), program.layout)
+        self.program = _struct(program, columns)
         self.report = cupy.zeros(COUNTS, "uint64")
         self.work: Any = None
         self.task = np.zeros((), _TASK)
@@ -299,6 +335,69 @@ class _Moving:
             tuple(counts[SMALL : LARGE + 1]),
             self.work,
         )
+
+
+class Run:
+    """Pushes of one frontier after another in one launch; see :class:`.host_advance.Run`.
+
+    The launch also ends before a superstep with a row of more than :data:`LONG` edges, which a single warp
+    would follow.
+    """
+
+    def __init__(
+        self, program: DeviceProgram, rows: Any, columns: tuple[Any, ...], before: Any = None
+    ) -> None:
+        size, index = len(columns[program.target]), rows.ends.dtype
+        room = min(size, SMALL_FRONTIER)
+        self._kernel = _kernel(program, run_expression(program))
+        self._program, self._columns, self._rows = program, columns, rows
+        self._lists, self._stamps = cupy.empty((2, room), index), cupy.zeros(size, "uint32")
+        # The numbers of the launch, followed by those of each superstep.
+        words = _RAN.itemsize // 8
+        self._ran = cupy.empty(words + 2 * SPAN, "int64")
+        self._before = before
+        self._task = task = np.zeros((), _RUN)
+        task["offsets"], task["ends"] = rows.offsets.data.ptr, rows.ends.data.ptr
+        task["weights"] = _at(rows.weights if program.weighted else None)
+        task["lists"], task["room"] = self._lists.data.ptr, room
+        task["stamps"], task["before"] = self._stamps.data.ptr, _at(before)
+        task["most_edges"], task["longest"] = SMALL_FRONTIER, LONG
+        task["ran"] = self._ran.data.ptr
+        task["trace"] = self._ran[words:].data.ptr
+
+    def push(
+        self,
+        params: tuple[Any, ...],
+        frontier: Any,
+        leaving: int,
+        most: int,
+        dense: tuple[int, int, bool],
+    ) -> tuple[Any, int, np.ndarray]:
+        """Push from a frontier, then from the vertices that change; see :meth:`.host_advance.Run.push`."""
+        task, words = self._task, _RAN.itemsize // 8
+        frontier = cupy.ascontiguousarray(frontier, self._lists.dtype)
+        task["frontier"], task["count"] = frontier.data.ptr, len(frontier)
+        task["most_steps"] = min(most, SPAN)
+        task["dense"], task["left"], task["shrinking"] = dense
+        self._ran[:words].fill(0)
+        launch_gang(self._kernel, _struct(self._program, (*self._columns, *params)), task)
+        numbers = read(self._ran[: words + 2 * FEW])
+        ran = numbers[:words].view(_RAN)[0]
+        steps, count = int(ran["steps"]), int(ran["next"]["count"])
+        task["stamp"] += steps
+        done = numbers[words : words + 2 * steps]
+        if steps > FEW:
+            done = self._ran[words : words + 2 * steps].get()
+        if steps:
+            frontier = self._lists[(steps - 1) % 2, :count].copy()
+        return frontier, int(ran["next"]["edges"]), done.reshape(-1, 2)
+
+
+def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:
+    """Return the struct of a program: the pointers to its columns, and the values of its parameters."""
+    count = program.columns
+    pointers = (column.data.ptr for column in columns[:count])
+    return np.array((*pointers, *columns[count:]), program.layout)
 
 
 def _filtered(listed: Any, report: Any, words: Any, stages: int, size: int) -> Any:

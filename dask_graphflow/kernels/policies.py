@@ -55,3 +55,8 @@ def expression(program: DeviceProgram, balance: str, *, pulls: bool) -> str:
     culls = balance in CULLING and not pulls
     flags = ", ".join(str(flag).lower() for flag in (pulls, culls))
     return f"{KERNELS[balance]}<{program.name}, {flags}>"
+
+
+def run_expression(program: DeviceProgram) -> str:
+    """Return the CUDA C++ name of the kernel that pushes many supersteps of an edge program."""
+    return f"advance_run<{program.name}>"
