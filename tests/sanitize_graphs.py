@@ -79,7 +79,7 @@ def rows_made(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(counts), np.bincount(source, minlength=VERTICES))
 
 
-@launches("choose", "count_grains", "part_found", "take_offers", "tally")
+@launches("choose", "count_grains", "part_found", "take_offers")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
     deal, search, rows = (kernels_of(kernels, name) for name in ("partition", "search", "rows"))
@@ -114,9 +114,6 @@ def shared_out(kernels, parents, ids):
     others = np.setdiff1d(np.arange(owned), reached)[:1000].astype(ids)
     fresh, _ = search.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
     np.testing.assert_array_equal(np.sort(kernels.to_host(fresh)), others)
-    words = kernels_of(kernels, "advance").to_words(fresh, owned)
-    more = int(kernels.to_host(degrees)[others].sum())
-    assert search.tally(words, made, degrees) == (len(others), more)
 
 
 @launches("relabel", "owners")
@@ -141,15 +138,20 @@ def rows_changed(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
 
 
-@launches("set_words", "count_ones", "write_words")
+@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees")
 def words_made(kernels, parents, ids):
     advance = kernels_of(kernels, "advance")
     for size in (1, 64, VERTICES):
         vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
-        words = advance.to_words(kernels.namespace.asarray(vertices), size)
-        assert advance.count_words(words) == len(vertices)
-        found = advance.from_words(words, np.dtype(ids))
-        np.testing.assert_array_equal(kernels.to_host(found), vertices)
+        listed = kernels.namespace.asarray(vertices)
+        words, degrees = advance.to_words(listed, size), kernels.namespace.arange(size) % 7
+        leaving = int((vertices % 7).sum())
+        assert advance.tally(words, degrees) == (len(vertices), leaving)
+        assert advance.tally(words)[0] == len(vertices)
+        assert advance.sum_degrees(listed, degrees) == leaving
+        for count in (None, len(vertices)):
+            found = advance.from_words(words, np.dtype(ids), count)
+            np.testing.assert_array_equal(kernels.to_host(found), vertices)
 
 
 @launches("gather_degrees", "uniquify")
@@ -171,6 +173,8 @@ def advanced(kernels, parents, ids):
     np.minimum.at(lows, target[sent], source[sent])
     given = kernels.namespace.asarray(frontier)
     words = advance.to_words(given, VERTICES)
+    sizes = np.bincount(source, minlength=VERTICES)[:2000]  # the others are mirrors
+    degrees = kernels.namespace.asarray(sizes)
     on_host = kernels.__name__.endswith(".host")
     for balance in ("",) if on_host else POLICIES:
         how = {} if on_host else {"balance": balance, "thresholds": (4, 16)}
@@ -179,14 +183,21 @@ def advanced(kernels, parents, ids):
             program = bound.host_program if on_host else bound.device_program
             wanted = wanted.astype(parents)
             column = kernels.namespace.full(VERTICES, start, parents)
-            changed = advance.pull(program, into, (column,), words, **how).changed
+            moved = advance.pull(program, into, (column,), words, degrees=degrees, **how)
+            changed, owned = moved.changed, np.flatnonzero(wanted[: len(degrees)] != start)
+            if not on_host:
+                assert moved.count == (wanted != start).sum()
+                assert (moved.owned, moved.leaving) == (len(owned), sizes[owned].sum())
             np.testing.assert_array_equal(kernels.to_host(column), wanted)
             if balance != "all_edges":
                 column = kernels.namespace.full(VERTICES, start, parents)
-                listed = advance.push(program, out, (column,), given, **how).changed
+                moved = advance.push(program, out, (column,), given, degrees=degrees, **how)
+                listed = moved.changed
+                if not on_host:
+                    assert (moved.owned, moved.leaving) == (len(owned), sizes[owned].sum())
                 np.testing.assert_array_equal(kernels.to_host(column), wanted)
                 assert set(kernels.to_host(listed).tolist()) == set(np.flatnonzero(wanted != start))
-            assert advance.count_words(changed) == (wanted != start).sum()
+            assert advance.tally(changed)[0] == (wanted != start).sum()
 
 
 @launches()  # advance_run is compiled for each edge program

@@ -96,14 +96,16 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same():
     stages = {"bitmask": "BITMASK", "block": "BLOCK_HASH", "warp": "WARP_HASH", "exact": "EXACT"}
     assert {name: cull[constant] for name, constant in stages.items()} == policies.STAGES
     (enumerated,) = re.findall(r"enum Count : u32 \{ (.*?) \};", sources.source("advance.cu"))
-    assert assigned("device_advance.py")[enumerated] == "range(8)"
+    assert assigned("device_bitmap.py")[enumerated] == "range(10)"
 
 
 def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
     """By their order; each has 8 bytes."""
 
     def members(name):
-        given = re.findall(rf"struct {name} \{{\n(.*?)\n\}};", sources.source("advance.cuh"), re.DOTALL)
+        given = re.findall(
+            rf"struct {name} \{{\n(.*?)\n\}};", sources.source("advance.cuh"), re.DOTALL
+        )
         return [
             name.strip(" *").split()[-1].strip("*")
             for line in re.sub(r"//.*", "", given[0]).split(";")

@@ -45,7 +45,24 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 
 from .device import namespace as cupy
-from .device_bitmap import count_words, from_words, new_words, sum_words, to_words
+from .device_bitmap import (
+    APPENDS,
+    COUNTS,
+    EDGES,
+    LARGE,
+    LEAVING,
+    OWNED,
+    SMALL,
+    TAIL,
+    TILES,
+    from_words,
+    new_words,
+    of_owned,
+    sum_degrees,
+    tally,
+    tally_into,
+    to_words,
+)
 from .launching import NULL, blocks_for, launch, launch_gang, read
 from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, run_expression, text
 from .program import DeviceProgram
@@ -57,13 +74,13 @@ __all__ = [
     "STAGES",
     "THRESHOLDS",
     "Moved",
-    "count_words",
     "from_words",
     "gather_degrees",
     "new_words",
     "pull",
     "push",
-    "sum_words",
+    "sum_degrees",
+    "tally",
     "to_words",
     "uniquify",
 ]
@@ -74,9 +91,6 @@ LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp t
 SPAN = 1 << 14  # maximum supersteps of such a launch, since other work may wait for it to end
 FEW = 100  # supersteps whose numbers are read together with those of the launch
 THRESHOLDS = 32, 512  # number of edges from which a row goes to a warp, and to a block
-
-# As in cuda/cull.cuh:
-TAIL, EDGES, TILES, APPENDS, SMALL, MEDIUM, LARGE, COUNTS = range(8)
 
 _TASK = np.dtype(
     [
@@ -95,6 +109,8 @@ _TASK = np.dtype(
             "changed",
             "list",
             "stages",
+            "degrees",
+            "owned",
             "report",
             "work",
         )
@@ -152,6 +168,12 @@ class Moved(NamedTuple):
         With ``twc``, the number of rows that went to a thread, to a warp and to a block.
     work : array of uint64, shape (blocks,)
         Number of edges that each block examined, on the device.
+    words : array of uint64, optional
+        A bitmap of the vertices in the list.
+    count : int, optional
+        Number of vertices whose value changed.
+    owned, leaving : int, optional
+        Number of these vertices that the member owns, and the sum of their degrees.
     """
 
     changed: Any
@@ -161,6 +183,10 @@ class Moved(NamedTuple):
     balance: str = "auto"
     bins: tuple[int, ...] = (0, 0, 0)
     work: Any = None
+    words: Any = None
+    count: int | None = None
+    owned: int | None = None
+    leaving: int | None = None
 
 
 @cache
@@ -180,6 +206,8 @@ def push(
     balance: str = "auto",
     thresholds: tuple[int, int] = THRESHOLDS,
     stages: Sequence[str] = tuple(STAGES),
+    leaving: int | None = None,
+    degrees: Any = None,
 ) -> Moved:
     """Send messages along the rows of a frontier; see :func:`.host_advance.push`.
 
@@ -195,6 +223,10 @@ def push(
         Number of edges from which ``twc`` gives a row to a warp, and to a block.
     stages : sequence of {"bitmask", "block", "warp", "exact"}
         Stages of the culling filter. Without "exact", a vertex may be listed several times.
+    leaving : int, optional
+        Number of edges in the rows of the frontier. If it is known, the host need not wait for it.
+    degrees : array of int64, shape (V_p,), optional
+        Degrees of the vertices that the member owns. They are added up for the vertices that change.
 
     Returns
     -------
@@ -208,34 +240,40 @@ def push(
     """
     check(balance, frontier=frontier is not None)
     culling = _stages(stages)
+    size = len(columns[program.target])
     with rows.ends.device:
-        if changed is None:
-            changed = new_words(len(columns[program.target]))
+        room = _Room(size, changed)
+        costs = outputs = None
         if frontier is None:
             costs, outputs = rows.offsets, len(rows.ends)
         else:
             frontier = cupy.ascontiguousarray(frontier, rows.ends.dtype)
+            outputs = leaving
+        if outputs is None:
             costs = gather_degrees(rows.offsets, frontier)
-            outputs = int(costs[-1])
+            outputs = int(read(costs[-1:])[0])
         if balance == "auto":
             balance = _push_policy(frontier, outputs)
         if not outputs:
-            return Moved(cupy.empty(0, rows.ends.dtype), balance=balance)
-        culls = balance in CULLING
-        room = (
-            min(len(columns[program.target]), outputs) if culls and "exact" in stages else outputs
-        )
-        listed = cupy.empty(room, rows.ends.dtype)
-        moving = _Moving(program, rows, columns, balance, thresholds, pulls=False)
+            none = cupy.empty(0, rows.ends.dtype)
+            return Moved(none, balance=balance, words=room.words, count=0, owned=0, leaving=0)
+        if costs is None and KERNELS[balance] == "advance_balanced":
+            costs = gather_degrees(rows.offsets, frontier)
+        culls, exact = balance in CULLING, "exact" in stages
+        most = min(size, outputs) if exact else outputs
+        listed = cupy.empty(most if culls else outputs, rows.ends.dtype)
+        moving = _Moving(program, rows, columns, balance, thresholds, room, pulls=False)
         moving.task["items"], moving.task["count"] = _at(frontier), _count(rows, frontier)
-        moving.task["costs"], moving.task["stages"] = costs.data.ptr, culling
-        moving.task["changed"], moving.task["list"] = changed.data.ptr, listed.data.ptr
+        moving.task["costs"], moving.task["stages"] = _at(costs), culling
+        moving.task["list"] = listed.data.ptr
+        if culls:
+            moving.task["degrees"], moving.task["owned"] = of_owned(degrees).item()
         moving.launch(outputs)
         if not culls:
-            listed = _filtered(
-                listed, moving.report, changed, culling, len(columns[program.target])
-            )
-        return moving.done(listed, listed=True)
+            found, listed = listed, cupy.empty(most, listed.dtype)
+            length = room.report[TAIL:]
+            _uniquify(found, length, room.words, culling, listed, degrees, room.filtered)
+        return moving.done(listed, filtered=not culls, listed=True)
 
 
 def pull(
@@ -248,6 +286,7 @@ def pull(
     threads: int = 1,
     balance: str = "auto",
     thresholds: tuple[int, int] = THRESHOLDS,
+    degrees: Any = None,
 ) -> Moved:
     """Fetch messages from the neighbors that are in a frontier; see :func:`.host_advance.pull`.
 
@@ -263,6 +302,8 @@ def pull(
         A policy.
     thresholds : tuple of int
         Number of edges from which ``twc`` gives a row to a warp, and to a block.
+    degrees
+        See :func:`push`.
 
     Returns
     -------
@@ -276,18 +317,30 @@ def pull(
     """
     check(balance)
     with rows.ends.device:
-        if changed is None:
-            changed = new_words(len(columns[program.target]))
+        room = _Room(len(columns[program.target]), changed)
         if balance == "auto":
             # With first_hit, twc leaves a row at its first hit.
             balance = "twc" if program.first_hit else "all_edges"
         if not len(rows.ends):
-            return Moved(changed, balance=balance)
-        moving = _Moving(program, rows, columns, balance, thresholds, pulls=True)
+            return Moved(room.words, balance=balance, count=0, owned=0, leaving=0)
+        moving = _Moving(program, rows, columns, balance, thresholds, room, pulls=True)
         moving.task["count"], moving.task["costs"] = _count(rows, None), rows.offsets.data.ptr
-        moving.task["frontier"], moving.task["changed"] = _at(frontier), changed.data.ptr
+        moving.task["frontier"] = _at(frontier)
         moving.launch(len(rows.ends))
-        return moving.done(changed, listed=False)
+        tally_into(room.words, degrees, room.filtered)
+        return moving.done(room.words, filtered=True, listed=False)
+
+
+class _Room:
+    """A bitmap of the vertices that change, and the reports of the kernel and of the filter."""
+
+    def __init__(self, size: int, changed: Any) -> None:
+        # One array, so that clearing them takes one launch.
+        words = 0 if changed is not None else -(-size // 64)
+        cleared = cupy.zeros(words + 2 * COUNTS, "uint64")
+        self.words = cleared[:words] if changed is None else changed
+        self.report = cleared[words:]
+        self.filtered = self.report[COUNTS:]
 
 
 class _Moving:
@@ -300,20 +353,21 @@ class _Moving:
         columns: tuple[Any, ...],
         balance: str,
         thresholds: tuple[int, int],
+        room: _Room,
         *,
         pulls: bool,
     ) -> None:
         self.balance = balance
         self.kernel = _kernel(program, expression(program, balance, pulls=pulls))
         self.program = _struct(program, columns)
-        self.report = cupy.zeros(COUNTS, "uint64")
+        self.room = room
         self.work: Any = None
         self.task = np.zeros((), _TASK)
         self.task["offsets"], self.task["first"] = rows.offsets.data.ptr, rows.first
         self.task["ends"] = rows.ends.data.ptr
         self.task["weights"] = _at(rows.weights if program.weighted else None)
         self.task["warp_from"], self.task["block_from"] = thresholds
-        self.task["report"] = self.report.data.ptr
+        self.task["changed"], self.task["report"] = _at(room.words), room.report.data.ptr
 
     def launch(self, outputs: int) -> None:
         """Run the kernel. The number of blocks depends on the rows, or on the edges if it balances them."""
@@ -323,17 +377,22 @@ class _Moving:
         self.task["work"] = self.work.data.ptr
         self.kernel((blocks,), (THREADS,), (self.program, self.task))
 
-    def done(self, changed: Any, *, listed: bool) -> Moved:
-        """Wait for the report of the kernel, and return the result."""
-        counts = self.report.get().tolist()
+    def done(self, changed: Any, *, filtered: bool, listed: bool) -> Moved:
+        """Wait for the reports, and return the result. The filter may have counted the vertices."""
+        own, other = read(self.room.report).reshape(2, COUNTS).tolist()
+        last = other if filtered else own
         return Moved(
-            changed[: counts[TAIL]] if listed else changed,
-            counts[EDGES],
-            counts[TILES],
-            counts[APPENDS],
+            changed[: last[TAIL]] if listed else changed,
+            own[EDGES],
+            own[TILES],
+            own[APPENDS] + other[APPENDS],
             self.balance,
-            tuple(counts[SMALL : LARGE + 1]),
+            tuple(own[SMALL : LARGE + 1]),
             self.work,
+            self.room.words,
+            last[TAIL],
+            last[OWNED],
+            last[LEAVING],
         )
 
 
@@ -400,16 +459,6 @@ def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:
     return np.array((*pointers, *columns[count:]), program.layout)
 
 
-def _filtered(listed: Any, report: Any, words: Any, stages: int, size: int) -> Any:
-    """Filter a list whose length is in the report. The report then contains the length of the result."""
-    exact = stages & STAGES["exact"]
-    kept = cupy.empty(min(size, len(listed)) if exact else len(listed), listed.dtype)
-    tail = cupy.zeros(1, "uint64")
-    _uniquify(listed, report[TAIL:], words, stages, kept, tail, report[APPENDS:])
-    report[TAIL:EDGES] = tail
-    return kept
-
-
 def uniquify(
     vertices: Any, words: Any, *, stages: Sequence[str] = tuple(STAGES)
 ) -> tuple[Any, int]:
@@ -442,15 +491,15 @@ def uniquify(
     culling = _stages(stages)
     with vertices.device:
         vertices = cupy.ascontiguousarray(vertices)
-        kept, counts = cupy.empty_like(vertices), cupy.zeros(2, "uint64")
+        kept, report = cupy.empty_like(vertices), cupy.zeros(COUNTS, "uint64")
         if len(vertices):
-            _uniquify(vertices, NULL, words, culling, kept, counts, counts[1:])
-        left, appends = counts.get().tolist()
-    return kept[:left], appends
+            _uniquify(vertices, NULL, words, culling, kept, None, report)
+        counts = read(report).tolist()
+    return kept[: counts[TAIL]], counts[APPENDS]
 
 
 def _uniquify(
-    vertices: Any, length: Any, words: Any, stages: int, kept: Any, tail: Any, appends: Any
+    vertices: Any, length: Any, words: Any, stages: int, kept: Any, degrees: Any, report: Any
 ) -> None:
     launch(
         instance("uniquify", vertices.dtype),
@@ -461,8 +510,8 @@ def _uniquify(
         words,
         np.uint32(stages),
         kept,
-        tail,
-        appends,
+        of_owned(degrees),
+        report,
     )
 
 

@@ -25,7 +25,17 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros, weight_at
-from .host_threads import MINI_CHUNK, TURN, even_turns, frontier_turns, put, run, stolen, take, turns
+from .host_threads import (
+    MINI_CHUNK,
+    TURN,
+    even_turns,
+    frontier_turns,
+    put,
+    run,
+    stolen,
+    take,
+    turns,
+)
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
 
@@ -48,6 +58,10 @@ class Moved(NamedTuple):
         Number of mini-chunks taken, and how many of them came from another thread's range.
     appends : int
         Number of atomic appends to the list.
+    words : ndarray of uint64, optional
+        The vertices in the list as a bitmap.
+    count, owned, leaving : int, optional
+        Numbers that only a device counts; see :class:`.device_advance.Moved`.
     """
 
     changed: np.ndarray
@@ -55,6 +69,10 @@ class Moved(NamedTuple):
     chunks: int
     steals: int
     appends: int
+    words: np.ndarray | None = None
+    count: int | None = None
+    owned: int | None = None
+    leaving: int | None = None
 
 
 class Loops(NamedTuple):
@@ -203,6 +221,8 @@ def push(
     changed: np.ndarray | None = None,
     threads: int = 1,
     balance: str = "auto",
+    leaving: int | None = None,
+    degrees: np.ndarray | None = None,
 ) -> Moved:
     """Send messages along the rows of a frontier.
 
@@ -224,6 +244,8 @@ def push(
         Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same on the host, except that "all_edges" does not accept a frontier.
+    leaving, degrees
+        Only used on a device.
 
     Returns
     -------
@@ -252,10 +274,10 @@ def push(
     given = _read(program, rows), columns, frontier, queued, following, tail
     if threads == 1:  # skip the work sharing, which takes longer than a small superstep
         edges, appends = push_rows(*given, ranges, 0)
-        return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends)
+        return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends, queued)
     done = run(push_rows, ranges, *given)
     edges, appends = (sum(counts) for counts in zip(*done, strict=True))
-    return Moved(following[: tail[0]], edges, *stolen(ranges), appends)
+    return Moved(following[: tail[0]], edges, *stolen(ranges), appends, queued)
 
 
 def pull(
@@ -267,6 +289,7 @@ def pull(
     changed: np.ndarray | None = None,
     threads: int = 1,
     balance: str = "auto",
+    degrees: np.ndarray | None = None,
 ) -> Moved:
     """Fetch messages from the neighbors that are in a frontier.
 
@@ -280,6 +303,8 @@ def pull(
         A bitmap of the vertices that send messages. By default, every vertex sends.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same.
+    degrees
+        Only used on a device.
 
     Returns
     -------
@@ -449,18 +474,19 @@ def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
     return words
 
 
-def from_words(words: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return the vertices of a bitmap in ascending order."""
-    vertices = np.empty(count_words(words), dtype)
+def from_words(words: np.ndarray, dtype: Any, count: int | None = None) -> np.ndarray:
+    """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
+    vertices = np.empty(int(_count_words(words)) if count is None else count, dtype)
     _from_words(words, vertices)
     return vertices
 
 
-def count_words(words: np.ndarray) -> int:
-    """Return the number of bits that are set in a bitmap."""
-    return int(_count_words(words))
+def tally(words: np.ndarray, degrees: np.ndarray | None = None) -> tuple[int, int]:
+    """Return the number of vertices in a bitmap, and the sum of their degrees."""
+    total = 0 if degrees is None else int(_sum_words(words, degrees))
+    return int(_count_words(words)), total
 
 
-def sum_words(words: np.ndarray, values: np.ndarray) -> int:
-    """Return the sum of `values` over the vertices in a bitmap."""
-    return int(_sum_words(words, values))
+def sum_degrees(vertices: np.ndarray, degrees: np.ndarray) -> int:
+    """Return the sum of the degrees of a list of vertices."""
+    return int(degrees[vertices].sum())

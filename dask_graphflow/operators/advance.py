@@ -108,10 +108,8 @@ class Advance:
             if side.mirrors is None:
                 return self._alone(side, frontier, "push", row)
             column, owned = side.columns[op.target], g.owned
-            moved, edges = self._moved(side, frontier.own, "push")
-            cut = int((moved < owned).sum())
-            masters, mirrors = moved[:cut], moved[cut:]
-            following = VertexSet(owned, vertices=masters)
+            masters, mirrors, leaving, edges = self._moved(side, frontier.own, "push")
+            following = VertexSet(owned, vertices=masters, edges=leaving)
             # If no member changed a mirror, these totals are final.
             sums = len(masters), following.edges(g.degrees), len(mirrors), edges
             side.mirrors.reduce(column, mirrors - owned, sums)
@@ -179,28 +177,44 @@ class Advance:
                 there = side.broadcast(None, active.vertices)
                 vertices = np.concatenate([active.vertices, *there])
                 active = VertexSet(side.local.size, vertices=vertices)
-            moved, edges = self._moved(side, active, "pull")
-            following = VertexSet(g.owned, vertices=moved)
+            moved, _, leaving, edges = self._moved(side, active, "pull")
+            following = VertexSet(g.owned, vertices=moved, edges=leaving)
             return self._ended("pull", side, following, self._totals(following, edges), row)
 
     def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
-        moved, edges = self._advance(side, frontier.own, way)
+        changed, moved = self._advance(side, frontier.own, way)
         if row:
-            row["edges"] = edges
-        return Frontier(moved, len(moved), moved.edges(self._g.degrees))
+            row["edges"] = moved.edges
+        leaving = changed.edges(
+            self._g.degrees
+        )  # on the host, this counts the vertices of a bitmap, too
+        return Frontier(changed, len(changed), leaving)
 
-    def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, int]:
-        """Advance along this member's rows; return the changed vertices and the number of edges read."""
-        return side.advance.step(self._params, active, way, self._balance, self._g.threads)
+    def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, Any]:
+        """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
+        g = self._g
+        return side.advance.step(self._params, active, way, self._balance, g.threads, g.degrees)
 
-    def _moved(self, side: _Side, active: VertexSet | None, way: str) -> tuple[Any, int]:
-        """Advance as :meth:`_advance` does, but return the changed vertices as an ascending list."""
+    def _moved(
+        self, side: _Side, active: VertexSet | None, way: str
+    ) -> tuple[Any, Any, tuple[Any, int] | None, int]:
+        """Advance along this member's rows.
+
+        Returns the masters and the mirrors that changed, both ascending, the masters' degrees and their sum
+        if it is known, and the number of edges that were read.
+        """
         if active is not None and not len(active):
-            return side.rows.ends[:0], 0
-        moved, edges = self._advance(side, active, way)
-        if moved.sparse and len(moved) * SHORT_LIST < moved.size:
-            return np.sort(moved.vertices), edges
-        return VertexSet(moved.size, words=moved.words).vertices, edges
+            return side.rows.ends[:0], side.rows.ends[:0], None, 0
+        changed, moved = self._advance(side, active, way)
+        if changed.sparse and len(changed) * SHORT_LIST < changed.size:
+            vertices = np.sort(changed.vertices)
+        else:
+            vertices = VertexSet(changed.size, words=changed.words, count=len(changed)).vertices
+        owned = moved.owned
+        if owned is None:
+            owned = int(np.searchsorted(vertices, self._g.owned))
+        leaving = None if moved.leaving is None else (self._g.degrees, moved.leaving)
+        return vertices[:owned], vertices[owned:], leaving, moved.edges
 
     def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
         return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums

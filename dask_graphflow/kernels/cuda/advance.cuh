@@ -30,6 +30,8 @@ struct Task {
     u32* changed;                     // a bitmap
     typename Op::Index* list;         // for push: the vertices that changed
     u64 stages;                       // stages of the culling filter
+    const i64* degrees;               // for push with the filter; see Degrees
+    u64 owned;
     u64* report;
     u64* work;  // number of edges that each block read
 };
@@ -106,6 +108,7 @@ struct Walk {
     Value gathered = 0;
     u64 edges = 0;
     u32 appends = 0, tiles = 0;
+    Leaving leaving;
 
     __device__ __forceinline__ Walk(const Op& op, const Task<Op>& task, Shared<Op, CULL>& shared)
         : op(op), task(task), shared(shared)
@@ -147,6 +150,7 @@ struct Walk {
             if constexpr (CULL) {
                 const Culling<Index> culling{u32(task.stages), task.changed, shared.slots};
                 won = culling.keep(won, other);
+                leaving.add(Degrees{task.degrees, task.owned}, won, u64(other));
             }
             appends += append(task.list, task.report + TAIL, won, other);
         }
@@ -228,6 +232,7 @@ struct Walk {
         __syncthreads();
         atomicAdd(shared.counts + EDGES, edges);
         if (appends && lane() == 0) atomicAdd(shared.counts + APPENDS, u64(appends));
+        if constexpr (CULL) leaving.report(shared.counts);
         if (tiles) atomicAdd(shared.counts + TILES, u64(tiles));
         __syncthreads();
         if (threadIdx.x == EDGES) task.work[blockIdx.x] = shared.counts[EDGES];
