@@ -21,7 +21,8 @@ from scipy import sparse
 from dask_graphflow.kernels import host_pull
 from dask_graphflow.kernels.csr import Reached
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
-from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp, with_after
+from dask_graphflow.programs.typed import After
 
 
 def inner_edges(kernels, ids):
@@ -200,36 +201,55 @@ def advanced(kernels, parents, ids):
             assert advance.tally(changed)[0] == (wanted != start).sum()
 
 
-@launches()  # advance_run is compiled for each edge program
+@launches()  # advance_run and advance_after are compiled for each edge program
 def pushed_on(kernels, parents, ids):
-    """Levels in one call, with and without a copy of the column that messages read."""
+    """Levels in one call, with a copy of the column that messages read, and as far as `after` says."""
     rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
     source, target, *ends = (side[::4] for side in inner_edges(kernels, ids))  # few enough
     out = rows.rows(*ends, count=VERTICES)
     out = out._replace(ends=out.ends.astype(ids))
     whole = sparse.csr_array((np.ones(len(source)), (source, target)), (VERTICES, VERTICES))
     start = int(np.diff(whole.indptr).argmax())
-    wanted = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
-    wanted = np.where(np.isfinite(wanted), wanted, 2**30).astype(parents)
-    sizes = np.bincount(wanted[wanted < 2**30])
+    levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
+    levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
+    stop = After(
+        ("low", "when"), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
+    )
+    degrees = out.offsets[1:] - out.offsets[:-1]
+    size = int(degrees[start])
     first = kernels.namespace.array([start], ids)
-    for reads in ("low", "copy"):
+    for reads, after in product(("low", "copy"), (None, stop)):
         signal = f"{reads}[src] + {parents}(1)"
         op = EdgeOp("hops", target="low", signal=signal, slot="min")
-        bound = op.bind({"low": parents, "copy": parents}, index_dtype=ids)
+        op = op if after is None else with_after(op, after)
+        bound = op.bind({"low": parents, "copy": parents, "when": "int64"}, index_dtype=ids)
         low = kernels.namespace.full(VERTICES, 2**30, parents)
         low[start] = 0
-        columns = {"low": low, "copy": low.copy()}
+        columns = {"low": low, "copy": low.copy(), "when": kernels.namespace.zeros(VERTICES, int)}
+        given = tuple(columns[name] for name in op.columns)
         program = bound.host_program if kernels.__name__.endswith(".host") else bound.device_program
         before = None if reads == "low" else columns["copy"]
-        run = advance.Run(program, out, tuple(columns[name] for name in op.columns), before)
-        size = int(out.offsets[start + 1] - out.offsets[start])
-        following, leaving, done = run.push((), first, size, VERTICES, (0, 0, False))
+        run = advance.Run(program, out, given, before)
+        following, leaving, done = run.push((), first, size, 2, VERTICES, (0, 0, False))
         assert (len(following), leaving) == (0, 0)
         assert done[0].tolist() == [1, size]
+        last = 5 if after else levels[levels < 2**30].max()
+        if reads == "low":  # a vertex can change twice
+            if not after:
+                np.testing.assert_array_equal(kernels.to_host(low), levels)
+            continue
+        wanted = np.where(levels > last, 2**30, levels)
         np.testing.assert_array_equal(kernels.to_host(low), wanted)
-        if reads == "copy":  # otherwise a vertex can change twice
-            np.testing.assert_array_equal(done[:, 0], sizes)
+        np.testing.assert_array_equal(done[:, 0], np.bincount(levels[levels < last + (not after)]))
+        if after:  # the first two supersteps were before the call
+            reached = (wanted > 0) & (wanted < 2**30)
+            when = np.where(reached, wanted + 2, 0)
+            np.testing.assert_array_equal(kernels.to_host(columns["when"]), when)
+            listed = kernels.namespace.arange(0, VERTICES, 3).astype(ids)
+            kept, leaving = advance.after(program, given, listed, 6, degrees)
+            assert sorted(kernels.to_host(kept).tolist()) == list(range(0, VERTICES, 3))
+            assert leaving == int(degrees[::3].sum())
+            assert len(advance.after(program, given, listed, 7, degrees)[0]) == 0
 
 
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")

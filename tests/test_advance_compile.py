@@ -13,6 +13,8 @@ from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
 from dask_graphflow.kernels import policies, sources
+from dask_graphflow.operators import multi_search
+from dask_graphflow.programs.edge_op import with_after
 
 nvrtc = test_cuda_compile.nvrtc
 
@@ -48,6 +50,10 @@ PROGRAMS = [
         {"total": "int64", "share": "int32"}, index_dtype="int32"
     ),
     BY_HAND.bind({"level": "int32"}, index_dtype="int32"),
+    with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
+        {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
+        index_dtype="int64",
+    ),
 ]
 
 
@@ -63,7 +69,9 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
     assert (
         len(names) == 10
     )  # by push with the filter at once and without, but two policies without only
-    names.add(policies.run_expression(program))
+    names |= {
+        policies.other_expression(kernel, program) for kernel in ("advance_run", "advance_after")
+    }
     lowered, size, log = nvrtc.compile(
         policies.text(program), "advance.cu", options_for(generation), tuple(sorted(names))
     )

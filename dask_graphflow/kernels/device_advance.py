@@ -64,7 +64,7 @@ from .device_bitmap import (
     to_words,
 )
 from .launching import NULL, blocks_for, launch, launch_gang, read
-from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, run_expression, text
+from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, other_expression, text
 from .program import DeviceProgram
 from .sources import OPTIONS, THREADS, instance
 
@@ -136,6 +136,7 @@ _RUN = np.dtype(
             "stamps",
             "stamp",
             "before",
+            "first_step",
             "most_steps",
             "most_edges",
             "longest",
@@ -408,9 +409,9 @@ class Run:
     ) -> None:
         size, index = len(columns[program.target]), rows.ends.dtype
         room = min(size, SMALL_FRONTIER)
-        self._kernel = _kernel(program, run_expression(program))
+        self._kernel = _kernel(program, other_expression("advance_run", program))
         self._program, self._columns, self._rows = program, columns, rows
-        self._lists, self._stamps = cupy.empty((2, room), index), cupy.zeros(size, "uint32")
+        self._lists, self._stamps = cupy.empty((3, room), index), cupy.zeros(size, "uint32")
         # The numbers of the launch, followed by those of each superstep.
         words = _RAN.itemsize // 8
         self._ran = cupy.empty(words + 2 * SPAN, "int64")
@@ -429,6 +430,7 @@ class Run:
         params: tuple[Any, ...],
         frontier: Any,
         leaving: int,
+        first: int,
         most: int,
         dense: tuple[int, int, bool],
     ) -> tuple[Any, int, np.ndarray]:
@@ -436,7 +438,7 @@ class Run:
         task, words = self._task, _RAN.itemsize // 8
         frontier = cupy.ascontiguousarray(frontier, self._lists.dtype)
         task["frontier"], task["count"] = frontier.data.ptr, len(frontier)
-        task["most_steps"] = min(most, SPAN)
+        task["first_step"], task["most_steps"] = first, min(most, SPAN)
         task["dense"], task["left"], task["shrinking"] = dense
         self._ran[:words].fill(0)
         launch_gang(self._kernel, _struct(self._program, (*self._columns, *params)), task)
@@ -450,6 +452,20 @@ class Run:
         if steps:
             frontier = self._lists[(steps - 1) % 2, :count].copy()
         return frontier, int(ran["next"]["edges"]), done.reshape(-1, 2)
+
+
+def after(
+    program: DeviceProgram, columns: tuple[Any, ...], vertices: Any, step: int, degrees: Any
+) -> tuple[Any, int]:
+    """Do what a program does with the vertices that changed; see :func:`.host_advance.after`."""
+    kept, report = cupy.empty_like(vertices), cupy.zeros(COUNTS, "uint64")
+    if len(vertices):
+        kernel = _kernel(program, other_expression("advance_after", program))
+        task = _struct(program, columns), vertices, np.uint64(len(vertices)), np.int64(step)
+        blocks = blocks_for(len(vertices))
+        kernel((blocks,), (THREADS,), (*task, kept, of_owned(degrees), report))
+    counts = read(report).tolist()
+    return kept[: counts[TAIL]], counts[LEAVING]
 
 
 def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:

@@ -81,16 +81,17 @@ class Loops(NamedTuple):
     push: Callable[..., Any]
     pull: Callable[..., Any]
     run: Callable[..., Any]
+    after: Callable[..., Any]
 
 
 @cache
 def kernels(program: HostProgram) -> Loops:
-    """Return the compiled loops for an edge program: a push, a pull, and a push of many supersteps.
+    """Return the compiled loops for an edge program.
 
     Loops are cached on disk only for programs written as text. There is no way to tell what the functions
     of other programs read.
     """
-    (signal, cond, combine), text, target, first_hit, _ = program
+    (signal, cond, combine, after), text, target, first_hit, _ = program
     if text:
         compiled = partial(_compiled, program=f"{target}, {first_hit}\n{text}")
     else:
@@ -187,9 +188,19 @@ def kernels(program: HostProgram) -> Loops:
         return edges
 
     @compiled
+    def after_rows(columns, vertices, kept, degrees, step):  # type: ignore[no-untyped-def]
+        count = leaving = 0
+        for vertex in vertices:
+            if after(columns, vertex, step):
+                kept[count] = vertex
+                count += 1
+                leaving += degrees[np.uint64(vertex)]
+        return count, leaving
+
+    @compiled
     def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):  # type: ignore[no-untyped-def]
         offsets, values = rows[0], columns[target]
-        most, dense, left, shrinking = limits
+        first, most, dense, left, shrinking = limits
         ranges, tail = np.zeros(TURN, np.int64), np.zeros(1, np.int64)
         step = 0
         while frontier.size and step < most and edges <= SMALL_FRONTIER and edges * dense <= left:
@@ -199,17 +210,21 @@ def kernels(program: HostProgram) -> Loops:
             ranges[0], ranges[1], tail[0] = 0, frontier.size, 0
             following = lists[step & 1]
             push_rows(rows, columns, frontier, queued, following, tail, ranges, 0)
-            frontier = following[: tail[0]]
+            step += 1
             edges = np.int64(0)
-            for vertex in frontier:
+            count = 0
+            for vertex in following[: tail[0]]:
                 at = np.uint64(vertex)
                 queued[at >> six] = np.uint64(0)
                 before[at] = values[at]
-                edges += offsets[at + one] - offsets[at]
-            step += 1
+                if after(columns, vertex, first + step):
+                    following[count] = vertex
+                    count += 1
+                    edges += offsets[at + one] - offsets[at]
+            frontier = following[:count]
         return step, frontier.size, edges
 
-    return Loops(push_rows, pull_rows, run_rows)
+    return Loops(push_rows, pull_rows, run_rows, after_rows)
 
 
 def push(
@@ -359,6 +374,7 @@ class Run:
         params: tuple[Any, ...],
         frontier: np.ndarray,
         leaving: int,
+        first: int,
         most: int,
         dense: tuple[int, int, bool],
     ) -> tuple[np.ndarray, int, np.ndarray]:
@@ -372,6 +388,8 @@ class Run:
             The vertices to begin with, each once.
         leaving : int
             Number of edges that leave them.
+        first : int
+            Number of supersteps before this call.
         most : int
             Maximum number of supersteps.
         dense : tuple of int, int and bool
@@ -397,12 +415,43 @@ class Run:
             leaving,
             self._queued,
             self._lists,
-            (min(most, SPAN), *dense),
+            (first, min(most, SPAN), *dense),
             self._trace,
         )
         if steps:
             frontier = self._lists[(steps - 1) % 2, :count].copy()
         return frontier, leaving, self._trace[:steps].copy()
+
+
+def after(
+    program: HostProgram,
+    columns: tuple[np.ndarray, ...],
+    vertices: np.ndarray,
+    step: int,
+    degrees: np.ndarray,
+) -> tuple[np.ndarray, int]:
+    """Do what a program does with the vertices that changed, once for each.
+
+    Parameters
+    ----------
+    program, columns
+        See :func:`push`.
+    vertices : ndarray of integers, shape (f,)
+        The vertices that changed, each once.
+    step : int
+        Number of the superstep.
+    degrees : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    kept : ndarray
+        The vertices that are in the next frontier.
+    leaving : int
+        The sum of their degrees.
+    """
+    kept = np.empty_like(vertices)
+    count, leaving = kernels(program).after(columns, vertices, kept, degrees, step)
+    return kept[:count], leaving
 
 
 def _read(program: HostProgram, rows: Rows) -> Rows:

@@ -57,6 +57,6 @@ def expression(program: DeviceProgram, balance: str, *, pulls: bool) -> str:
     return f"{KERNELS[balance]}<{program.name}, {flags}>"
 
 
-def run_expression(program: DeviceProgram) -> str:
-    """Return the CUDA C++ name of the kernel that pushes many supersteps of an edge program."""
-    return f"advance_run<{program.name}>"
+def other_expression(kernel: str, program: DeviceProgram) -> str:
+    """Return the CUDA C++ name of a kernel for an edge program that is the same for all policies."""
+    return f"{kernel}<{program.name}>"

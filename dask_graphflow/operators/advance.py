@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.programs.edge_op import EdgeOp, without_values
+from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
+from dask_graphflow.programs.typed import After
 
 from .direction import Direction
 from .local_advance import LocalAdvance, bound
@@ -57,6 +58,13 @@ class Advance:
     synchronous : bool
         Whether messages read the values from before each step. Otherwise a program that reads the column
         that it writes can see a message in the same step. A sum always reads the values from before.
+    after : After, optional
+        What is done with each vertex that a step changes, and whether the step returns it.
+
+    Attributes
+    ----------
+    supersteps : int
+        Number of steps so far; the algorithm can set it. `after` takes the number that includes the step.
 
     Raises
     ------
@@ -73,6 +81,7 @@ class Advance:
         balance: str = "auto",
         own_changes: bool = False,
         synchronous: bool = False,
+        after: After | None = None,
     ) -> None:
         columns, self._before = dict(columns), None
         reads_itself = op.target in (*op.reads_src, *op.reads_dst) and isinstance(op.signal, str)
@@ -83,9 +92,12 @@ class Advance:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
-        self._own_changes = own_changes and self._before is None
+        self._own_changes = own_changes and self._before is None and after is None
         # If vertices are placed, the first neighbor in a row may not be the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
+        if after is not None:
+            self._op = op = with_after(self._op, after)
+        self.supersteps = 0
         self._params = dict(op.params)
         self._columns = {name: columns[name] for name in op.columns}
         self._sides: dict[str, _Side] = {}
@@ -154,14 +166,15 @@ class Advance:
             side = self._side("push", "out", self._op.reads_dst)
             if side.advance.is_small(frontier.leaving):
                 began, most = time.perf_counter(), g.size + 1 if most is None else most
-                limits = most, rule.limits(frontier), self._before
+                limits = self.supersteps, most, rule.limits(frontier), self._before
                 vertices, leaving, done = side.advance.run(
                     self._params, own.vertices, frontier.leaving, *limits
                 )
                 if len(done):
+                    self.supersteps += len(done)
                     rule.pushed(*done.T)
                     g.fused("push", *done.T, time.perf_counter() - began)
-                    own = VertexSet(g.owned, vertices=vertices)
+                    own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
                     return Frontier(own, len(vertices), leaving), len(done)
         return self.push(frontier), 1
 
@@ -185,10 +198,21 @@ class Advance:
         changed, moved = self._advance(side, frontier.own, way)
         if row:
             row["edges"] = moved.edges
-        leaving = changed.edges(
+        final = self._finished(side, changed)
+        leaving = final.edges(
             self._g.degrees
-        )  # on the host, this counts the vertices of a bitmap, too
-        return Frontier(changed, len(changed), leaving)
+        )  # on the host, this also counts the vertices of a bitmap
+        return Frontier(final, len(final), leaving)
+
+    def _finished(self, side: _Side, changed: VertexSet) -> VertexSet:
+        """Do what the program does after a step with owned vertices; return the next frontier."""
+        self.supersteps += 1
+        if self._op.after is None:
+            return changed
+        local = side.advance
+        if side.mirrors is not None:
+            local = LocalAdvance(self._op, self._columns, side.rows)
+        return local.after(self._params, changed, self.supersteps, self._g.degrees)
 
     def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, Any]:
         """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
@@ -235,7 +259,10 @@ class Advance:
         self._last = way, at
         if row:
             row["edges"] = totals[3]
-        return Frontier(following, *totals[:2])
+        final = self._finished(side, following)
+        if final is not following:
+            totals = self._totals(final, 0)
+        return Frontier(final, *totals[:2])
 
     def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
         """Return the rows and columns of a direction, after updating its wide columns."""

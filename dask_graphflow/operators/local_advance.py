@@ -105,6 +105,7 @@ class LocalAdvance:
         params: Mapping[str, Any],
         frontier: Any,
         leaving: int,
+        first: int,
         most: int,
         dense: tuple[int, int, bool],
         before: Any,
@@ -113,9 +114,18 @@ class LocalAdvance:
         if self._run is None:
             self._run = self._kernels.Run(self._program, self._rows, self._columns, before)
         done: tuple[Any, int, Any] = self._run.push(
-            tuple(params.values()), frontier, leaving, most, dense
+            tuple(params.values()), frontier, leaving, first, most, dense
         )
         return done
+
+    def after(
+        self, params: Mapping[str, Any], changed: VertexSet, step: int, degrees: Any
+    ) -> VertexSet:
+        """Do what the program does with owned vertices that changed; return the next frontier."""
+        arrays, dtype = (*self._columns, *params.values()), self._rows.ends.dtype
+        vertices = changed.vertices.astype(dtype, copy=False)
+        kept, leaving = self._kernels.after(self._program, arrays, vertices, step, degrees)
+        return VertexSet(len(degrees), vertices=kept, edges=(degrees, leaving))
 
 
 @lru_cache(maxsize=64)

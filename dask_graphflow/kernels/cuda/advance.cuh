@@ -358,6 +358,23 @@ __global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
     walk.end();
 }
 
+// Do what a program does with vertices that changed. List those that are in the next frontier.
+template <typename Op>
+__global__ void __launch_bounds__(THREADS)
+    advance_after(Op op, const typename Op::Index* vertices, u64 count, i64 step, typename Op::Index* kept,
+                  Degrees degrees, u64* report)
+{
+    Leaving leaving;
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const bool valid = first + lane() < count;
+        const typename Op::Index vertex = valid ? vertices[first + lane()] : 0;
+        const bool keep = valid && op.after(vertex, step);
+        leaving.add(degrees, keep, u64(vertex));
+        append(kept, report + TAIL, keep, vertex);
+    }
+    leaving.report(report);
+}
+
 // Supersteps that a launch has pushed: what the host reads afterwards, and what the blocks share.
 struct Ran {
     Listed next;  // the next frontier
@@ -375,11 +392,12 @@ struct Run {
     const typename Op::Weight* weights;
     const typename Op::Index* frontier;  // the first frontier
     i64 count;
-    typename Op::Index* lists;  // two lists, for the following frontiers in turn
+    typename Op::Index* lists;  // two lists, for the following frontiers in turn, and one for vertices that changed
     i64 room;                   // vertices of each list
     u32* stamps;                // for each vertex, the last superstep that listed it
     u64 stamp;                  // the last superstep before this launch
     typename Op::Value* before;  // a copy of the target that messages read; null: none
+    i64 first_step;              // number of supersteps before this launch
     i64 most_steps, most_edges, longest;
     i64 dense, left, shrinking;
     Ran* ran;
@@ -426,7 +444,7 @@ __global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
     };
     const auto step = [&](bool alone, Listed* sets, u32 set) {
         const Index* list = steps ? run.lists + ((steps - 1) & 1) * run.room : run.frontier;
-        Index* to = run.lists + (steps & 1) * run.room;
+        Index* to = run.lists + (Op::AFTER ? 2 : steps & 1) * run.room;
         const u32 stamp = u32(run.stamp + 1 + u64(steps));
         Listed* found = sets + set;
         if (threadIdx.x == 0 && blockIdx.x == 0) {
@@ -469,14 +487,49 @@ __global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
             run.before[vertex] = __ldcg(op.target() + vertex);
         }
     };
+    // Go through the vertices that changed, and list those of the next frontier.
+    const auto finish = [&](bool alone, Listed* sets, u32 set) {
+        const Index* changed = run.lists + 2 * run.room;
+        Index* to = run.lists + ((steps - 1) & 1) * run.room;
+        Listed* found = sets + set;
+        if (threadIdx.x == 0 && blockIdx.x == 0) sets[(set + 1) % SETS] = Listed{0, 0, 0};
+        const i64 stride = alone ? i64(blockDim.x) : i64(thread_count());
+        i64 edges = 0, largest = 0;
+        for (i64 i = (alone ? i64(threadIdx.x) : i64(thread_index())) - lane(); i < next.count; i += stride) {
+            const bool valid = i + lane() < next.count;
+            const Index vertex = valid ? __ldcg(changed + i + lane()) : Index(0);
+            if (valid && run.before) run.before[vertex] = __ldcg(op.target() + vertex);
+            const bool keep = valid && op.after(vertex, run.first_step + steps);
+            const i64 place = place_for(keep, &found->count);
+            if (keep) {
+                to[place] = vertex;
+                const i64 size = size_of(vertex);
+                edges += size;
+                largest = max(largest, size);
+            }
+        }
+        add(found, edges, largest);
+    };
+    // Call f(sets, set) with a set of counts that is 0, and then read it.
+    const auto together = [&](auto f) {
+        f(ran->sets, set);
+        meet_grid(&ran->arrived);
+        next = fresh_of(ran->sets[set]);
+        set = (set + 1) % SETS;
+    };
+    const auto by_one_block = [&](auto f) {
+        f(own, turn);
+        __syncthreads();
+        next = fresh_of(own[turn]);
+        turn = (turn + 1) % SETS;
+    };
 
     while (!stops()) {
         if (next.count > ALONE) {
-            step(false, ran->sets, set);
-            meet_grid(&ran->arrived);
-            next = fresh_of(ran->sets[set]);
-            set = (set + 1) % SETS;
-            if (run.before) {
+            together([&](Listed* sets, u32 set) { step(false, sets, set); });
+            if constexpr (Op::AFTER) {
+                together([&](Listed* sets, u32 set) { finish(false, sets, set); });
+            } else if (run.before) {
                 copy(false);
                 meet_grid(&ran->arrived);
             }
@@ -484,11 +537,10 @@ __global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
         }
         if (blockIdx.x == 0) {
             do {
-                step(true, own, turn);
-                __syncthreads();
-                next = fresh_of(own[turn]);
-                turn = (turn + 1) % SETS;
-                if (run.before) {
+                by_one_block([&](Listed* sets, u32 set) { step(true, sets, set); });
+                if constexpr (Op::AFTER) {
+                    by_one_block([&](Listed* sets, u32 set) { finish(true, sets, set); });
+                } else if (run.before) {
                     copy(true);
                     __syncthreads();
                 }
