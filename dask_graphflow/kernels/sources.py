@@ -85,6 +85,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("write_words", 1),
         *_instances("gather_degrees", 1),
         *_instances("uniquify", 1),
+        "tally",
+        *_instances("sum_degrees", 1),
     ),
     "search.cu": (
         *_instances("bfs_pull", 1),
@@ -95,7 +97,6 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("bfs_run_weightless", _IDS, _FLOATS),
         *_instances("part_found", 1),
         *_instances("take_offers", 1),
-        "tally",
     ),
     "pull.cu": (
         *_each("sum_contributions", _IDS, _FLOATS),
