@@ -9,11 +9,16 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
+
+from dask_graphflow.kernels import on_device
 
 from . import gang, placement, plugins
-from .expr import Held, Resident, Source, as_computed, held_by
+from .expr import Expr, Held, Resident, Source, as_computed, held_by
 from .gang_expr import Reads
+from .partitions import frames as frames_of
+from .trees import Chain
 
 UNEVEN = 1.25
 
@@ -57,6 +62,52 @@ def run(
     together = alone and members > 1
     reads = Reads(readers, dealt, workers, together, *sources)
     return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
+
+
+def run_chains(
+    sources: Sequence[Any],
+    chains: Sequence[Chain],
+    loop: gang.Loop,
+    meta: Any,
+    parts: int,
+    *,
+    name: str,
+) -> Any:
+    """Return the expression of the result of a gang with one member per chain.
+
+    Parameters
+    ----------
+    sources : sequence of Resident, Held or Expr
+        The frames. Their partitions are numbered on from frame to frame.
+    chains : sequence of Chain
+        The partitions of each member.
+    loop : callable
+        The loop of a member. Its shard is a list of :class:`Taken`. It returns `parts` frames: a list, or
+        a single one.
+    meta, name
+        See :func:`.gang.run`.
+    parts : int
+        Partitions of the result per member.
+    """
+    starts = list(itertools.accumulate((source.npartitions for source in sources), initial=0))
+    dealt = [
+        [[chunk - low for chunk in chain.chunks if low <= chunk < high] for chain in chains]
+        for low, high in itertools.pairwise(starts)
+    ]
+    readers = [partial(Taken, position) for position in range(len(sources))]
+    wrapped = [(isinstance(one, Expr) and Source.of(one)) or one for one in sources]
+    reads = Reads(readers, dealt, None, True, *wrapped)
+    run = partial(gang.run, reads, loop, name=name, alone=on_device(meta))
+    labels = run(meta) if parts == 1 else frames_of(run(None), range(parts), meta)
+    return labels.expr.frame
+
+
+class Taken(NamedTuple):
+    """A partition as it is: the position of its frame, the partition, and its number in the frame."""
+
+    position: int
+    frame: Any
+    partition: int
 
 
 def _source(frame: Any) -> Any:
