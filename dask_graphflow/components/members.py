@@ -1,7 +1,7 @@
 """Connected components by the members of a gang, one on each worker that holds edges.
 
 Each member hooks its worker's edges. The members agree on the vertices: integers close together are used
-directly, and other ids are numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are
+directly, other ids are numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are
 merged along a plan, by default a tree whose depth is the logarithm of the number of members (Groute [1]_).
 A forest is sent in slices, so the next one is in transit while one is merged. The first member then sends
 every other one the roots of its range of the vertices, and each member labels its own range.
@@ -26,7 +26,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.kernels import on_device
 from dask_graphflow.scheduling import gang, trees
-from dask_graphflow.scheduling.gang_build import Taken
+from dask_graphflow.scheduling.gang_build import Dealing
 from dask_graphflow.scheduling.trees import Merge
 
 from .connected_components import Components, not_plain
@@ -71,7 +71,9 @@ class Member:
     Attributes
     ----------
     program : Components
-    merges : tuple of Merge
+    dealt : Dealing
+        The partitions that each member takes.
+    merges : sequence of Merge
         Which member's forests are merged into which, in order. The last ones are the first member's.
     slices : int
         Smallest number of slices in which a forest is sent.
@@ -82,26 +84,28 @@ class Member:
     """
 
     program: Components
-    merges: tuple[Merge, ...]
+    dealt: Dealing
+    merges: Sequence[Merge]
     slices: int
     parts: int
     chains: int
 
-    def __call__(self, channel: Channel, edges: list[Taken], rank: int) -> Any:
+    def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Any:
         """Return a member's range of the vertices with their components: a frame, or several in a list."""
-        frames = self._label(channel, self._hooked(edges))
+        frames = self._label(channel, self._hooked(edges, rank))
         return frames if self.parts > 1 else frames[0]
 
-    def _hooked(self, edges: list[Taken]) -> Fragment:
+    def _hooked(self, edges: list[Any], rank: int) -> Fragment:
         """Return the fragment of this member's edges. If there are several threads, several chains hook."""
-        runs = trees.runs(edges, min(self.chains, gang.threads()))
+        taken = list(zip(edges, self.dealt[rank], strict=True))
+        runs = trees.runs(taken, min(self.chains, gang.threads()))
         program = replace(self.program, sharing=self.program.sharing * len(runs))
         start = program.start()
 
-        def hook(run: list[Taken]) -> Fragment:
+        def hook(run: Any) -> Fragment:
             chain: Any = start
-            for taken in run:
-                chain = program.hook(chain, taken.frame, taken.position, taken.partition)
+            for frame, (position, partition) in run:
+                chain = program.hook(chain, frame, position, partition)
             return program.close(chain)
 
         if len(runs) == 1:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import is_pandas
-from dask_graphflow.scheduling import device_readers, gang_build, placement, plugins, trees
+from dask_graphflow.kernels import on_device
+from dask_graphflow.scheduling import device_readers, gang, gang_build, placement, plugins, trees
+from dask_graphflow.scheduling import partitions as partitions_of
 from dask_graphflow.scheduling.expr import (
     Empty,
     Held,
@@ -106,8 +109,9 @@ def planned(
     parts = [ids[column] for column in ids.columns]
     empty = type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})
     if by_gang:
-        member = Member(program, tuple(merges), merge_chunks, shares, slots.chains)
-        labels = gang_build.run_chains(sources, chains, member, empty, shares, name="components")
+        dealt = gang_build.dealing(sources, chains)
+        member = Member(program, dealt, merges, merge_chunks, shares, slots.chains)
+        labels = _run(gang_build.taken(sources, dealt), member, empty)
         planned_by = ForestGang(labels, program, chains, merges, owners, shares, reason)
         return progress.of(collection(planned_by))
     # If each chain runs in its own process, it makes its own forest.
@@ -146,6 +150,14 @@ def _way(
     if not all(isinstance(one, Resident) or one.npartitions == 1 for one in others):
         return False, "vertices= or seed= is read"
     return True, "workers hold the edges"
+
+
+def _run(shards: Any, member: Member, empty: Any) -> Any:
+    """Return the expression of a gang's result."""
+    run = partial(gang.run, shards, member, name="components", alone=on_device(empty))
+    if member.parts == 1:
+        return run(empty).expr.frame
+    return partitions_of.frames(run(None), range(member.parts), empty).expr.frame
 
 
 def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:

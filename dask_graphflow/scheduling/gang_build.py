@@ -9,15 +9,11 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
-
-from dask_graphflow.kernels import on_device
+from typing import Any
 
 from . import gang, placement, plugins
 from .expr import Expr, Held, Resident, Source, as_computed, held_by
-from .gang_expr import Reads
-from .partitions import frames as frames_of
+from .gang_expr import Dealt, Reads
 from .trees import Chain
 
 UNEVEN = 1.25
@@ -64,50 +60,35 @@ def run(
     return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
 
 
-def run_chains(
-    sources: Sequence[Any],
-    chains: Sequence[Chain],
-    loop: gang.Loop,
-    meta: Any,
-    parts: int,
-    *,
-    name: str,
-) -> Any:
-    """Return the expression of the result of a gang with one member per chain.
+Dealing = list[list[tuple[int, int]]]
+"""Per member: the frame of each partition that it takes, and the partition's number in the frame."""
+
+
+def dealing(frames: Sequence[Any], chains: Sequence[Chain]) -> Dealing:
+    """Return which partitions the members take, one per chain. Partitions are numbered over all frames."""
+    numbers = [(at, i) for at, frame in enumerate(frames) for i in range(frame.npartitions)]
+    return [[numbers[chunk] for chunk in chain.chunks] for chain in chains]
+
+
+def taken(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
+    """Return the shards of a gang whose members take partitions as they are.
 
     Parameters
     ----------
-    sources : sequence of Resident, Held or Expr
-        The frames. Their partitions are numbered on from frame to frame.
-    chains : sequence of Chain
-        The partitions of each member.
-    loop : callable
-        The loop of a member. Its shard is a list of :class:`Taken`. It returns `parts` frames: a list, or
-        a single one.
-    meta, name
-        See :func:`.gang.run`.
-    parts : int
-        Partitions of the result per member.
+    frames : sequence of Resident, Held or Expr
+    dealt : Dealing
     """
-    starts = list(itertools.accumulate((source.npartitions for source in sources), initial=0))
-    dealt = [
-        [[chunk - low for chunk in chain.chunks if low <= chunk < high] for chain in chains]
-        for low, high in itertools.pairwise(starts)
+    if all(isinstance(frame, Resident) for frame in frames):
+        return Dealt(frames, dealt)
+    by_frame = [
+        [[i for at, i in own if at == position] for own in dealt] for position in range(len(frames))
     ]
-    readers = [partial(Taken, position) for position in range(len(sources))]
-    wrapped = [(isinstance(one, Expr) and Source.of(one)) or one for one in sources]
-    reads = Reads(readers, dealt, None, True, *wrapped)
-    run = partial(gang.run, reads, loop, name=name, alone=on_device(meta))
-    labels = run(meta) if parts == 1 else frames_of(run(None), range(parts), meta)
-    return labels.expr.frame
+    sources = [(isinstance(one, Expr) and Source.of(one)) or one for one in frames]
+    return Reads([_as_it_is] * len(frames), by_frame, None, True, *sources)
 
 
-class Taken(NamedTuple):
-    """A partition as it is: the position of its frame, the partition, and its number in the frame."""
-
-    position: int
-    frame: Any
-    partition: int
+def _as_it_is(partition: Any, number: int) -> Any:
+    return partition
 
 
 def _source(frame: Any) -> Any:

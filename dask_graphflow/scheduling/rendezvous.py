@@ -320,7 +320,10 @@ def _place(scheduler: Any, members: list[Any]) -> None:
         at_home = pinned or [at for at, size in has_room.items() if size == most]
         worker = min(at_home or load, key=lambda at: (load[at], len(at.processing), at.address))
         load[worker] += 1
-        made = [_shard(scheduler, task), scheduler.tasks.get((ready_name(task.key[0]), task.key[1]))]
+        made = [
+            _shard(scheduler, task),
+            scheduler.tasks.get((ready_name(task.key[0]), task.key[1])),
+        ]
         to_come = [one for one in made if one is not None and not one.who_has and _is_free(one)]
         for held in (task, *to_come):
             held.worker_restrictions = {worker.address}
