@@ -87,24 +87,36 @@ def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[An
             blocks //= 2
 
 
-def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:
-    """Return the total weight of the edges between groups of vertices, with each pair of groups once."""
-    owners = row_owners(rows._replace(first=0), rows.ends.dtype)
-    source, target = number[owners], number[rows.ends]
-    inside = (source == target) & (place[owners] <= place[rows.ends])
-    once = inside | (source < target)
+def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:
+    """Return rows of groups of vertices; see :func:`.host_groups.sums_between`."""
+    source, target = number[row_owners(rows._replace(first=0), rows.ends.dtype)], number[rows.ends]
+    between = source != target
     if rows.weights is not None:
-        once &= rows.weights != 0
-    del owners, inside
-    source, target = source[once], target[once]
+        between &= rows.weights != 0
+    source, target = source[between], target[between]
     if not len(source):
-        return source, target, source.astype("int64")
-    pairs = source.astype("int64") * (int(number.max()) + 1) + target
+        return Rows(cupy.zeros(count + 1, "int64"), target, target.astype("int64"), 0)
+    pairs = source.astype("int64") * count + target
     # Running sums of whole numbers are exact, so their differences are exact too.
     order, before = cupy.argsort(pairs), cupy.arange(len(pairs) + 1)
     if rows.weights is not None:
-        cupy.cumsum(rows.weights[once][order], out=before[1:])
+        cupy.cumsum(rows.weights[between][order], out=before[1:])
     pairs = pairs[order]
     first = cupy.flatnonzero(cupy.concatenate([pairs[:1] >= 0, pairs[1:] != pairs[:-1]]))
     last = cupy.concatenate([first[1:], cupy.array([len(pairs)])])
-    return source[order[first]], target[order[first]], before[last] - before[first]
+    offsets = cupy.searchsorted(source[order[first]], cupy.arange(count + 1)).astype("int64")
+    return Rows(offsets, target[order[first]], before[last] - before[first], 0)
+
+
+def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
+    """Return the weight of the edges between labels; see :func:`.host_groups.weight_between`."""
+    owners = row_owners(rows._replace(first=0), rows.ends.dtype)
+    between = labels[owners] != labels[rows.ends]
+    return int((between if rows.weights is None else rows.weights[between]).sum())
+
+
+def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
+    """Return the edges of some rows whose ends have the same label; see :mod:`.host_groups`."""
+    owners = row_owners(rows, rows.ends.dtype)
+    inside = (owners < rows.ends) & (labels[owners] == labels[rows.ends])
+    return owners[inside], rows.ends[inside]
