@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -15,6 +16,8 @@ from .host_atomics import weight_at
 from .host_threads import even_turns, share, take
 
 CHUNK = 64  # vertices that a thread takes at a time
+CLASSES = 8  # of vertices, one of which moves at a time
+SMALL = 1 << 15  # edges, below which one thread is faster than several
 
 
 @partial(_compiled, forceinline=True)
@@ -27,22 +30,17 @@ def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
     return at
 
 
-# These two functions are inlined, because a call per vertex is expensive compared to a short row. If an
-# argument is None, its branch is left out of the compiled code.
+# This function is inlined, because a call per vertex is expensive compared to a short row. If an argument is
+# None, its branch is left out of the compiled code.
 @partial(_compiled, forceinline=True)
-def _add(rows, v, labels, rule, mask, table, groups):  # type: ignore[no-untyped-def]
+def _add(rows, v, labels, mask, table, groups):  # type: ignore[no-untyped-def]
     """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
     (offsets, ends, weights), (keys, sums, slots) = rows, table
-    if rule is not None:
-        _, _, _, within, _, bounded = rule
     for k in range(offsets[v], offsets[v + 1]):
-        u = ends[k]
-        if rule is not None and (u == v or (bounded and within[u] != within[v])):
-            continue
         weight = weight_at(weights, k)
         if weight == 0:  # a sum of 0 is an empty slot
             continue
-        label = labels[np.uint64(u)]
+        label = labels[np.uint64(ends[k])]
         at = _slot(label, mask, keys, sums)
         if sums[at] == 0:
             keys[at] = label
@@ -52,29 +50,8 @@ def _add(rows, v, labels, rule, mask, table, groups):  # type: ignore[no-untyped
     return groups
 
 
-@partial(_compiled, forceinline=True)
-def _best_score(own, v, rule, table, groups):  # type: ignore[no-untyped-def]
-    """Return the label with the largest score, and reset all sums to 0."""
-    (mass, load, factor, _, closed, bounded), (keys, sums, slots) = rule, table
-    rate = factor * np.float64(mass[v])
-    stay, best, most = np.int64(0), own, -np.inf
-    for j in range(groups):
-        at = slots[j]
-        label = keys[at]
-        if label == own:
-            stay = sums[at]
-        elif not (bounded and closed[label]):
-            score = np.float64(sums[at]) - rate * np.float64(load[label])
-            if score > most or (score == most and label < best):
-                best, most = label, score
-        sums[at] = 0
-    if not most > np.float64(stay) - rate * np.float64(load[own] - mass[v]):
-        return own
-    return best
-
-
 @_compiled
-def _best(rows, other, vertices, labels, rule, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
+def _heaviest(rows, other, vertices, labels, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
     offsets, (keys, sums, slots) = rows[0], table
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
@@ -83,25 +60,21 @@ def _best(rows, other, vertices, labels, rule, best_labels, table, ranges, part)
             edges = offsets[v + 1] - offsets[v]
             if other is not None:
                 edges += other[0][v + 1] - other[0][v]
-            own = labels[v]
             size = 2
             while size < 2 * edges:
                 size *= 2
             mask, groups = np.uint64(size - 1), 0
-            groups = _add(rows, v, labels, rule, mask, table, groups)
+            groups = _add(rows, v, labels, mask, table, groups)
             if other is not None:
-                groups = _add(other, v, labels, rule, mask, table, groups)
-            if rule is None:
-                best, most = own, 0
-                for j in range(groups):
-                    at = slots[j]
-                    label, score = keys[at], sums[at]
-                    if score > most or (score == most and label < best):
-                        best, most = label, score
-                    sums[at] = 0
-                best_labels[i] = best
-            else:
-                best_labels[i] = _best_score(own, v, rule, table, groups)
+                groups = _add(other, v, labels, mask, table, groups)
+            best, most = labels[v], 0
+            for j in range(groups):
+                at = slots[j]
+                label, score = keys[at], sums[at]
+                if score > most or (score == most and label < best):
+                    best, most = label, score
+                sums[at] = 0
+            best_labels[i] = best
         start, stop = take(ranges, part, CHUNK)
 
 
@@ -143,7 +116,7 @@ def best_groups(
         Neighbors whose value there differs from that of the vertex do not count. The second item is an
         array of bool: the labels that no vertex takes.
     tables : dict
-        Keeps the hash table of each thread between calls on the same rows.
+        Keeps each thread's sums between calls on the same rows.
 
     Returns
     -------
@@ -159,21 +132,238 @@ def best_groups(
     best_labels = np.empty(len(degrees), labels.dtype)
     if not len(best_labels):
         return best_labels
+    if masses is not None:
+        every = np.arange(len(degrees)) if vertices is None else vertices
+        _in_parts(sides[0], labels, masses, limits, every, best_labels, tables, threads)
+        return best_labels
     size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
     ranges = even_turns(len(best_labels), threads, costs)
     rows, other = sides[0][:3], None if len(sides) == 1 else sides[1][:3]
-    rule = None
-    if masses is not None:
-        bounds = (labels, np.zeros(1, bool), False) if limits is None else (*limits, True)
-        rule = *masses, *bounds
 
     def work(part: int) -> None:
         if part not in tables or len(tables[part][0]) < size:
             tables[part] = _table(size, labels.dtype)
-        _best(rows, other, vertices, labels, rule, best_labels, tables[part], ranges, part)
+        _heaviest(rows, other, vertices, labels, best_labels, tables[part], ranges, part)
 
     share(work, threads, threads)
     return best_labels
+
+
+@_compiled
+def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
+    """Sort the awake vertices by class, and set the bounds of the classes."""
+    drawn = np.empty(awake.size, np.uint8)
+    cuts[:] = 0
+    for v in range(awake.size):
+        if awake[v]:
+            # As in operators/priorities.py.
+            x = (np.uint64(ranks[v]) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            x = (x ^ (x >> np.uint64(31))) & np.uint64(CLASSES - 1)
+            drawn[v] = x
+            cuts[x + np.uint64(1)] += 1
+    for c in range(CLASSES):
+        cuts[c + 1] += cuts[c]
+    at = cuts[:CLASSES].copy()
+    for v in range(awake.size):
+        if awake[v]:
+            c = np.uint64(drawn[v])
+            order[at[c]] = v
+            at[c] += 1
+
+
+@_compiled
+def _best(rows, labels, masses, limits, vertices, best, start, stop, table):  # type: ignore[no-untyped-def]
+    """Find the labels with the best scores, with the sum of each label in a dense array."""
+    (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
+    for i in range(start, stop):
+        v = np.uint64(vertices[i])
+        own = labels[v]
+        groups = np.uint64(0)
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            if u == v:
+                continue
+            if limits is not None and limits[0][u] != limits[0][v]:
+                continue
+            weight = weight_at(weights, np.int64(k))
+            if weight == 0:  # a label with the sum 0 is not in the list
+                continue
+            label = np.uint64(labels[u])
+            if sums[label] == 0:
+                keys[groups] = label
+                groups += np.uint64(1)
+            sums[label] += weight
+        rate = factor * np.float64(mass[v])
+        stay, best_label, most = np.int64(0), own, -np.inf
+        for j in range(groups):
+            label = keys[j]
+            at = np.uint64(label)
+            if label == own:
+                stay = sums[at]
+            elif limits is None or not limits[1][at]:
+                score = np.float64(sums[at]) - rate * np.float64(load[at])
+                if score > most or (score == most and label < best_label):
+                    best_label, most = label, score
+            sums[at] = 0
+        if not most > np.float64(stay) - rate * np.float64(load[np.uint64(own)] - mass[v]):
+            best_label = own
+        best[i] = best_label
+
+
+@_compiled
+def _best_of_part(rows, labels, masses, limits, vertices, best, table, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        _best(rows, labels, masses, limits, vertices, best, start, stop, table)
+        start, stop = take(ranges, part, CHUNK)
+
+
+@_compiled
+def _close(labels, masses, closed, order, low, high):  # type: ignore[no-untyped-def]
+    """Close the labels of vertices that are alone, move these to the front, and return their end."""
+    (mass, load, _), count = masses, low
+    for i in range(low, high):
+        v = order[i]
+        if labels[v] == v and load[v] == mass[v]:
+            closed[v] = True
+            order[count] = v
+            count += 1
+    return count
+
+
+@_compiled
+def _apply(labels, masses, closed, order, best, low, high, movers):  # type: ignore[no-untyped-def]
+    """Move vertices to their best labels, and list those that moved after the first `movers` of `order`."""
+    mass, load, _ = masses
+    for i in range(low, high):
+        v, label = order[i], best[i]
+        if closed is not None:
+            closed[v] = False
+        if label != labels[v]:
+            load[labels[v]] -= mass[v]
+            load[label] += mass[v]
+            labels[v] = label
+            order[movers] = v
+            movers += 1
+    return movers
+
+
+@_compiled
+def _wake(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
+    offsets, ends, _ = rows
+    for i in range(start, stop):
+        v = order[i]
+        for k in range(offsets[v], offsets[v + 1]):
+            awake[np.uint64(ends[k])] = 1
+
+
+@_compiled
+def _sweep(rows, labels, masses, limits, draw, awake, room, table):  # type: ignore[no-untyped-def]
+    """A whole sweep in one thread."""
+    order, best = room
+    cuts = np.empty(CLASSES + 1, np.int64)
+    _drawn(awake, draw[0], draw[1], order, cuts)
+    closed = None if limits is None else limits[1]
+    movers = 0
+    for c in range(CLASSES):
+        low, high = cuts[c], cuts[c + 1]
+        if limits is not None:
+            high = _close(labels, masses, limits[1], order, low, high)
+        _best(rows, labels, masses, limits, order, best, low, high, table)
+        movers = _apply(labels, masses, closed, order, best, low, high, movers)
+    if limits is None:
+        awake[:] = 0
+        _wake(rows, labels, order, 0, movers, awake)
+    return movers
+
+
+def sweep(
+    rows: Rows,
+    labels: np.ndarray,
+    masses: tuple[np.ndarray, np.ndarray, float],
+    draw: tuple[np.ndarray, int],
+    awake: np.ndarray,
+    within: np.ndarray | None = None,
+    *,
+    room: dict[Any, Any],
+    threads: int = 1,
+) -> int:
+    """Move the awake vertices to the labels with the best scores; return how many vertices moved.
+
+    Vertices are drawn into 8 classes. All vertices of a class choose their labels before any of them moves;
+    see :func:`best_groups`. Then the next class chooses.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of all vertices of a graph. Vertices and labels have the same numbers. Self-loops do not count.
+    labels : ndarray of integers, shape (V,)
+        Changed in place.
+    masses : tuple
+        The mass of each vertex and the load of each label (int64, shape (V,)), and the factor. Loads are
+        changed in place.
+    draw : tuple
+        A rank per vertex (integers, shape (V,)) and a seed: the class of a vertex is in the lowest bits of
+        its :func:`.priorities`.
+    awake : ndarray of int32, shape (V,)
+        1 for vertices that can move, and 0 for others. It is replaced by the neighbors of vertices that
+        moved, unless `within` is given.
+    within : ndarray of the dtype of `labels`, shape (V,), optional
+        If given, only neighbors with the same value as the vertex count. A vertex moves only while it is
+        alone with its own number as label, and takes no label of such a vertex of its class.
+    room : dict
+        Keeps work space between calls on the same rows.
+
+    Returns
+    -------
+    int
+    """
+    count = len(labels)
+    if "order" not in room:
+        room["order"] = np.empty(count, labels.dtype), np.empty(count, labels.dtype)
+    order, best = room["order"]
+    limits = None
+    if within is not None:
+        limits = within, room.setdefault("closed", np.zeros(count, "bool"))
+    draw = draw[0], np.uint64(draw[1] % 2**64)
+    if threads == 1 or len(rows.ends) < SMALL:
+        table = _dense(room, 0, count, labels.dtype)
+        return int(_sweep(rows[:3], labels, masses, limits, draw, awake, room["order"], table))
+    cuts = np.empty(CLASSES + 1, np.int64)
+    _drawn(awake, *draw, order, cuts)
+    closed = None if limits is None else limits[1]
+    movers = 0
+    for low, high in itertools.pairwise(cuts.tolist()):
+        if limits is not None:
+            high = _close(labels, masses, closed, order, low, high)
+        _in_parts(rows, labels, masses, limits, order[low:high], best[low:high], room, threads)
+        movers = _apply(labels, masses, closed, order, best, low, high, movers)
+    if limits is None:
+        awake[:] = 0
+        _wake(rows[:3], labels, order, 0, movers, awake)
+    return int(movers)
+
+
+def _in_parts(
+    rows: Rows, labels: Any, masses: Any, limits: Any, vertices: Any, best: Any, room: Any, threads: int
+) -> None:
+    parts = max(1, min(threads, len(vertices) // CHUNK))
+    ranges = even_turns(len(vertices), parts)
+
+    def work(part: int) -> None:
+        table = _dense(room, part, len(masses[1]), labels.dtype)
+        _best_of_part(rows[:3], labels, masses, limits, vertices, best, table, ranges, part)
+
+    share(work, parts, parts)
+
+
+def _dense(room: dict[Any, Any], part: int, count: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return a thread's sum of each label, initially 0, and room for a list of labels."""
+    if part not in room:
+        room[part] = np.zeros(count, np.int64), np.empty(count, dtype)
+    return room[part]  # type: ignore[no-any-return]
 
 
 @_compiled

@@ -16,14 +16,21 @@ masses are sent to all members.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
+
+CLASSES = 8  # of vertices, one of which moves at a time
+WAKE = EdgeOp("wake", target="awake", signal="1", slot="max")
 
 
 class Groups(Labels):
@@ -57,26 +64,66 @@ class Groups(Labels):
         has = mass > 0
         self._add(gather(g, self.own[has].astype("int64")), gather(g, mass[has]))
 
-    def move(self, vertices: Any, limits: Any = None) -> tuple[Any, int]:
-        """Move each of some vertices to the group with the best score, if that raises the quality.
+    def sweep(self, draw: tuple[Any, int], awake: Any, within: Any = None) -> int:
+        """Move vertices to the groups with the best scores, one class after another.
 
-        All members call it.
+        A single member takes all classes in one call of a kernel. All members call it.
 
         Parameters
         ----------
-        vertices : array of integers, shape (f,)
-            Positions, each once, ascending.
-        limits : tuple, optional
-            An array, shape (V_p + mirrors,): only neighbors with the same value as the vertex count. And an
-            array of bool, shape (V,): labels that no vertex may take.
+        draw : tuple
+            The rank of each vertex, and a seed: they draw the vertices into classes.
+        awake : array of int32, shape (V_p,)
+            Which vertices can move. Without `within`, it is replaced by the neighbors of those that moved.
+        within : array of index, shape (V_p + mirrors,), optional
+            If given, only neighbors with the same value as the vertex count. A vertex moves only while it
+            is alone in its group, and does not join such a vertex of its class. So no group loses a vertex
+            that connects it.
 
         Returns
         -------
-        array of integers
-            Positions of the vertices that moved.
         int
             Number of vertices that moved, over all members.
         """
+        g = self._g
+        with g.superstep("pull", 0, 0) as row:
+            if row:  # only a trace needs these numbers
+                looking = g.frontier(np.flatnonzero(awake))
+                row |= {"frontier": len(looking), "edges": looking.leaving}
+            if g.alone and not g.shard.on_device:  # TODO groups: the device too
+                return self._sweep_alone(draw, awake, within)
+            return self._sweep_together(draw, awake, within)
+
+    def _sweep_alone(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
+        masses = self._mass, self.load, self._factor
+        rows, kernels = self._sides[0]._replace(first=0), kernels_of("groups", awake)
+        count: int = kernels.sweep(
+            rows, self.labels, masses, draw, awake, within, room=self._tables, threads=self._g.threads
+        )
+        return count
+
+    def _sweep_together(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
+        g, movers, count = self._g, [], 0
+        vertices, cuts = _classes(np.flatnonzero(awake), *draw)
+        for low, high in itertools.pairwise(cuts):
+            moved, moved_by_all = self._move(vertices[low:high], within)
+            movers.append(moved)
+            count += moved_by_all
+        if count and within is None:
+            awake[:] = 0
+            following = g.frontier(np.concatenate(movers).astype(g.index))
+            Advance(g.quiet, WAKE, {"awake": awake}).push(following)
+        return count
+
+    def _move(self, vertices: Any, within: Any) -> tuple[Any, int]:
+        """Move a class of vertices; return those that moved, and their number over all members."""
+        limits = None
+        if within is not None:
+            own = self._g.numbers[vertices]
+            alone = (self.own[vertices] == own) & (self.load[own] == self._mass[vertices])
+            closed = np.zeros_like(self.load, "bool")
+            closed[gather(self._g, own[alone])] = True
+            vertices, limits = vertices[alone], (within, closed)
         best = self.best(vertices, (self._mass, self.load, self._factor), limits)
         moves = np.flatnonzero(best != self.own[vertices])
         vertices, best = vertices[moves], best[moves]
@@ -88,3 +135,10 @@ class Groups(Labels):
 
     def _add(self, labels: Any, mass: Any) -> None:
         kernels_for(mass).namespace.add.at(self.load, labels, mass)
+
+
+def _classes(vertices: Any, ranks: Any, seed: int) -> tuple[Any, list[int]]:
+    """Draw vertices into classes; return them sorted by class, and the bounds of the classes."""
+    drawn = (priorities(ranks[vertices], seed) & (CLASSES - 1)).astype("uint8")
+    cuts = np.cumsum(np.bincount(drawn, minlength=CLASSES)).tolist()
+    return vertices[np.argsort(drawn, kind="stable")], [0, *cuts]
