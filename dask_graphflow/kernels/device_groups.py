@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import joined
 from .csr import Rows
 from .device import namespace as cupy
 from .device_rows import owners as row_owners
-from .launching import attribute, launch, launch_blocks
+from .launching import attribute, gang_blocks, launch, launch_blocks, launch_gang
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -18,7 +20,16 @@ SOME, MANY = 32, 1 << 10
 # Maximum bytes of all tables in global memory. There is at least one table, whatever its size.
 ROOM = 1 << 31
 
+# As in cuda/sweep.cu: the numbers of a sweep's progress; and the edges that keep a block busy.
+PROGRESS, BUSY = 2 + 3 * 32, 1 << 12
+# The most entries in the table of cuda/between.cu, half of its slots, if no group needs more; the table stays in L2.
+SLICE = 1 << 19
+# The most pairs of groups that have room before they are copied to their rows.
+PAIRS = 1 << 27
+
 _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
+_SWEEP = np.dtype([("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 9), ("tables", "u8", 2)])
+_BETWEEN = np.dtype([("rows", "u8", 8), ("sizes", "u8", 2), ("bits", "u4", 2), ("room", "u8", 8)])
 
 
 def best_groups(
@@ -85,6 +96,121 @@ def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[An
             if blocks == 1:
                 raise
             blocks //= 2
+
+
+def sweep(
+    rows: Rows,
+    labels: Any,
+    masses: tuple[Any, Any, float],
+    draw: tuple[Any, int],
+    awake: Any,
+    within: Any = None,
+    *,
+    room: dict[Any, Any],
+    threads: int = 1,
+) -> int:
+    """Move vertices to the labels with the best scores, class after class; see :func:`.host_groups.sweep`.
+
+    All classes take one launch, and the host reads one number.
+    """
+    count, dtype, (mass, load, factor) = len(labels), labels.dtype, masses
+    if not count:
+        return 0
+    kernel = instance("sweep", dtype, "false" if within is None else "true")
+    blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
+    if "order" not in room:
+        longest = int(cupy.diff(rows.offsets).max())
+        room["order"] = cupy.empty((3, count), dtype)
+        room["open"] = cupy.zeros(count, "uint8")
+        room["tables"] = _empty_tables(blocks, longest, dtype)
+    order, best, movers = room["order"]
+    tables, slots, keys, sums, used = room["tables"]
+    ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
+    ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
+    sides = rows.offsets, ends, weights, None, None, None
+    groups = np.array((_pointers(*sides, order, labels, mass, load, within, room["open"], best), factor), _GROUPS)
+    arrays = _pointers(awake, labels, load, order, movers, room["open"], keys, sums, used)
+    about = np.array((*_pointers(ranks), count, seed, arrays, (tables, slots)), _SWEEP)
+    progress = cupy.zeros(PROGRESS, "int64")
+    launch_gang(kernel, groups, about, progress, blocks=blocks)
+    return int(progress[0])
+
+
+def _empty_tables(blocks: int, longest: int, dtype: Any) -> tuple[Any, ...]:
+    """Allocate a table for each of some blocks, for rows that are too long for shared memory.
+
+    Return the number of tables, their slots, and their arrays, which are empty.
+    """
+    if longest <= MANY:
+        return 0, 0, *cupy.empty((3, 0), "int64")
+    slots = 2 << (longest - 1).bit_length()
+    dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
+    fitting = ROOM // (slots * sum(one.itemsize for one in dtypes))
+    tables, (keys, sums, used) = _tables(max(1, min(blocks, fitting)), slots, dtypes)
+    keys.fill(-1)
+    sums.fill(0)
+    return tables, slots, keys, sums, used
+
+
+def _pointers(*arrays: Any) -> list[int]:
+    return [0 if array is None else array.data.ptr for array in arrays]
+
+
+def group_rows(
+    rows: Rows, number: Any, count: int, *, room: dict[Any, Any], threads: int = 1
+) -> Rows:
+    """Return the sums of the weights between groups of vertices, as rows of groups.
+
+    See :func:`.host_groups.sums_between`.
+    """
+    dtype, vertices = number.dtype, len(rows.offsets) - 1
+    offsets = cupy.zeros(count + 1, "int64")
+    if not count:
+        return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
+    members = cupy.argsort(number[:vertices])
+    begins = _running(cupy.diff(rows.offsets)[members])
+    first = cupy.searchsorted(number[members], cupy.arange(count + 1, dtype=dtype))
+    most = cupy.minimum(cupy.diff(begins[first]), count)
+    bounds = _running(most)
+    total, largest = cupy.stack([bounds[-1], most.max()]).tolist()
+    if not total:
+        return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
+    slots = 2 << (max(min(total, SLICE), largest) - 1).bit_length()
+    kernel = instance("sum_between", dtype)
+    blocks = min(gang_blocks(kernel), -(-total // BUSY))
+    table = cupy.full(slots, -1, "int64"), cupy.zeros(slots, "int64"), cupy.empty(slots, "uint32")
+    cuts = [0, count]
+    if total > PAIRS:
+        inner = cupy.searchsorted(bounds, cupy.arange(PAIRS, total, PAIRS)).tolist()
+        cuts = sorted({0, *inner, count})
+    pieces: list[tuple[Any, Any]] = []
+    into = cupy.empty(min(total, PAIRS + largest), dtype)
+    sums = cupy.empty(len(into), "int64")
+    done, ends = 0, rows.ends.astype(dtype, copy=False)
+    for low, high in itertools.pairwise(cuts):
+        places = cupy.empty(blocks, "int64"), into, sums, cupy.zeros(1, "uint32")
+        about = np.array(
+            (
+                _pointers(rows.offsets, ends, rows.weights, number, members, begins, first, bounds),
+                (vertices, count),
+                (count.bit_length(), slots),
+                _pointers(*table, offsets, *places),
+            ),
+            _BETWEEN,
+        )
+        launch_gang(kernel, about, np.uint64(low), np.uint64(high), blocks=blocks)
+        size, done = int(offsets[high]) - done, int(offsets[high])
+        pieces.append((into[:size].copy(), sums[:size].copy()))
+    del table, into, sums
+    ends, sums = (joined(list(side)) for side in zip(*pieces, strict=True))
+    return Rows(offsets, ends, sums, 0)
+
+
+def _running(values: Any) -> Any:
+    """Return running sums of whole numbers, from 0 on."""
+    sums = cupy.zeros(len(values) + 1, "int64")
+    cupy.cumsum(values, out=sums[1:])
+    return sums
 
 
 def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:

@@ -60,10 +60,25 @@ def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments:
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
-def launch_gang(name: str, *arguments: Any) -> None:
-    """Run a kernel whose blocks wait for each other: one block per multiprocessor, all at the same time."""
+def launch_gang(name: str, *arguments: Any, blocks: int | None = None) -> None:
+    """Run a kernel whose blocks wait for each other, all at the same time.
+
+    By default, there is one block per multiprocessor; :func:`gang_blocks` says how many fit.
+    """
     device = cupy.cuda.runtime.getDevice()
-    blocks = attribute("MultiProcessorCount")
+    blocks = blocks or attribute("MultiProcessorCount")
     # A cooperative launch fails if the blocks do not all fit at once, instead of waiting forever.
     run = _kernel(name, device).kernel
     run((blocks,), (GANG,), arguments, enable_cooperative_groups=True)
+
+
+def gang_blocks(name: str) -> int:
+    """Return the largest number of blocks of a kernel that can run at the same time on the current device."""
+    return _gang_blocks(name, cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _gang_blocks(name: str, device: int) -> int:
+    function = _kernel(name, device).kernel.ptr
+    each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, GANG, 0)
+    return int(each) * _attribute("MultiProcessorCount", device)

@@ -18,7 +18,7 @@ template <typename I>
 struct Sweep {
     const I* ranks;
     u64 vertices, draw;
-    unsigned char* awake;
+    int* awake;
     I* labels;  // as in Groups, where they are not written
     i64* load;
     I* order;
