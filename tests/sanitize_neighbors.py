@@ -7,6 +7,8 @@ from itertools import product
 import numpy as np
 from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
 
+from dask_graphflow.operators.priorities import priorities
+
 
 @launches("few_groups", "some_groups", "many_groups")
 def grouped(kernels, parents, ids):
@@ -52,6 +54,89 @@ def heaviest(held, owners, names, weights):
     wanted = held.copy()
     wanted[by[0][order]] = by[1][order]
     return wanted
+
+
+@launches("sweep")
+def swept(kernels, parents, ids):
+    """Three sweeps of a weighted graph and a refinement, with rows of all sizes."""
+    sweep = kernels_of(kernels, "groups").sweep
+    asarray, to_host = kernels.namespace.asarray, kernels.to_host
+    rows, matrix = both_ways(kernels, ids)
+    mass, ranks = matrix.sum(axis=1), np.random.default_rng(4).permutation(VERTICES)
+    factor, room = 1 / mass.sum(), {}
+    labels, load = np.arange(VERTICES), mass.copy()
+    labels_there, load_there = asarray(labels.astype(ids)), asarray(load.copy())
+    awake = asarray((mass > 0).astype("int32"))
+    for seed in range(3):
+        looking = np.flatnonzero(to_host(awake))
+        masses = asarray(mass), load_there, factor
+        moved = sweep(rows, labels_there, masses, (asarray(ranks), seed), awake, room=room)
+        wanted = one_sweep(matrix, labels, (mass, load, factor), looking, (ranks, seed))
+        np.testing.assert_array_equal(to_host(labels_there), labels)
+        np.testing.assert_array_equal(to_host(load_there), load)
+        assert moved == len(wanted) > 0
+        woken = to_host(rows.ends)[np.isin(owners_of(to_host(rows.offsets)), wanted)]
+        np.testing.assert_array_equal(np.flatnonzero(to_host(awake)), np.unique(woken))
+    parts, loads, within = np.arange(VERTICES), mass.copy(), labels
+    parts_there, awake = asarray(parts.astype(ids)), asarray((mass > 0).astype("int32"))
+    masses = asarray(mass), asarray(loads.copy()), factor
+    draw, looking = (asarray(ranks), 9), np.flatnonzero(mass)
+    moved = sweep(rows, parts_there, masses, draw, awake, labels_there, room=room)
+    wanted = one_sweep(matrix, parts, (mass, loads, factor), looking, (ranks, 9), within)
+    np.testing.assert_array_equal(to_host(parts_there), parts)
+    np.testing.assert_array_equal(to_host(masses[1]), loads)
+    assert moved == len(wanted) > 0
+
+
+def both_ways(kernels, ids):
+    """Return the rows of an undirected graph with weights, and its matrix without self-loops."""
+    rows = kernels_of(kernels, "rows")
+    out = hub_rows(kernels, ids)[0]
+    ends = kernels.to_host(out.ends).astype(ids)
+    source = owners_of(kernels.to_host(out.offsets)).astype(ids)
+    weights = np.random.default_rng(8).integers(0, 4, len(ends))
+    asarray = kernels.namespace.asarray
+    made = rows.rows(
+        *map(asarray, (source, ends, weights)), count=VERTICES, undirected=True, multi="sum"
+    )
+    made = made._replace(ends=made.ends.astype(ids))
+    matrix = whole_matrix(kernels, made).copy()
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    return made, matrix
+
+
+def owners_of(offsets):
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def one_sweep(matrix, labels, masses, looking, draw, within=None):
+    """Move vertices, class after class, in place; return those that moved."""
+    (mass, load, factor), (ranks, seed), every = masses, draw, []
+    classes = priorities(ranks[looking], seed) & 7
+    for drawn in range(8):
+        vertices, closed, moves = looking[classes == drawn], set(), []
+        if within is not None:
+            vertices = [v for v in vertices if labels[v] == v and load[v] == mass[v]]
+            closed = set(vertices)
+        for v in vertices:
+            near = slice(*matrix.indptr[v : v + 2])
+            sums = dict.fromkeys([labels[v]], 0)
+            for u, weight in zip(matrix.indices[near], matrix.data[near], strict=True):
+                if within is None or within[u] == within[v]:
+                    sums[labels[u]] = sums.get(labels[u], 0) + weight
+            rate = factor * mass[v]
+            stay = sums.pop(labels[v]) - rate * (load[labels[v]] - mass[v])
+            scores = [(rate * load[a] - sums[a], a) for a in sums if a not in closed]
+            least, label = min(scores, default=(0, 0))
+            if scores and -least > stay:
+                moves.append((v, label))
+        for v, label in moves:
+            load[labels[v]] -= mass[v]
+            load[label] += mass[v]
+            labels[v] = label
+        every += [v for v, _ in moves]
+    return every
 
 
 @launches("peel_run", "peel_all")

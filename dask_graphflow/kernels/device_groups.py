@@ -28,7 +28,9 @@ SLICE = 1 << 19
 PAIRS = 1 << 27
 
 _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
-_SWEEP = np.dtype([("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 9), ("tables", "u8", 2)])
+_SWEEP = np.dtype(
+    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 9), ("tables", "u8", 2)]
+)
 _BETWEEN = np.dtype([("rows", "u8", 8), ("sizes", "u8", 2), ("bits", "u4", 2), ("room", "u8", 8)])
 
 
@@ -118,38 +120,48 @@ def sweep(
         return 0
     kernel = instance("sweep", dtype, "false" if within is None else "true")
     blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
-    if "order" not in room:
-        longest = int(cupy.diff(rows.offsets).max())
-        room["order"] = cupy.empty((3, count), dtype)
-        room["open"] = cupy.zeros(count, "uint8")
-        room["tables"] = _empty_tables(blocks, longest, dtype)
-    order, best, movers = room["order"]
-    tables, slots, keys, sums, used = room["tables"]
+    order, best, movers, alone = _lists(room, count, dtype)
+    tables, slots, keys, sums, used = _empty_tables(room, rows, blocks, dtype)
     ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
     ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
     sides = rows.offsets, ends, weights, None, None, None
-    groups = np.array((_pointers(*sides, order, labels, mass, load, within, room["open"], best), factor), _GROUPS)
-    arrays = _pointers(awake, labels, load, order, movers, room["open"], keys, sums, used)
+    groups = np.array(
+        (_pointers(*sides, order, labels, mass, load, within, alone, best), factor), _GROUPS
+    )
+    arrays = _pointers(awake, labels, load, order, movers, alone, keys, sums, used)
     about = np.array((*_pointers(ranks), count, seed, arrays, (tables, slots)), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
     launch_gang(kernel, groups, about, progress, blocks=blocks)
     return int(progress[0])
 
 
-def _empty_tables(blocks: int, longest: int, dtype: Any) -> tuple[Any, ...]:
-    """Allocate a table for each of some blocks, for rows that are too long for shared memory.
+def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
+    """Return three arrays with an item per vertex, and one of bytes that are 0."""
+    if ("lists", dtype) not in room or len(room["lists", dtype][0]) < count:
+        room["lists", dtype] = [*cupy.empty((3, count), dtype), cupy.zeros(count, "uint8")]
+    return room["lists", dtype]  # type: ignore[no-any-return]
+
+
+def _empty_tables(room: dict[Any, Any], rows: Rows, blocks: int, dtype: Any) -> tuple[Any, ...]:
+    """Return tables of blocks for the rows that are too long for shared memory.
 
     Return the number of tables, their slots, and their arrays, which are empty.
     """
-    if longest <= MANY:
-        return 0, 0, *cupy.empty((3, 0), "int64")
-    slots = 2 << (longest - 1).bit_length()
-    dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
-    fitting = ROOM // (slots * sum(one.itemsize for one in dtypes))
-    tables, (keys, sums, used) = _tables(max(1, min(blocks, fitting)), slots, dtypes)
-    keys.fill(-1)
-    sums.fill(0)
-    return tables, slots, keys, sums, used
+    if room.get("offsets") is not rows.offsets:
+        room["offsets"], room["longest"] = rows.offsets, int(cupy.diff(rows.offsets).max())
+    if room["longest"] <= MANY:
+        return 0, 0, None, None, None
+    slots = 2 << (room["longest"] - 1).bit_length()
+    held = room.get(("tables", dtype), ([],))
+    if len(held[0]) < slots:
+        dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
+        fitting = ROOM // (slots * sum(one.itemsize for one in dtypes))
+        room.pop(("tables", dtype), None)
+        _, held = _tables(max(1, min(blocks, fitting)), slots, dtypes)
+        held[0].fill(-1)
+        held[1].fill(0)
+        room["tables", dtype] = held
+    return min(blocks, len(held[0]) // slots), slots, *held
 
 
 def _pointers(*arrays: Any) -> list[int]:

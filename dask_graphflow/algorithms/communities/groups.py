@@ -98,7 +98,14 @@ class Groups(Labels):
         masses = self._mass, self.load, self._factor
         rows, kernels = self._sides[0]._replace(first=0), kernels_of("groups", awake)
         count: int = kernels.sweep(
-            rows, self.labels, masses, draw, awake, within, room=self._tables, threads=self._g.threads
+            rows,
+            self.labels,
+            masses,
+            draw,
+            awake,
+            within,
+            room=self._tables,
+            threads=self._g.threads,
         )
         return count
 
