@@ -22,7 +22,7 @@ ROOM = 1 << 31
 
 # As in cuda/sweep.cu: the numbers of a sweep's progress; and the edges that keep a block busy.
 PROGRESS, BUSY = 2 + 3 * 32, 1 << 12
-# The most entries in the table of cuda/between.cu, half of its slots, if no group needs more; the table stays in L2.
+# The most entries in the table of cuda/between.cu, if no group needs more. The table then stays in L2.
 SLICE = 1 << 19
 # The most pairs of groups that have room before they are copied to their rows.
 PAIRS = 1 << 27

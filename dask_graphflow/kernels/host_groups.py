@@ -347,14 +347,7 @@ def sweep(
 
 
 def _in_parts(
-    rows: Rows,
-    labels: Any,
-    masses: Any,
-    limits: Any,
-    vertices: Any,
-    best: Any,
-    room: Any,
-    threads: int,
+    rows: Rows, labels: Any, masses: Any, limits: Any, vertices: Any, best: Any, room: Any, threads: int
 ) -> None:
     parts = max(1, min(threads, len(vertices) // CHUNK))
     ranges = even_turns(len(vertices), parts)
@@ -366,9 +359,7 @@ def _in_parts(
     share(work, parts, parts)
 
 
-def _dense(
-    room: dict[Any, Any], part: int, count: int, dtype: Any
-) -> tuple[np.ndarray, np.ndarray]:
+def _dense(room: dict[Any, Any], part: int, count: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return a thread's sum of each label, initially 0, and room for a list of labels."""
     if part not in room:
         room[part] = np.zeros(count, np.int64), np.empty(count, dtype)

@@ -73,7 +73,7 @@ def launch_gang(name: str, *arguments: Any, blocks: int | None = None) -> None:
 
 
 def gang_blocks(name: str) -> int:
-    """Return the largest number of blocks of a kernel that can run at the same time on the current device."""
+    """Return the largest number of blocks of a kernel that can run at the same time on this device."""
     return _gang_blocks(name, cupy.cuda.runtime.getDevice())
 
 
