@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
+from scipy import sparse
 
 from dask_graphflow.operators.priorities import priorities
 
@@ -75,7 +76,8 @@ def swept(kernels, parents, ids):
         np.testing.assert_array_equal(to_host(labels_there), labels)
         np.testing.assert_array_equal(to_host(load_there), load)
         assert moved == len(wanted) > 0
-        woken = to_host(rows.ends)[np.isin(owners_of(to_host(rows.offsets)), wanted)]
+        owners, ends = owners_of(to_host(rows.offsets)), to_host(rows.ends)
+        woken = ends[np.isin(owners, wanted) & (labels[owners] != labels[ends])]
         np.testing.assert_array_equal(np.flatnonzero(to_host(awake)), np.unique(woken))
     parts, loads, within = np.arange(VERTICES), mass.copy(), labels
     parts_there, awake = asarray(parts.astype(ids)), asarray((mass > 0).astype("int32"))
@@ -86,6 +88,40 @@ def swept(kernels, parents, ids):
     np.testing.assert_array_equal(to_host(parts_there), parts)
     np.testing.assert_array_equal(to_host(masses[1]), loads)
     assert moved == len(wanted) > 0
+
+
+@launches("list_members", "sum_between", "weight_between", "edges_inside")
+def grouped_edges(kernels, parents, ids):
+    """Sums of the weights between few large groups, and between many groups; edges inside groups."""
+    groups, asarray = kernels_of(kernels, "groups"), kernels.namespace.asarray
+    to_host = kernels.to_host
+    rows, matrix = both_ways(kernels, ids)
+    owners, ends = owners_of(to_host(rows.offsets)), to_host(rows.ends)
+    for count in (3, VERTICES // 2):
+        number = np.random.default_rng(count).integers(0, count, VERTICES)
+        for weighted in (False, True):
+            weights, given = np.ones_like(owners), rows._replace(weights=None)
+            if weighted:
+                weights, given = to_host(rows.weights), rows
+                number[matrix.sum(axis=1) == 0] = -1
+            there = asarray(number.astype(ids))
+            apart = number[owners] != number[ends]
+            between = apart & (weights > 0)
+            pairs = number[owners[between]], number[ends[between]]
+            wanted = sparse.coo_array((weights[between], pairs), (count, count)).tocsr()
+            found = groups.sums_between(given, there, count)
+            offsets, targets, sums = (to_host(array) for array in found[:3])
+            pairs = np.stack([owners_of(offsets), targets])
+            assert np.unique(pairs, axis=1).shape == pairs.shape == (2, wanted.nnz)
+            np.testing.assert_array_equal(np.asarray(wanted[*pairs]), sums)
+            assert groups.weight_between(given, there) == weights[apart].sum()
+        offsets = asarray(to_host(rows.offsets)[50:] - to_host(rows.offsets)[50])
+        inside = groups.edges_inside(
+            rows._replace(offsets=offsets, ends=rows.ends[-int(offsets[-1]) :], first=50), there
+        )
+        inside = {*zip(*(to_host(side).tolist() for side in inside), strict=True)}
+        same = (owners >= 50) & (owners < ends) & (number[owners] == number[ends])
+        assert inside == {*zip(owners[same].tolist(), ends[same].tolist(), strict=True)}
 
 
 def both_ways(kernels, ids):

@@ -12,7 +12,7 @@ from . import joined
 from .csr import Rows
 from .device import namespace as cupy
 from .device_rows import owners as row_owners
-from .launching import attribute, gang_blocks, launch, launch_blocks, launch_gang
+from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -24,6 +24,7 @@ ROOM = 1 << 31
 PROGRESS, BUSY = 2 + 3 * 32, 1 << 12
 # The most entries in the table of cuda/between.cu, if no group needs more. The table then stays in L2.
 SLICE = 1 << 19
+EACH = 8  # edges per thread of a launch
 # The most pairs of groups that have room before they are copied to their rows.
 PAIRS = 1 << 27
 
@@ -31,7 +32,8 @@ _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
 _SWEEP = np.dtype(
     [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 9), ("tables", "u8", 2)]
 )
-_BETWEEN = np.dtype([("rows", "u8", 8), ("sizes", "u8", 2), ("bits", "u4", 2), ("room", "u8", 8)])
+_MEMBERS = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
+_BETWEEN = np.dtype([("arrays", "u8", 16), ("groups", "u8"), ("width", "u4"), ("slots", "u4")])
 
 
 def best_groups(
@@ -175,54 +177,105 @@ def group_rows(
 
     See :func:`.host_groups.sums_between`.
     """
-    dtype, vertices = number.dtype, len(rows.offsets) - 1
-    offsets = cupy.zeros(count + 1, "int64")
-    if not count:
-        return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
-    members = cupy.argsort(number[:vertices])
-    begins = _running(cupy.diff(rows.offsets)[members])
-    first = cupy.searchsorted(number[members], cupy.arange(count + 1, dtype=dtype))
-    most = cupy.minimum(cupy.diff(begins[first]), count)
-    bounds = _running(most)
-    total, largest = cupy.stack([bounds[-1], most.max()]).tolist()
+    dtype, offsets = number.dtype, cupy.zeros(count + 1, "int64")
+    members, total, largest = _members(rows, number, count)
     if not total:
         return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
     slots = 2 << (max(min(total, SLICE), largest) - 1).bit_length()
     kernel = instance("sum_between", dtype)
     blocks = min(gang_blocks(kernel), -(-total // BUSY))
-    table = cupy.full(slots, -1, "int64"), cupy.zeros(slots, "int64"), cupy.empty(slots, "uint32")
     cuts = [0, count]
     if total > PAIRS:
-        inner = cupy.searchsorted(bounds, cupy.arange(PAIRS, total, PAIRS)).tolist()
+        inner = cupy.searchsorted(members[-1], cupy.arange(PAIRS, total, PAIRS)).tolist()
         cuts = sorted({0, *inner, count})
-    pieces: list[tuple[Any, Any]] = []
     into = cupy.empty(min(total, PAIRS + largest), dtype)
-    sums = cupy.empty(len(into), "int64")
-    done, ends = 0, rows.ends.astype(dtype, copy=False)
+    weights = cupy.empty(len(into), "int64")
+    work = (
+        cupy.full(slots, -1, "int64"),
+        cupy.zeros(slots, "int64"),
+        cupy.empty(slots, "uint32"),
+        offsets,
+        cupy.empty(blocks, "int64"),
+        into,
+        weights,
+        cupy.zeros(1, "uint32"),
+    )
+    ends = rows.ends.astype(dtype, copy=False)
+    arrays = _pointers(rows.offsets, ends, rows.weights, number, *members, *work)
+    between = np.array((arrays, count, count.bit_length(), slots), _BETWEEN)
+    into_rows, sums, done = [], [], 0
     for low, high in itertools.pairwise(cuts):
-        places = cupy.empty(blocks, "int64"), into, sums, cupy.zeros(1, "uint32")
-        about = np.array(
-            (
-                _pointers(rows.offsets, ends, rows.weights, number, members, begins, first, bounds),
-                (vertices, count),
-                (count.bit_length(), slots),
-                _pointers(*table, offsets, *places),
-            ),
-            _BETWEEN,
-        )
-        launch_gang(kernel, about, np.uint64(low), np.uint64(high), blocks=blocks)
+        launch_gang(kernel, between, np.uint64(low), np.uint64(high), blocks=blocks)
         size, done = int(offsets[high]) - done, int(offsets[high])
-        pieces.append((into[:size].copy(), sums[:size].copy()))
-    del table, into, sums
-    ends, sums = (joined(list(side)) for side in zip(*pieces, strict=True))
-    return Rows(offsets, ends, sums, 0)
+        into_rows.append(into[:size].copy())
+        sums.append(weights[:size].copy())
+    del into, weights, work
+    return Rows(offsets, joined(into_rows), joined(sums), 0)
 
 
-def _running(values: Any) -> Any:
-    """Return running sums of whole numbers, from 0 on."""
-    sums = cupy.zeros(len(values) + 1, "int64")
-    cupy.cumsum(values, out=sums[1:])
-    return sums
+def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
+    """List the vertices by group, as cuda/between.cu describes.
+
+    Return the arrays, and the largest possible number of pairs of groups, of all groups and of a group.
+    """
+    vertices, dtype = len(rows.offsets) - 1, number.dtype
+    kernel = instance("list_members", dtype)
+    blocks = min(gang_blocks(kernel), -(-(vertices + count) // BUSY))
+    places, members = cupy.empty((2, vertices), dtype)
+    first, begins = cupy.zeros(count + 1, "int64"), cupy.empty(vertices + 1, "int64")
+    # The last item is the largest number, beside the total of all.
+    bounds, totals = cupy.empty(count + 2, "int64"), cupy.empty(blocks, "int64")
+    bounds[count + 1 :] = 0
+    arrived = cupy.zeros(1, "uint32")
+    arrays = (
+        rows.offsets,
+        number,
+        places,
+        members,
+        first,
+        begins,
+        bounds,
+        totals,
+        bounds[count + 1 :],
+        arrived,
+    )
+    launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
+    total, largest = bounds[count:].tolist()
+    return [members, first, begins, bounds[: count + 1]], total, largest
+
+
+def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
+    """Return the weight of the edges between labels; see :func:`.host_groups.weight_between`."""
+    total, ends = cupy.zeros(1, "int64"), rows.ends.astype(labels.dtype, copy=False)
+    if len(ends):
+        weights = NULL if rows.weights is None else rows.weights
+        size = np.uint64(len(rows.offsets) - 1)
+        kernel = instance("weight_between", labels.dtype)
+        launch(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
+    return int(total[0])
+
+
+def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
+    """Return the edges inside groups; see :func:`.host_groups.edges_inside`."""
+    dtype, count = labels.dtype, cupy.zeros(1, "int64")
+    ends = rows.ends.astype(dtype, copy=False)
+    source, target = cupy.empty((2, len(ends)), dtype)
+    if len(ends):
+        size, first = np.uint64(len(rows.offsets) - 1), dtype.type(rows.first)
+        kernel = instance("edges_inside", dtype)
+        launch(
+            kernel,
+            len(ends) // EACH,
+            rows.offsets,
+            ends,
+            size,
+            first,
+            labels,
+            source,
+            target,
+            count,
+        )
+    return source[: int(count[0])], target[: int(count[0])]
 
 
 def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:

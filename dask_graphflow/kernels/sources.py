@@ -121,7 +121,12 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("many_groups", _IDS, _RULES),
     ),
     "sweep.cu": _each("sweep", _IDS, ("true", "false")),
-    "between.cu": _instances("sum_between", 1),
+    "between.cu": (
+        *_instances("list_members", 1),
+        *_instances("sum_between", 1),
+        *_instances("weight_between", 1),
+        *_instances("edges_inside", 1),
+    ),
     "intersect.cu": (
         *_instances("triangles", 1),
         *_instances("credit", 1),

@@ -219,10 +219,13 @@ __global__ void __launch_bounds__(GANG, 2) sweep(Groups<I, SCORE> groups, Sweep<
         meet_grid(&progress->arrived);
     }
     if (REFINE) return;
+    // Only neighbors in other groups can be better off now.
     const i64* offsets = groups.out.offsets;
     visit_rows(
         offsets, offsets + 1, fresh(progress->moved), false, [&](i64 i) { return u64(sweep.movers[i]); },
-        [&](bool valid, u64, i64 edge) {
-            if (valid) sweep.awake[groups.out.ends[edge]] = 1;
+        [&](bool valid, u64 v, i64 edge) {
+            if (!valid) return;
+            const I end = groups.out.ends[edge];
+            if (sweep.labels[end] != sweep.labels[v]) sweep.awake[end] = 1;
         });
 }
