@@ -11,7 +11,6 @@ import numpy as np
 from . import joined
 from .csr import Rows
 from .device import namespace as cupy
-from .device_rows import owners as row_owners
 from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang
 from .sources import THREADS, instance
 
@@ -170,13 +169,8 @@ def _pointers(*arrays: Any) -> list[int]:
     return [0 if array is None else array.data.ptr for array in arrays]
 
 
-def group_rows(
-    rows: Rows, number: Any, count: int, *, room: dict[Any, Any], threads: int = 1
-) -> Rows:
-    """Return the sums of the weights between groups of vertices, as rows of groups.
-
-    See :func:`.host_groups.sums_between`.
-    """
+def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:
+    """Return rows of groups of vertices; see :func:`.host_groups.sums_between`."""
     dtype, offsets = number.dtype, cupy.zeros(count + 1, "int64")
     members, total, largest = _members(rows, number, count)
     if not total:
@@ -276,26 +270,3 @@ def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
             count,
         )
     return source[: int(count[0])], target[: int(count[0])]
-
-
-def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:
-    """Return the total weight of the edges between groups of vertices, with each pair of groups once."""
-    owners = row_owners(rows._replace(first=0), rows.ends.dtype)
-    source, target = number[owners], number[rows.ends]
-    inside = (source == target) & (place[owners] <= place[rows.ends])
-    once = inside | (source < target)
-    if rows.weights is not None:
-        once &= rows.weights != 0
-    del owners, inside
-    source, target = source[once], target[once]
-    if not len(source):
-        return source, target, source.astype("int64")
-    pairs = source.astype("int64") * (int(number.max()) + 1) + target
-    # Running sums of whole numbers are exact, so their differences are exact too.
-    order, before = cupy.argsort(pairs), cupy.arange(len(pairs) + 1)
-    if rows.weights is not None:
-        cupy.cumsum(rows.weights[once][order], out=before[1:])
-    pairs = pairs[order]
-    first = cupy.flatnonzero(cupy.concatenate([pairs[:1] >= 0, pairs[1:] != pairs[:-1]]))
-    last = cupy.concatenate([first[1:], cupy.array([len(pairs)])])
-    return source[order[first]], target[order[first]], before[last] - before[first]

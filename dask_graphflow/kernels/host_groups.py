@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from . import joined
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import weight_at
@@ -30,8 +29,7 @@ def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
     return at
 
 
-# This function is inlined, because a call per vertex is expensive compared to a short row. If an argument is
-# None, its branch is left out of the compiled code.
+# This function is inlined, because a call per vertex is expensive compared to a short row.
 @partial(_compiled, forceinline=True)
 def _add(rows, v, labels, mask, table, groups):  # type: ignore[no-untyped-def]
     """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
@@ -252,11 +250,14 @@ def _apply(labels, masses, closed, order, best, low, high, movers):  # type: ign
 
 @_compiled
 def _wake(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
+    """Wake the neighbors of moved vertices that are in another group: only these can be better off now."""
     offsets, ends, _ = rows
     for i in range(start, stop):
-        v = order[i]
-        for k in range(offsets[v], offsets[v + 1]):
-            awake[np.uint64(ends[k])] = 1
+        v = np.uint64(order[i])
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            if labels[u] != labels[v]:
+                awake[u] = 1
 
 
 @_compiled
@@ -309,7 +310,7 @@ def sweep(
         its :func:`.priorities`.
     awake : ndarray of int32, shape (V,)
         1 for vertices that can move, and 0 for others. It is replaced by the neighbors of vertices that
-        moved, unless `within` is given.
+        moved, if these are in other groups, unless `within` is given.
     within : ndarray of the dtype of `labels`, shape (V,), optional
         If given, only neighbors with the same value as the vertex count. A vertex moves only while it is
         alone with its own number as label, and takes no label of such a vertex of its class.
@@ -321,16 +322,14 @@ def sweep(
     int
     """
     count = len(labels)
-    if "order" not in room:
-        room["order"] = np.empty(count, labels.dtype), np.empty(count, labels.dtype)
-    order, best = room["order"]
+    order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
     limits = None
     if within is not None:
-        limits = within, room.setdefault("closed", np.zeros(count, "bool"))
+        limits = within, _kept(room, "closed", count, "bool")
     draw = draw[0], np.uint64(draw[1] % 2**64)
     if threads == 1 or len(rows.ends) < SMALL:
         table = _dense(room, 0, count, labels.dtype)
-        return int(_sweep(rows[:3], labels, masses, limits, draw, awake, room["order"], table))
+        return int(_sweep(rows[:3], labels, masses, limits, draw, awake, (order, best), table))
     cuts = np.empty(CLASSES + 1, np.int64)
     _drawn(awake, *draw, order, cuts)
     closed = None if limits is None else limits[1]
@@ -347,7 +346,14 @@ def sweep(
 
 
 def _in_parts(
-    rows: Rows, labels: Any, masses: Any, limits: Any, vertices: Any, best: Any, room: Any, threads: int
+    rows: Rows,
+    labels: Any,
+    masses: Any,
+    limits: Any,
+    vertices: Any,
+    best: Any,
+    room: Any,
+    threads: int,
 ) -> None:
     parts = max(1, min(threads, len(vertices) // CHUNK))
     ranges = even_turns(len(vertices), parts)
@@ -359,58 +365,76 @@ def _in_parts(
     share(work, parts, parts)
 
 
-def _dense(room: dict[Any, Any], part: int, count: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+def _dense(
+    room: dict[Any, Any], part: int, count: int, dtype: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Return a thread's sum of each label, initially 0, and room for a list of labels."""
-    if part not in room:
-        room[part] = np.zeros(count, np.int64), np.empty(count, dtype)
-    return room[part]  # type: ignore[no-any-return]
+    return _kept(room, f"sums {part}", count, "int64"), _kept(room, f"keys {part}", count, dtype)
+
+
+def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray:
+    """Return an array of zeros, or an array of this name from an earlier call, which can be longer."""
+    if name not in room or len(room[name]) < count or room[name].dtype != dtype:
+        room[name] = np.zeros(count, dtype)
+    return room[name]  # type: ignore[no-any-return]
 
 
 @_compiled
-def _sum(rows, vertices, number, place, low, high, table, columns, at):  # type: ignore[no-untyped-def]
-    """Sum the weights of some rows by the groups of both ends; return the number of sums."""
-    (offsets, ends, weights), (keys, sums, slots), (source, target, total) = rows, table, columns
-    count, first = 0, low
-    while first < high:
-        a = number[vertices[first]]
-        last, edges = first, 0
-        while last < high and number[vertices[last]] == a:
-            edges += offsets[vertices[last] + 1] - offsets[vertices[last]]
-            last += 1
-        size = 2
-        while size < 2 * edges and size < keys.size:
-            size *= 2
-        mask = np.uint64(size - 1)
-        groups = 0
-        for i in range(first, last):
-            v = vertices[i]
-            for k in range(offsets[v], offsets[v + 1]):
-                u = ends[k]
-                b = number[u]
-                if b < a or (b == a and place[u] < place[v]):
+def _members(number, count):  # type: ignore[no-untyped-def]
+    """Sort vertices by group; return where the groups begin, and the vertices."""
+    starts = np.zeros(count + 1, np.int64)
+    for v in range(number.size):
+        if number[v] >= 0:
+            starts[number[v] + 1] += 1
+    for a in range(count):
+        starts[a + 1] += starts[a]
+    at, members = starts[:count].copy(), np.empty(starts[count], number.dtype)
+    for v in range(number.size):
+        if number[v] >= 0:
+            members[at[number[v]]] = v
+            at[number[v]] += 1
+    return starts, members
+
+
+@_compiled
+def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
+    """Return how many edges the groups before each group have."""
+    edges = np.zeros(starts.size, np.int64)
+    for a in range(starts.size - 1):
+        edges[a + 1] = edges[a]
+        for i in range(starts[a], starts[a + 1]):
+            edges[a + 1] += offsets[members[i] + 1] - offsets[members[i]]
+    return edges
+
+
+@_compiled
+def _sum(rows, number, starts, members, low, high, table, columns, at, sizes):  # type: ignore[no-untyped-def]
+    """Write the rows of some groups; return where they end."""
+    (offsets, ends, weights), (sums, keys), (target, total) = rows, table, columns
+    for a in range(low, high):
+        groups = np.uint64(0)
+        for i in range(starts[a], starts[a + 1]):
+            v = np.uint64(members[i])
+            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+                b = number[np.uint64(ends[k])]
+                weight = weight_at(weights, np.int64(k))
+                if b == a or weight == 0:  # a group with the sum 0 is not in the list
                     continue
-                weight = weight_at(weights, k)
-                if weight == 0:  # a sum of 0 is an empty slot
-                    continue
-                slot = _slot(b, mask, keys, sums)
-                if sums[slot] == 0:
-                    keys[slot] = b
-                    slots[groups] = slot
-                    groups += 1
-                sums[slot] += weight
+                if sums[np.uint64(b)] == 0:
+                    keys[groups] = b
+                    groups += np.uint64(1)
+                sums[np.uint64(b)] += weight
         for j in range(groups):
-            slot = slots[j]
-            source[at + count], target[at + count], total[at + count] = a, keys[slot], sums[slot]
-            sums[slot] = 0
-            count += 1
-        first = last
-    return count
+            b = keys[j]
+            target[at], total[at] = b, sums[np.uint64(b)]
+            sums[np.uint64(b)] = 0
+            at += 1
+        sizes[a + 1] = groups
+    return at
 
 
-def sums_between(
-    rows: Rows, number: np.ndarray, place: np.ndarray, *, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums of the weights of edges between groups of vertices.
+def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1) -> Rows:
+    """Return rows of groups of vertices, with the sums of the weights of the edges between two groups.
 
     Parameters
     ----------
@@ -419,44 +443,82 @@ def sums_between(
         None for 1 each.
     number : ndarray of int32 or int64, shape (masters + mirrors,)
         Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
-    place : ndarray of integers, shape (masters + mirrors,)
-        A number per vertex that no other vertex has, on any member.
+    count : int
+        Number of groups.
 
     Returns
     -------
-    source, target : ndarray of the dtype of `number`
-        Pairs of groups, where the source is at most the target. A pair can occur more than once.
-    sums : ndarray of int64
-        Nonzero sums of weights. Each edge is counted once across all members.
+    Rows
+        For each group, the other groups with an edge from a vertex of `rows`, each once, in any order. The
+        weights are the sums, which are not 0. Edges inside a group are left out.
+    """
+    offsets = rows.offsets
+    starts, members = _members(number[: len(offsets) - 1], count)
+    edges = _edges_before(offsets, starts, members)
+    parts = 1 if len(rows.ends) < SMALL else threads
+    cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
+    bounds = edges[cuts].tolist()
+    # Memory is used only where a part writes, which is much less than the number of edges.
+    columns = np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], np.int64)
+    sizes = np.zeros(count + 1, np.int64)
+
+    def work(part: int) -> slice:
+        table = np.zeros(count, np.int64), np.empty(count, number.dtype)
+        about = number, starts, members, cuts[part], cuts[part + 1]
+        return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
+
+    pieces = share(work, parts, parts)
+    target, total = (np.concatenate([column[piece] for piece in pieces]) for column in columns)
+    return Rows(np.cumsum(sizes), target, total, 0)
+
+
+@_compiled
+def _between(rows, labels, start, stop):  # type: ignore[no-untyped-def]
+    offsets, ends, weights = rows
+    total = np.int64(0)
+    for v in range(start, stop):
+        own = labels[v]
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+            if labels[np.uint64(ends[k])] != own:
+                total += weight_at(weights, np.int64(k))
+    return total
+
+
+def weight_between(rows: Rows, labels: np.ndarray, *, threads: int = 1) -> int:
+    """Return the sum of the weights of the edges in some rows whose ends have different labels.
+
+    Parameters
+    ----------
+    rows : Rows
+        Weights are int64, or None for 1 each.
+    labels : ndarray of integers, shape (masters + mirrors,)
     """
     count = len(rows.offsets) - 1
-    vertices = np.argsort(number[:count])
-    costs = np.zeros(count + 1, np.int64)
-    np.cumsum(np.diff(rows.offsets)[vertices], out=costs[1:])
-    parts = max(1, threads)
-    cuts = [0, *np.searchsorted(costs, costs[-1] * np.arange(1, parts) // parts).tolist(), count]
-    bounds = costs[cuts].tolist()
-    columns = (
-        np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], number.dtype),
-        np.empty(bounds[-1], np.int64),
-    )  # fmt: skip
-    most = int(min(number.max(initial=-1) + 1, _most_edges(number[vertices], costs)))
-
-    def work(part: int) -> int:
-        table = _table(max(2, 1 << max(2 * most - 1, 0).bit_length()), number.dtype)
-        about = vertices, number, place, cuts[part], cuts[part + 1]
-        return _sum(rows[:3], *about, table, columns, bounds[part])  # type: ignore[no-any-return]
-
-    counts = share(work, parts, parts)
-    taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
-    source, target, sums = (joined([side[part] for part in taken]) for side in columns)
-    return source, target, sums
+    parts = threads if len(rows.ends) >= SMALL else 1
+    cuts = [count * part // parts for part in range(parts + 1)]
+    return sum(
+        share(lambda part: int(_between(rows[:3], labels, *cuts[part : part + 2])), parts, parts)
+    )
 
 
-def _most_edges(groups: np.ndarray, costs: np.ndarray) -> int:
-    """Return the largest number of edges of a group, given the group and the first edge of each vertex."""
-    starts = costs[:-1][np.append(True, groups[1:] != groups[:-1])[: len(groups)]]
-    return int(np.diff(starts, append=costs[-1]).max(initial=0))
+@_compiled
+def _inside(offsets, ends, first, labels, source, target):  # type: ignore[no-untyped-def]
+    count = 0
+    for i in range(offsets.size - 1):
+        v = first + i
+        for k in range(np.uint64(offsets[i]), np.uint64(offsets[i + 1])):
+            u = ends[k]
+            if v < u and labels[np.uint64(u)] == labels[v]:
+                source[count], target[count] = v, u
+                count += 1
+    return count
+
+
+def edges_inside(rows: Rows, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of some rows whose ends have the same label, each with its smaller end first."""
+    source, target = np.empty_like(rows.ends), np.empty_like(rows.ends)
+    count = _inside(rows.offsets, rows.ends, rows.first, labels, source, target)
+    return source[:count], target[:count]
 
 
 def _table(size: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

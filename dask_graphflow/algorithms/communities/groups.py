@@ -30,7 +30,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 CLASSES = 8  # of vertices, one of which moves at a time
-WAKE = EdgeOp("wake", target="awake", signal="1", slot="max")
+WAKE = EdgeOp("wake", target="awake", signal="1 if label[src] != label[dst] else 0", slot="max")
 
 
 class Groups(Labels):
@@ -45,6 +45,8 @@ class Groups(Labels):
     mass : array of int64, shape (V_p,)
     factor : float
         A label of mass L costs a vertex of mass m the score ``factor * m * L``.
+    room : dict
+        Work space of the kernels.
     labels : array of index, shape (V_p,), optional
         By default each vertex has its own number.
 
@@ -56,13 +58,40 @@ class Groups(Labels):
     """
 
     def __init__(
-        self, g: GraphView, weights: Any, mass: Any, factor: float, labels: Any = None
+        self,
+        g: GraphView,
+        weights: Any,
+        mass: Any,
+        factor: float,
+        room: dict[Any, Any],
+        labels: Any = None,
     ) -> None:
-        super().__init__(g, [g.local("out").rows._replace(weights=weights)], labels)
-        self._mass, self._factor = mass, factor
+        super().__init__(g, [g.local("out").rows._replace(first=0, weights=weights)], labels)
+        self._mass, self._factor, self._tables = mass, factor, room
         self.load = g.column(0, "int64", g.shard.count)
-        has = mass > 0
-        self._add(gather(g, self.own[has].astype("int64")), gather(g, mass[has]))
+        self._add(gather(g, self.own), gather(g, mass))
+
+    @property
+    def count(self) -> int:
+        """Number of groups with mass, of all members."""
+        return int((self.load > 0).sum())
+
+    def quality(self, total: int) -> float:
+        """Return the sum of the scores of all groups, given the weight at both ends of all edges.
+
+        All members call it.
+        """
+        g, size = self._g, self._g.exchange.size
+        kernels = kernels_of("groups", self.labels)
+        between = kernels.weight_between(self._sides[0], self.labels, threads=g.threads)
+        between = g.all_reduce(sums=(between,)).sums[0]
+        # Every member has all loads, and squares a part of them.
+        low, high = (
+            len(self.load) * rank // size for rank in (g.exchange.rank, g.exchange.rank + 1)
+        )
+        loads, most = self.load[low:high].astype("float64"), float(self.load.max())
+        squares = g.total(loads * loads, most**2, self.count)
+        return total - between - self._factor * squares
 
     def sweep(self, draw: tuple[Any, int], awake: Any, within: Any = None) -> int:
         """Move vertices to the groups with the best scores, one class after another.
@@ -74,7 +103,8 @@ class Groups(Labels):
         draw : tuple
             The rank of each vertex, and a seed: they draw the vertices into classes.
         awake : array of int32, shape (V_p,)
-            Which vertices can move. Without `within`, it is replaced by the neighbors of those that moved.
+            Which vertices can move. Without `within`, it is replaced by the neighbors
+            of those that moved that are in other groups.
         within : array of index, shape (V_p + mirrors,), optional
             If given, only neighbors with the same value as the vertex count. A vertex moves only while it
             is alone in its group, and does not join such a vertex of its class. So no group loses a vertex
@@ -96,7 +126,7 @@ class Groups(Labels):
 
     def _sweep_alone(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
         masses = self._mass, self.load, self._factor
-        rows, kernels = self._sides[0]._replace(first=0), kernels_of("groups", awake)
+        rows, kernels = self._sides[0], kernels_of("groups", awake)
         count: int = kernels.sweep(
             rows,
             self.labels,
@@ -119,7 +149,7 @@ class Groups(Labels):
         if count and within is None:
             awake[:] = 0
             following = g.frontier(np.concatenate(movers).astype(g.index))
-            Advance(g.quiet, WAKE, {"awake": awake}).push(following)
+            Advance(g.quiet, WAKE, {"awake": awake, "label": self.own}).push(following)
         return count
 
     def _move(self, vertices: Any, within: Any) -> tuple[Any, int]:
