@@ -73,13 +73,25 @@ def launch_gang(kernel: Any, *arguments: Any, blocks: int | None = None) -> None
     """Run a kernel whose blocks wait for each other, and therefore all run at the same time.
 
     The kernel is given by its name, or as a function of CuPy. By default, there is one block per
-    multiprocessor.
+    multiprocessor; :func:`gang_blocks` says how many fit.
     """
     if isinstance(kernel, str):
         kernel = _kernel(kernel, cupy.cuda.runtime.getDevice())
     blocks = attribute("MultiProcessorCount") if blocks is None else blocks
     # A cooperative launch fails if the blocks do not all fit at once, instead of waiting forever.
     kernel.kernel((blocks,), (GANG,), arguments, enable_cooperative_groups=True)
+
+
+def gang_blocks(name: str) -> int:
+    """Return the largest number of blocks of a kernel that can run at the same time on this device."""
+    return _gang_blocks(name, cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _gang_blocks(name: str, device: int) -> int:
+    function = _kernel(name, device).kernel.ptr
+    each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, GANG, 0)
+    return int(each) * _attribute("MultiProcessorCount", device)
 
 
 _threads = threading.local()  # pinned memory of each thread, into which the device copies numbers

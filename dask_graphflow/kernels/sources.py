@@ -130,6 +130,13 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("some_groups", _IDS, _RULES),
         *_each("many_groups", _IDS, _RULES),
     ),
+    "sweep.cu": _each("sweep", _IDS, ("true", "false")),
+    "between.cu": (
+        *_instances("list_members", 1),
+        *_instances("sum_between", 1),
+        *_instances("weight_between", 1),
+        *_instances("edges_inside", 1),
+    ),
     "intersect.cu": (
         *_instances("triangles", 1),
         *_instances("credit", 1),
