@@ -23,6 +23,11 @@ CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
 
 
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support, so that each pull need not convert them."""
+    return rows if rows.weights is None else rows._replace(weights=floats(rows.weights))
+
+
 def sum_contributions(
     rows: Rows, contribution: Any, sums: Any, totals: RunningTotals, *, threads: int = 1
 ) -> None:
@@ -35,9 +40,8 @@ def sum_contributions(
         kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
         launch(kernel, items, *before, *after)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, weights.dtype)
-        launch(kernel, items, *before, weights, *after)
+        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
+        launch(kernel, items, *before, rows.weights, *after)
 
 
 def row_totals(rows: Rows) -> Any:
@@ -109,9 +113,10 @@ def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> 
         kernel = instance("sum_batch", rows.ends.dtype)
         launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted_batch", rows.ends.dtype, weights.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, weights, count, contribution, width, sums)
+        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
+        launch(
+            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
+        )
 
 
 def apply_batch(
