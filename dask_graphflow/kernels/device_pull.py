@@ -15,6 +15,7 @@ import numpy as np
 from .csr import Rows
 from .device import namespace as cupy
 from .device_scores import RunningTotals
+from .fixed_point import HIGH, SUM
 from .launching import NULL, launch, launch_resident
 from .sources import instance
 
@@ -66,7 +67,7 @@ def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tup
         share_out,
         counts.now,
     )
-    unfit, sinks = counts.read()[:2].tolist()
+    unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
     return unfit, sinks
 
 
