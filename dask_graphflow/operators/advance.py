@@ -173,8 +173,9 @@ class Advance:
                 )
                 if len(done):
                     self.supersteps += len(done)
-                    rule.pushed(*done.T)
-                    g.fused("push", *done.T, time.perf_counter() - began)
+                    sizes, edges = done.T
+                    rule.pushed(sizes, edges)
+                    g.fused("push", sizes, edges, time.perf_counter() - began)
                     own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
                     return Frontier(own, len(vertices), leaving), len(done)
         return self.push(frontier), 1
