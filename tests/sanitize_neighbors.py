@@ -191,7 +191,7 @@ def peeled(kernels, parents, ids):
         counts = np.diff(kernels.to_host(rows.offsets))
         few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
         counts, room = there(counts), kernels.namespace.empty((2, size), ids)
-        found, _ = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
+        found = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
         removed = np.concatenate([few, kernels.to_host(found)])
         assert len(removed) == len(set(removed.tolist()))
         assert set(range(size)) - set(removed.tolist()) <= {size - 1}
