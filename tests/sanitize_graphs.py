@@ -214,7 +214,7 @@ def pushed_on(kernels, parents, ids):
     levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
     levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
     stop = After(
-        ("low", "when"), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
+        ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
     )
     degrees = out.offsets[1:] - out.offsets[:-1]
     size = int(degrees[start])

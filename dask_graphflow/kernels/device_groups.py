@@ -11,7 +11,7 @@ import numpy as np
 from . import joined
 from .csr import Rows
 from .device import namespace as cupy
-from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang
+from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang, read
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -72,7 +72,7 @@ def best_groups(
     sizes = cupy.zeros(4, "int64")
     kernel = instance("few_groups", dtype, rule)
     launch(kernel, count, groups, np.uint64(count), some, many, sizes)
-    in_shared, in_memory, largest, _ = sizes.get().tolist()
+    in_shared, in_memory, largest, _ = read(sizes).tolist()
     if in_shared:
         blocks = min(in_shared, 8 * attribute("MultiProcessorCount"))
         kernel = instance("some_groups", dtype, rule)
