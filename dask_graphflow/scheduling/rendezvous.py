@@ -26,7 +26,7 @@ from typing import Any
 from distributed import SchedulerPlugin
 
 from .gang_expr import roster_of
-from .names import is_member, pinned_to, ready_name
+from .names import pinned_to, ready_name
 from .ties import Ties
 
 LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
@@ -88,7 +88,9 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
 
     def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
         """Tie the members of the gangs in a new graph to each other, and place them."""
-        for one in {key[0]: scheduler.tasks[key] for key in tasks if is_member(key)}.values():
+        every = (scheduler.tasks[key] for key in tasks)
+        members = {task.key[0]: task for task in every if roster_of(task.run_spec) is not None}
+        for one in members.values():
             _place(scheduler, self._ties.tie(one))
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
@@ -364,4 +366,6 @@ def _pinned(scheduler: Any, task: Any) -> set[Any]:
 
 def _shard(scheduler: Any, member: Any) -> Any:
     """Return the task that makes a member's shard."""
-    return scheduler.tasks[roster_of(member.run_spec).shards[member.key[1]]]
+    roster = roster_of(member.run_spec)
+    assert roster is not None
+    return scheduler.tasks[roster.shards[member.key[1]]]
