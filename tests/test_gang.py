@@ -32,8 +32,8 @@ from members import certified as certified_in
 from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang
-from dask_graphflow.scheduling.membership import Membership
 from dask_graphflow.scheduling.gang_expr import roster_of
+from dask_graphflow.scheduling.membership import Membership
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
@@ -352,13 +352,14 @@ def connections(channel, shard, rank, run):
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_runs_on_persisted_shards_keep_their_connections_until_the_shards_go(client, size):
-    def ports(shards):
+    def kept_them(shards):
         runs = [gang.run(shards, connections, META, run) for run in range(3)]
-        return {tuple(run.compute().total) for run in runs}
+        return len({tuple(run.compute().total) for run in runs}) == 1
 
     shards = frame(size).persist()
-    assert eventually(lambda: len(ports(shards)) == 1)  # a member that is late makes new ones
-    assert len(ports(frame(size))) == 3
+    # A member that is late makes new ones.
+    assert eventually(functools.partial(kept_them, shards))
+    assert not kept_them(frame(size))
     del shards
     assert nothing_left(client)
 

@@ -1,8 +1,8 @@
 """Links: the connections between the members of a gang, kept for further runs on the same shards.
 
 Joining through Dask's scheduler and connecting take longer than many runs. Members that still have the
-connections of an earlier run agree over these connections: member 0 names the run, and begins when all
-others have said yes, which takes 30 us. Anything unusual ends the connections, and the members join through
+connections of an earlier run agree over these connections, which takes 50 us: member 0 names the run, and
+all begin when all others have said yes. Anything unusual ends the connections, and the members join through
 the scheduler. This happens if a member has no links that are idle, a connection is broken, member 0 names
 another run, or a member is late.
 """
@@ -46,6 +46,8 @@ class Links:
                 peer.send([memoryview(run.encode())])
             for peer in self._peers.values():
                 peer.receive(max(0.0, deadline - time.monotonic()))
+            for peer in self._peers.values():
+                peer.send([memoryview(b"go")])
         except OSError:
             self.close()
             return None
@@ -60,10 +62,10 @@ class Links:
             return None
 
     def agree(self) -> Sockets | None:
-        """Say yes to the run that member 0 has named. Return a channel if member 0 still waits."""
+        """Say yes to the run that member 0 has named. Return a channel if all others do too."""
         try:
-            self._peers[0].check()
             self._peers[0].send([memoryview(b"yes")])
+            self._peers[0].receive(PATIENCE)
         except OSError:
             self.close()
             return None
