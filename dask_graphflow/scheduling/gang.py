@@ -32,7 +32,7 @@ from dask_graphflow.exceptions import OptionError, UsageError
 
 from . import placement, plugins
 from .expr import Empty, Resident, collection
-from .gang_expr import Gang, Parts, Reads, Roster, delayed_parts
+from .gang_expr import Dealt, Gang, Parts, Reads, Roster, delayed_parts
 
 TIMEOUT = "30s"
 
@@ -69,8 +69,8 @@ def run(
 
     Parameters
     ----------
-    shards : dask.dataframe.DataFrame, list of Delayed, or Reads
-        A member runs for each partition, each object, or each list of what is read.
+    shards : dask.dataframe.DataFrame, list of Delayed, Reads or Dealt
+        A member runs for each partition, each object, or each list of what is read or dealt.
     loop : callable
         Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
         part. It is run again from the start if another member was lost. It must therefore change only
@@ -132,7 +132,7 @@ def threads() -> int:
 
 
 def _parts(shards: Any) -> Any:
-    if isinstance(shards, Reads):
+    if isinstance(shards, Reads | Dealt):
         return shards
     if isinstance(shards, Sequence):
         if not shards or not all(isinstance(shard, Delayed) for shard in shards):

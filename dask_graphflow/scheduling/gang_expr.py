@@ -117,6 +117,35 @@ class Reads(Expr):  # type: ignore[misc]
         return reads
 
 
+class Dealt:
+    """The input of each member of a gang: some partitions of persisted frames, in a list.
+
+    Parameters
+    ----------
+    frames : sequence of Resident
+    dealt : sequence of sequence of pairs of int
+        Per member: the frame of each partition, and its number in the frame. Each member gets some.
+    """
+
+    kept = True
+
+    def __init__(
+        self, frames: Sequence[Resident], dealt: Sequence[Sequence[tuple[int, int]]]
+    ) -> None:
+        self.layer = {key: future for frame in frames for key, future in frame.layer.items()}
+        self.lists = [[frames[at].keys[number] for at, number in own] for own in dealt]
+        self.npartitions = len(dealt)
+        self._token = ("graphflow-dealt", list(frames), self.lists)
+
+    @property
+    def keys(self) -> list[Any]:
+        """The first partition of each member, which stands for all of them."""
+        return [own[0] for own in self.lists]
+
+    def __dask_tokenize__(self) -> Any:
+        return self._token
+
+
 class GangProgram(Protocol):
     """The functions that the tasks of a gang run; see the diagram in the module's docstring."""
 
@@ -137,16 +166,24 @@ class Roster:
         The shard of each member.
     kept : bool
         Whether the shards are futures: somebody else keeps them in memory, for further gangs.
+    lists : list of list of keys, optional
+        If the shard of a member is a list, the keys of its items. The first one is in `shards`.
     """
 
     name: str
     shards: list[Any]
     kept: bool
+    lists: list[list[Any]] | None = None
+
+    def shard(self, rank: int) -> Any:
+        """Return the reference to the shard of a member."""
+        if self.lists is None:
+            return TaskRef(self.shards[rank])
+        return List(*(TaskRef(key) for key in self.lists[rank]))
 
     def task(self, rank: int, like: Task) -> Task:
         """Return the task of a member. It runs the same program as the task of another member."""
-        shard = TaskRef(self.shards[rank])
-        return Task((self.name, rank), like.func, shard, like.args[1], self, rank)
+        return Task((self.name, rank), like.func, self.shard(rank), like.args[1], self, rank)
 
 
 def roster_of(task: Any) -> Roster | None:
@@ -179,26 +216,27 @@ class Gang(Expr):  # type: ignore[misc]
     def _layer(self) -> dict[Any, Any]:
         shards, program, size = self.operand("shards"), self.operand("program"), self.npartitions
         tasks: dict[Any, Any] = {} if isinstance(shards, Expr) else dict(shards.layer)
-        named = isinstance(shards, Reads | Parts | Resident)
+        named = isinstance(shards, Reads | Parts | Resident | Dealt)
         keys = list(shards.keys) if named else [(shards._name, i) for i in range(size)]
 
         def add(key: Any, function: Any, *arguments: Any) -> TaskRef:
             tasks[key] = Task(key, function, *arguments)
             return TaskRef(key)
 
+        kept = isinstance(shards, Parts | Resident | Dealt) and shards.kept
+        lists = shards.lists if isinstance(shards, Dealt) else None
+        roster = Roster(self._name, keys, kept, lists)
         if size == 1:
-            add((self._name, 0), program.only, TaskRef(keys[0]))
+            add((self._name, 0), program.only, roster.shard(0))
             return tasks
-        kept = isinstance(shards, Parts | Resident) and shards.kept
-        roster = Roster(self._name, keys, kept)
         ready, stage = [], ready_name(self._name)
         if not roster.kept:
             ready = [
                 add((stage, i), program.ready, TaskRef(key), (stage, i))
                 for i, key in enumerate(keys)
             ]
-        for rank, key in enumerate(keys):
-            add((self._name, rank), program.member, TaskRef(key), List(*ready), roster, rank)
+        for rank in range(size):
+            add((self._name, rank), program.member, roster.shard(rank), List(*ready), roster, rank)
         return tasks
 
 
