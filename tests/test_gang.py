@@ -347,13 +347,14 @@ def later_shard(name, i):
 def connections(channel, shard, rank, run):
     """Return the sum of the ports of this member's connections."""
     part = total(channel, shard, rank)
-    return part.assign(total=sum(peer._socket.getsockname()[1] for peer in channel._peers.values()))
+    return part.assign(total=sum(peer._socket.getsockname()[1] for peer in channel.peers.values()))
 
 
+@pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("size", [2, 3])
-def test_runs_on_persisted_shards_keep_their_connections_until_the_shards_go(client, size):
+def test_runs_on_persisted_shards_keep_their_connections_until_the_shards_go(client, size, alone):
     def kept_them(shards):
-        runs = [gang.run(shards, connections, META, run) for run in range(3)]
+        runs = [gang.run(shards, connections, META, run, alone=alone) for run in range(3)]
         return len({tuple(run.compute().total) for run in runs}) == 1
 
     shards = frame(size).persist()
@@ -596,7 +597,7 @@ def breaking(channel, shard, rank, folder):
     """Have the sockets of one member closed the first time that it is run."""
     if rank == 0 and not list(folder.iterdir()):
         (folder / "broke").touch()
-        for peer in channel._peers.values():
+        for peer in channel.peers.values():
             peer.abort()
     return total(channel, shard, rank)
 
@@ -683,7 +684,7 @@ def test_on_a_cluster_with_tls_members_talk_by_tls(certified):
 
 def encrypted(channel, shard, rank):
     part = total(channel, shard, rank)
-    (peer,) = channel._peers.values()
+    (peer,) = channel.peers.values()
     return part.assign(total=sum(isinstance(part, ssl.SSLSocket) for part in vars(peer).values()))
 
 

@@ -14,34 +14,38 @@ from dask_graphflow.comm.connections import LONG
 
 SHARDS = ("shard-0", "shard-1", "shard-2")
 
-opened = []  # channels that a test has not left
+opened = []  # links and channels of runs that have not been left
 
 
 @pytest.fixture(params=["sockets", "tls"])
 def kept(request):
     """Return the links that three members keep after a first run."""
     every = [links.KeptLinks() for _ in SHARDS]
-    channels = by_sockets(3, contexts() if request.param == "tls" else None)
-    leave(every, channels)
+    for channel in by_sockets(3, contexts() if request.param == "tls" else None):
+        one = links.Links(SHARDS, "their id", 1, channel)
+        opened.append((one, channel))
+    leave(every)
     yield every
     while opened:
-        channel = opened.pop()
+        _, channel = opened.pop()
         channel.abort(ConnectionError("the test is over"))
         channel.close()
     for one in every:
         one.close()
 
 
-def leave(every, channels):
+def leave(every, wanted=(True, True, True)):
+    """Let the members leave the run that was taken last."""
+    running = sorted(opened, key=lambda one: one[0].key)
     opened.clear()
-    each(lambda rank: every[rank].keep(SHARDS, channels[rank], 1, lambda: True), range(len(every)))
+    each(lambda rank: every[rank].keep(*running[rank], lambda: wanted[rank]), range(len(every)))
 
 
 def taken(every, runs):
     """Let each member take the links for its run; return the channels."""
     found = each(lambda rank: every[rank].take(SHARDS, rank, runs[rank]), range(len(every)))
-    opened.extend(one[0] for one in found if one is not None)
-    return [None if one is None else one[0] for one in found]
+    opened.extend(one for one in found if one is not None)
+    return [None if one is None else one[1] for one in found]
 
 
 def swapped(channels, size=1):
@@ -62,12 +66,13 @@ def test_runs_follow_each_other_on_the_same_connections(kept, size):
         channels = taken(kept, 3 * [run])
         assert swapped(channels, size) == [[1, 2], [0, 2], [0, 1]]
         assert [channel.bytes_sent for channel in channels] == 3 * [2 * size]
-        leave(kept, channels)
+        leave(kept)
 
 
 def test_runs_without_messages_between_some_members(kept):
     for run in ("one", "two", "three"):
-        leave(kept, taken(kept, 3 * [run]))
+        taken(kept, 3 * [run])
+        leave(kept)
     assert swapped(taken(kept, 3 * ["four"])) == [[1, 2], [0, 2], [0, 1]]
 
 
@@ -83,7 +88,7 @@ def test_a_member_that_follows_another_run_leaves_its_links_to_the_member_of_tha
         lambda one: kept[one[0]].take(SHARDS, *one),
         [(0, "one"), (1, "two"), (1, "one"), (2, "one")],
     )
-    opened.extend(run[0] for run in runs if run is not None)
+    opened.extend(run for run in runs if run is not None)
     assert [run is None for run in runs] == [False, True, False, False]
 
 
@@ -95,7 +100,7 @@ def test_links_of_one_run_are_not_those_of_another_at_the_same_time(kept):
 def test_a_message_that_was_not_received_ends_the_connection(kept):
     channels = taken(kept, 3 * ["one"])
     channels[1].send(2, b"of run one")
-    leave(kept, channels)
+    leave(kept)
     channels = taken(kept, 3 * ["two"])
     channels[1].send(2, b"of run two")
     with pytest.raises(PeerLost, match="member 1"):
@@ -104,8 +109,7 @@ def test_a_message_that_was_not_received_ends_the_connection(kept):
 
 def test_a_member_that_has_left_sends_nothing_any_more(kept):
     channels = taken(kept, 3 * ["one"])
-    opened.remove(channels[1])
-    kept[1].keep(SHARDS, channels[1], 1, lambda: True)
+    kept[1].keep(*opened.pop(1), lambda: True)
     with pytest.raises(PeerLost, match="member 1"):
         channels[2].receive(1)
 
@@ -116,8 +120,16 @@ def test_links_are_closed_with_their_shard(kept, gone):
     assert taken(kept, 3 * ["one"]) == 3 * [None]
 
 
+def test_links_may_be_taken_without_asking_the_others(kept):
+    held = [one.held(SHARDS, rank) for rank, one in enumerate(kept)]
+    for one, idle in zip(kept, held, strict=True):
+        assert one.resume(idle)
+        assert not one.resume(idle)
+        opened.append((idle, idle.channel()))
+    assert swapped([channel for _, channel in opened]) == [[1, 2], [0, 2], [0, 1]]
+
+
 def test_links_are_not_kept_for_a_shard_that_has_gone(kept):
-    channels = taken(kept, 3 * ["one"])
-    opened.clear()
-    each(lambda rank: kept[rank].keep(SHARDS, channels[rank], 1, lambda: rank != 1), range(3))
+    taken(kept, 3 * ["one"])
+    leave(kept, wanted=(True, False, True))
     assert taken(kept, 3 * ["two"]) == 3 * [None]

@@ -42,6 +42,7 @@ class _Member:
     id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
+    links: str | None  # the id of the links that it has kept from an earlier run
 
 
 @dataclass(eq=False)
@@ -130,6 +131,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         gang: str,
         rank: int,
         address: tuple[str, int],
+        links: str | None,
         **details: Any,
     ) -> None:
         task = self._scheduler.tasks.get((gang, rank))
@@ -141,7 +143,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             run = self._runs[gang] = _Run(gang, **details)
         if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
-        run.members[rank] = _Member(member, worker, address)
+        run.members[rank] = _Member(member, worker, address, links)
         self._look_after(run)
 
     def _broken(self, worker: str, member: str, gang: str, lost: int, late: bool) -> None:
@@ -232,6 +234,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run.going = True
         workers = run.workers
         secret = secrets.token_bytes(32)
+        kept = {member.links for member in run.members.values()}
+        links = (kept.pop() if len(kept) == 1 else None) or secrets.token_hex(16)
         addresses = [run.members[rank].address for rank in range(run.size)]
         for member in run.members.values():
             self._send(
@@ -240,6 +244,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 member=member.id,
                 secret=secret,
                 addresses=addresses,
+                links=links,
                 members=workers.count(member.worker),
             )
 
