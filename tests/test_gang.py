@@ -162,6 +162,13 @@ def test_nothing_runs_at_the_call_and_supersteps_take_no_tasks(client):
     assert found(long.compute()) == expected(4)
 
 
+def test_a_run_on_persisted_shards_has_one_task_per_member(client):
+    shards = frame(3).persist()
+    tasks = gang.run(shards, total, META).optimize().__dask_graph__()
+    assert sum(roster_of(task) is not None for task in tasks.values()) == 3
+    assert len(tasks) == 3 + 3  # and the futures of the shards
+
+
 def test_a_gang_with_one_member_is_one_ordinary_task(client):
     result = gang.run(frame(1), total, META, 1000)
     tasks = result.optimize().__dask_graph__()
