@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import on_backend, to_host
@@ -47,7 +47,7 @@ def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=()
         (columns,), ("vertex", *names), thresholds, partitions=2 * size, dense=dense
     )
     cuts = [len(edges) * i // (2 * size) for i in range(2 * size + 1)]
-    pieces = [on_backend(edges.iloc[low:high]) for low, high in zip(cuts, cuts[1:], strict=False)]
+    pieces = [on_backend(edges.iloc[low:high]) for low, high in itertools.pairwise(cuts)]
     dealt = [[(0, 2 * rank), (0, 2 * rank + 1)] for rank in range(size)]
     member = Member(program, dealt, merging.merges_of(merge, size), slices, parts, chains)
 
