@@ -302,39 +302,36 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     return Edges(source, target, weight)
 
 
-def of_numbers(exchange: Exchange, like: Any, edges: Edges, size: int, threads: int) -> Shard:
+def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
     """Build the shard of an undirected graph whose vertices already have numbers.
 
-    All members call it. The weights of parallel edges are added up.
+    All members call it.
 
     Parameters
     ----------
     exchange : Exchange
     like : frame
-        A frame in the same memory as `edges`; see :class:`.Shard`.
-    edges : Edges
-        This member's part of the edges. Weights are int64.
-    size : int
-        Number of vertices.
+        A frame in the same memory as `rows`; see :class:`.Shard`.
+    rows : Rows
+        This member's part of the rows of all vertices, in which each edge is in the rows of both of its
+        ends. Weights are int64. The weights of parallel edges are added up. A single member's rows have no
+        parallel edges, and become the graph's.
     threads : int
         Host threads to use.
     """
-    bounds = [0, size]
-    if exchange.size > 1:
-        grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
-        bounds = chunk_grains(grains, size, exchange.size)
-    dealt = _dealt_in_slices(exchange, edges, bounds, both=True, threads=threads)
+    size = len(rows.offsets) - 1
+    if exchange.size == 1:
+        return Shard(like, [0, size], 0, rows, directed=False)
+    kernels = kernels_of("rows", rows.ends)
+    edges = Edges(kernels.owners(rows, rows.ends.dtype, threads=threads), rows.ends, rows.weights)
+    grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
+    bounds = chunk_grains(grains, size, exchange.size)
+    dealt = _dealt_in_slices(exchange, edges, bounds, both=False, threads=threads)
     low, high = bounds[exchange.rank : exchange.rank + 2]
-    rows = kernels_of("rows", edges.source).rows(
-        *dealt,
-        first=low,
-        count=high - low,
-        columns=size,
-        undirected=True,
-        multi="sum",
-        threads=threads,
+    own = kernels.rows(
+        *dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads
     )
-    return Shard(like, bounds, exchange.rank, rows, directed=False)
+    return Shard(like, bounds, exchange.rank, own, directed=False)
 
 
 def _dealt_in_slices(

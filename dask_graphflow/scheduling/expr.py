@@ -150,10 +150,9 @@ def futures_in(layer: dict[Any, Any]) -> list[Any]:
 
 def all_futures(layer: dict[Any, Any], keys: list[Any]) -> bool:
     """Return whether all keys of a layer are those of futures, whose tasks the scheduler knows."""
-    values = [layer.get(key) for key in keys]
-    return all(hasattr(value, "add_done_callback") for value in values) and keys == [
-        value.key for value in values
-    ]
+    values: list[Any] = [layer.get(key) for key in keys]
+    futures = [value for value in values if hasattr(value, "add_done_callback")]
+    return [future.key for future in futures] == list(keys)
 
 
 def bind(futures: Sequence[Any]) -> None:

@@ -206,7 +206,7 @@ class _Program:
         from .membership import joined
 
         plugins.watch_worker()
-        with joined(worker, roster.name, rank, size, self.timeout, self.alone) as (
+        with joined(worker, roster, rank, size, self.timeout, self.alone) as (
             channel,
             members,
         ):

@@ -104,7 +104,7 @@ class Ties:
 
 
 def _in_use(member: Any, tie: Any) -> bool:
-    return member.state != "released" or member.who_wants or member.dependents != {tie}
+    return bool(member.state != "released" or member.who_wants or member.dependents != {tie})
 
 
 def _tie(member: Any) -> str:
