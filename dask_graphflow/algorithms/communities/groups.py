@@ -120,7 +120,7 @@ class Groups(Labels):
             if row:  # only a trace needs these numbers
                 looking = g.frontier(np.flatnonzero(awake))
                 row |= {"frontier": len(looking), "edges": looking.leaving}
-            if g.alone and not g.shard.on_device:  # TODO groups: the device too
+            if g.alone:
                 return self._sweep_alone(draw, awake, within)
             return self._sweep_together(draw, awake, within)
 

@@ -96,8 +96,7 @@ class Level(NamedTuple):
             A group is named by its smallest vertex here.
         """
         assert self.finer is not None
-        has, above = self.holder >= 0, self.g.column(np.iinfo(labels.dtype).max, labels.dtype)
-        combine(self.g, above, self.holder[has], labels[has], "min")
+        above = _smallest(self.g, self.holder, labels)
         return named(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:
@@ -130,11 +129,18 @@ def named(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     labels : array of integers, shape (V_p,)
         The label of each vertex. A vertex with a label below 0 is alone.
     """
-    names, has = g.numbers.copy(), labels >= 0
-    first, labels = labeling.column(np.iinfo(names.dtype).max, names.dtype), labels[has]
-    combine(labeling, first, labels, names[has], "min")
-    names[has] = fetch(labeling, first, labels)
-    return names
+    first = _smallest(labeling, labels, g.numbers)
+    return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
+
+
+def _smallest(g: GraphView, holder: Any, values: Any) -> Any:
+    """Return the smallest value of each owned vertex; `holder` says which vertex has a value, if any."""
+    last = values.dtype.type(np.iinfo(values.dtype).max)
+    smallest = g.column(last, values.dtype)
+    # No array of the values that count, because its size would have to be read from a device.
+    values = np.where(holder < 0, last, values)
+    combine(g, smallest, np.maximum(holder, 0), values, "min")
+    return smallest
 
 
 def first_levels(
