@@ -342,7 +342,9 @@ def sweep(
     if limits is None:
         awake[:] = 0
         cuts = _even(movers, threads)
-        share(lambda i: _wake(rows[:3], labels, order, cuts[i], cuts[i + 1], awake), threads, threads)
+        share(
+            lambda i: _wake(rows[:3], labels, order, cuts[i], cuts[i + 1], awake), threads, threads
+        )
     return int(movers)
 
 
