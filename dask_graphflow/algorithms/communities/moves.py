@@ -13,7 +13,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from ..connected_components import smallest_connected
+from dask_graphflow.operators.connected import smallest_connected
+
 from .groups import Groups
 from .level import Level
 
