@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         # With GPUs, each member needs its own, so there are no members in threads.
         count = options.members
         here = side.Side(
-            count, on_gpu=options.gpu, stack=stack, size=count, pool=0.6, protocol=options.protocol
+            count, on_gpu=options.gpu, stack=stack, size=count, pool=0.4, protocol=options.protocol
         )
         for name in graphs:
             with tempfile.TemporaryDirectory(prefix="graphflow-members-") as folder:

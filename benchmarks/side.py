@@ -103,7 +103,8 @@ class Side:
     stack : ExitStack
         Closes the clusters at the end.
     size : int, optional
-        Number of workers of a cluster; by default as many as members.
+        Number of workers of a cluster for a graph whose build chooses the members; 1 by default. Other
+        graphs have a worker per member.
     **cluster
         The protocol and the pool of clusters on GPUs; see :func:`benchmarks.gpu.cluster`.
     """
@@ -148,7 +149,7 @@ class Side:
         Counting every allocation of a GPU takes time. So on a GPU, the first build measures the bytes and
         the others measure the seconds. On the host, the first build is a warm-up.
         """
-        client = self.client(self._size or members or 1) if processes else None
+        client = self.client(members or self._size or 1) if processes else None
         self.edges(client)
         measures: dict[str, float] = {}
 
@@ -176,7 +177,7 @@ class Side:
         The whole call, the making of the lazy frame and the supersteps have separate seconds. The
         call ends with the computed frame, or without `fetch` with the frame on the workers of a cluster.
         """
-        client = self.client(self._size or members or 1) if processes else None
+        client = self.client(members or self._size or 1) if processes else None
         ask, traced = self._work(name, members, client)
         whole, lazy, steps = [], [], []
         frames: list[Any] = []

@@ -204,6 +204,27 @@ def peeled(kernels, parents, ids):
             assert (kernels.to_host(core) == 1).all()
 
 
+@launches("first_free")
+def numbers_free(kernels, parents, ids):
+    """A clique of more vertices than a warp has bits, and leaves at some of them."""
+    clique, leaves = 1100, 40
+    pairs = np.array([(a, b) for a in range(clique) for b in range(a)])
+    at = np.repeat([3, 4], leaves)
+    more = np.stack([at, clique + np.arange(len(at))], axis=1)
+    source, target = np.concatenate([pairs, more]).astype(ids).T
+    ends = np.concatenate([source, target]), np.concatenate([target, source])
+    size, there = clique + 2 * leaves, kernels.namespace.asarray
+    rows = kernels_of(kernels, "rows").rows(*(there(side) for side in ends), count=size)
+    rows = rows._replace(ends=rows.ends.astype(ids), first=0)
+    order = np.lexsort((np.arange(size), -np.bincount(ends[0], minlength=size)))
+    found = kernels_of(kernels, "order").first_free(rows, there(order.astype(ids)))
+    wanted = np.empty(size, "int32")
+    wanted[order[:clique]] = np.arange(clique)
+    wanted[clique:] = 0
+    wanted[clique : clique + leaves] = 1  # their neighbor comes first of all
+    np.testing.assert_array_equal(kernels.to_host(found), wanted)
+
+
 def oriented_rows(kernels, ids, weight):
     """Return a simple graph's rows of smaller ends, and its edges entering each vertex.
 

@@ -19,6 +19,7 @@ from benchmarks import (
     cugraph,
     first_calls,
     gpu,
+    launches,
     machine,
     memory,
     out_of_core,
@@ -251,6 +252,49 @@ def test_out_of_core_compares_with_the_labels_of_the_host():
     assert out_of_core.expected(edges).tolist() == [0, 0, 0, 1]
 
 
+# Launches
+
+
+def event(kind, start, length, name="kernel"):
+    return {"cat": kind, "ts": start, "dur": length, "name": name}
+
+
+def test_a_device_is_busy_while_anything_runs_on_it():
+    events = [
+        event("kernel", 1_000_000, 500_000, "a"),
+        event("gpu_memcpy", 1_400_000, 200_000),  # overlaps the kernel
+        event("kernel", 2_000_000, 100_000, "b"),
+        event("kernel", 3_000_000, 100_000, "b"),
+        event("cuda_runtime", 0, 9_000_000),
+        {"ph": "M", "name": "process_name"},
+    ]
+    found = launches.activity(reversed(events))
+    assert found["busy"] == pytest.approx(0.8)
+    assert (found["launches"], found["copies"]) == (3, 1)
+    assert [name for name, _ in launches.most_launched(found, 1)] == ["b"]
+    row = {"seconds": [3.0, 1.0, 1.6], "supersteps": 2, **found}
+    assert launches.cells(row) == ["1600.00", "800.00", "50%", "2", "3", "1.5", "1"]
+
+
+@pytest.mark.parametrize("graph", launches.GRAPHS)
+def test_launches_are_counted_in_one_run_of_the_algorithm_alone(graph):
+    made = launches.edges_of(graph, argparse.Namespace(scale=5, side=8))
+    graphs = launches.Graphs(made, 2, lambda frame: frame)
+    watched = []
+
+    def watch(work):
+        watched.append(work)
+        work()
+        return launches.activity([event("kernel", 0, 1)])
+
+    row = launches.measured(graphs, "bfs", 2, watch)
+    assert len(row["seconds"]) == 2
+    _, steps = graphs.graph("bfs").bfs(made.start, trace=True)
+    assert row["supersteps"] == len(steps.compute())
+    assert len(watched) == row["launches"] == 1
+    assert "KeyError" in launches.measured(graphs, "bfs", 1, lambda work: {}["busy"])["failed"]
+
+
 # Comparison with a commit, estimates and soak
 
 
@@ -449,6 +493,7 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
         (["compare", "--base", ".", "--scale", "3"], "--scale 4 or more"),
         (["compare", "--base", ".", "--members", "0"], "--members 1 or more"),
         (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
+        (["launches", "dfs"], "dfs: there are betweenness_centrality, bfs"),
         (["soak", "--workers", "1"], "--workers 2 or more"),
         (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],

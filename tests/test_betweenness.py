@@ -9,10 +9,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, frame
-from shapes import DIFFICULT, ENDS
+from conftest import BACKEND, frame, host_only
+from shapes import DIFFICULT, ENDS, on_members, same, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.betweenness_centrality import dependencies
 from dask_graphflow.operators.priorities import priorities
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -87,6 +88,43 @@ def test_more_paths_than_a_float_can_count(built, members):
         wanted[corners + side] = (last - corners - sides) / sides
     wanted[source] = np.nan
     np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
+
+
+@WAYS
+@pytest.mark.parametrize("members", [3])
+def test_whole_sources_and_levels_give_the_same_bits(built, monkeypatch, directed):
+    # 16**40 paths to the last corner are more than a float counts exactly.
+    edges = pd.concat([squares(40, 16), rmat() + 1000, frame([(680, 1001)])])
+    whole = built(edges, shards=1, directed=directed).betweenness_centrality(k=4).compute()
+    split = built(edges, directed=directed).betweenness_centrality(k=4).compute()
+    monkeypatch.setattr(dependencies, "_are_taken_whole", lambda g, sources: False)
+    levels = built(edges, shards=1, directed=directed).betweenness_centrality(k=4).compute()
+    assert whole.betweenness.gt(0).sum() > 200
+    same(split, whole)
+    same(levels, whole)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_only_several_members_need_a_superstep_per_level(built, members):
+    path = frame([(i, i + 1) for i in range(40)])
+    results = built(path).betweenness_centrality(trace=True)
+    _, steps = traced(results)
+    assert len(steps) == 1 if members == 1 else len(steps) > 40
+
+
+def test_few_sources_are_taken_whole_if_levels_are_small(built, monkeypatch):
+    host_only("a device always takes whole sources")
+    threads, whole = 4, []
+
+    def ask(g):
+        g.threads = threads
+        whole.append(dependencies._are_taken_whole(g, np.arange(1)))
+        monkeypatch.setattr(dependencies, "SMALL", 1)
+        whole.append(dependencies._are_taken_whole(g, np.arange(1)))
+        whole.append(dependencies._are_taken_whole(g, np.arange(threads)))
+
+    on_members(built(rmat(), shards=1), ask)
+    assert whole == [True, False, True]
 
 
 @pytest.mark.slow

@@ -357,7 +357,7 @@ def test_a_push_may_list_a_vertex_twice_if_it_is_not_filtered_exactly(balance, s
     moved, _ = counted(case, balance, np.arange(300), stages=stages, changed=words)
     listed = device.to_host(moved.changed)
     assert set(listed.tolist()) == set(range(300, 307))
-    assert device_advance.count_words(words) == 7
+    assert device_advance.tally(words)[0] == 7
     assert len(listed) > 7 or stages
 
 
@@ -384,7 +384,7 @@ def test_a_pull_stops_at_the_first_hit(balance):
         balance=balance,
         thresholds=(32, 512),
     )
-    assert device_advance.count_words(moved.changed) == 2
+    assert device_advance.tally(moved.changed)[0] == 2
     assert moved.edges < len(case.into.ends)
     if balance == "thread":
         assert moved.edges == 2

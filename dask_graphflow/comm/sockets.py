@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .channel import Aborts, Channel, PeerLost, buffers
+from .channel import Aborts, PeerLost, buffers
 from .connections import Connection
 from .handshake import Contexts, Meeting
 
@@ -56,7 +56,7 @@ class Listener:
         self._secret, self._contexts = secret, ssl
         self._error: BaseException | None = None
 
-    def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Channel:
+    def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Sockets:
         """Connect to all other members, and close the port.
 
         Parameters
@@ -70,7 +70,7 @@ class Listener:
 
         Returns
         -------
-        Channel
+        Sockets
 
         Raises
         ------
@@ -80,7 +80,11 @@ class Listener:
         meeting = Meeting(self._socket, rank, addresses, self._secret, self._contexts)
         with contextlib.closing(self):
             lines = meeting.connect(time.monotonic() + timeout, lambda: self._error)
-        return _Sockets(rank, lines, encrypted=self._contexts is not None)
+        peers = {
+            other: Connection(line, f"graphflow-send-{rank}-{other}")
+            for other, line in lines.items()
+        }
+        return Sockets(rank, peers, encrypted=self._contexts is not None)
 
     def abort(self, error: BaseException) -> None:
         """Make a waiting or later :meth:`connect` raise `error`. Any thread may call this."""
@@ -91,20 +95,20 @@ class Listener:
         self._socket.close()
 
 
-class _Sockets:
-    def __init__(self, rank: int, lines: dict[int, socket.socket], *, encrypted: bool) -> None:
-        self.rank, self.size, self.encrypted = rank, len(lines) + 1, encrypted
+class Sockets:
+    """A :class:`~.channel.Channel` on connections, which :class:`~.links.KeptLinks` may keep afterwards."""
+
+    def __init__(self, rank: int, peers: dict[int, Connection], *, encrypted: bool) -> None:
+        self.rank, self.size, self.encrypted = rank, len(peers) + 1, encrypted
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
-        self._peers = {
-            other: Connection(line, f"graphflow-send-{rank}-{other}")
-            for other, line in lines.items()
-        }
+        self._peers = peers
         self._error: BaseException | None = None
         self._lock = threading.Lock()
         self._aborts = Aborts()
 
     def send(self, to: int, *parts: Any) -> None:
+        """See :meth:`.Channel.send`."""
         if self._error is not None:
             raise self._error
         views = buffers(parts)
@@ -116,6 +120,7 @@ class _Sockets:
         self.bytes_sent += size
 
     def receive(self, source: int) -> memoryview:
+        """See :meth:`.Channel.receive`."""
         if self._error is not None:
             raise self._error
         began = time.perf_counter()
@@ -128,6 +133,7 @@ class _Sockets:
         return message
 
     def abort(self, error: BaseException) -> None:
+        """See :meth:`.Channel.abort`."""
         # The lock prevents an abort during close: a closed socket's number may already be reused.
         with self._lock:
             if self._error is None:
@@ -137,12 +143,15 @@ class _Sockets:
         self._aborts.call()
 
     def narrow(self, size: int) -> None:
+        """See :meth:`.Channel.narrow`."""
         self.size = size
 
     def abort_too(self, end: Callable[[], Any]) -> None:
+        """See :meth:`.Channel.abort_too`."""
         self._aborts.add(end)
 
     def close(self) -> None:
+        """See :meth:`.Channel.close`."""
         if self._error is None:
             for peer in self._peers.values():
                 peer.flush()
@@ -151,3 +160,17 @@ class _Sockets:
         with self._lock:
             for peer in self._peers.values():
                 peer.close()
+
+    def leave(self) -> dict[int, Connection] | None:
+        """Leave the gang. Return the connections, or None if they had to be closed."""
+        try:
+            for peer in self._peers.values():
+                peer.leave()
+            for peer in self._peers.values():
+                peer.flush()
+                peer.check()
+        except OSError:
+            self.close()
+            return None
+        self._aborts.clear()
+        return self._peers

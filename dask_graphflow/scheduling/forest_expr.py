@@ -65,12 +65,13 @@ class ForestReduction(Expr):  # type: ignore[misc]
         "owners",
         "shares",
         "shared",
+        "reason",
     ]
 
     def __str__(self) -> str:
         chains, owners = self.operand("chains"), self.operand("owners")
         sizes = f"{counted(len(chains), 'chain')}, {counted(owners, 'owner')}"
-        return f"{type(self).__name__}({sizes})"
+        return f"{type(self).__name__}({sizes}: tasks, as {self.operand('reason')})"
 
     @property
     def _frames(self) -> list[Any]:
@@ -99,6 +100,42 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         return _Layer(self).build()
+
+
+class ForestGang(Expr):  # type: ignore[misc]
+    """The same result, by a gang: one member per worker hooks, merges and labels.
+
+    It lowers to its only input, the result of the gang. The other operands say what the members do.
+    """
+
+    _parameters: ClassVar = [
+        "frame",
+        "program",
+        "chains",
+        "merges",
+        "owners",
+        "shares",
+        "reason",
+    ]
+
+    def __str__(self) -> str:
+        members = counted(len(self.operand("chains")), "member")
+        return f"{type(self).__name__}({members}: a gang, as {self.operand('reason')})"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"label-{self.deterministic_token}"
+
+    def _lower(self) -> Expr:
+        frame: Expr = self.frame
+        return frame
 
 
 def _later(owners: int) -> list[tuple[int, range]]:

@@ -71,6 +71,18 @@ def gang(title: str, token: str) -> str:
     return f"{title}{GANG}{token}"
 
 
+def ready_name(gang: str) -> str:
+    """Return the name of the tasks that say that the shards of a gang are there.
+
+    Examples
+    --------
+    >>> ready_name(gang("bfs", "0a1b2c"))
+    'bfs-ready-0a1b2c'
+    """
+    title, _, token = gang.rpartition(GANG)
+    return f"{title}-ready-{token}"
+
+
 def is_member(key: Any) -> bool:
     """Say whether a task is a member of a gang.
 
