@@ -25,7 +25,7 @@ class BatchedPull:
     ----------
     g : GraphView
     pull : Pull
-    share : array of float64, shape (V_p,)
+    share : array of float64, shape (n,)
         See :meth:`.Pull.shares`.
     index : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices.
@@ -39,7 +39,8 @@ class BatchedPull:
     """
 
     def __init__(self, g: GraphView, pull: Pull, share: Any, index: Any, batch: range) -> None:
-        self._g, self._layout, self._share = g, pull.layout, pull.take(share)
+        self._g, self._layout, self._share = g, pull.layout, share
+        self._rows = pull.rows
         self._kernels = kernels_of("pull", self._share)
         index, width = pull.take(index), len(batch)
         own = np.flatnonzero((index >= batch.start) & (index < batch.stop))
@@ -92,7 +93,7 @@ class BatchedPull:
         alpha : float
         """
         sums, threads = self._sums, self._g.threads
-        self._kernels.sum_batch(self._layout.rows, self._contributions, sums, threads=threads)
+        self._kernels.sum_batch(self._rows, self._contributions, sums, threads=threads)
         self._totals = self._kernels.apply_batch(
             sums,
             self.rank,
