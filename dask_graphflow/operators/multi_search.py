@@ -30,7 +30,7 @@ from .view import GraphView
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
 DEEP = 8  # number of levels after which a single member may search from each source by itself
-EACH = 16  # bytes per vertex and source: levels, and copies of them
+EACH = 8  # bytes per vertex and source: levels, and copies of them
 REACH = EdgeOp(
     "reach", target="visit_next", signal="visit[src]", slot="or", cond=f"seen[dst] != {ALL}"
 )
