@@ -30,7 +30,7 @@ from .view import GraphView
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
 DEEP = 8  # number of levels after which a single member may search from each source by itself
-EACH = 8  # bytes per vertex and source: levels, and copies of them
+EACH = 8  # bytes per vertex and source: levels, and a copy while a device sorts them
 REACH = EdgeOp(
     "reach", target="visit_next", signal="visit[src]", slot="or", cond=f"seen[dst] != {ALL}"
 )
@@ -128,9 +128,10 @@ def _levels(g: GraphView, own: Any) -> Any:
 
 
 def _add_distances(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
-    levels[levels <= beyond] = 0
-    sums["farness"][:] += levels.sum(axis=0)
-    sums["reaching"][:] += (levels > 0).sum(axis=0)
+    for level in levels:
+        reached = level > beyond
+        sums["farness"][:] += np.where(reached, level, 0)
+        sums["reaching"][:] += reached
 
 
 def _add_inverses(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
