@@ -14,7 +14,10 @@ POOL = 0.85  # of the free memory; kernels, cuGraph's handles and UCX need some 
 ALIGNMENT = 256  # bytes, required by RMM
 MESSAGE = 200  # characters of a peer's error that a table has room for
 INSTALL = 'pip install "dask-graphflow[cuda13]" (or [cuda12], as nvidia-smi says)'
-PEER = "pip install cugraph-cu13 (or -cu12), from NVIDIA's package index"
+ADVICE = {
+    "cugraph": "pip install cugraph-cu13 (or -cu12), from NVIDIA's package index",
+    "torch": "pip install torch, whose profiler reads what the device does from CUPTI",
+}
 
 
 def start(size: int | None = None, *, fixed: bool = True, peer: bool = False) -> int:
@@ -59,7 +62,7 @@ def check(*modules: str) -> None:
     """Raise an error that says what to install, unless all modules can be imported."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
-        advice = PEER if missing == ["cugraph"] else INSTALL
+        advice = ADVICE.get(missing[0], INSTALL) if len(missing) == 1 else INSTALL
         raise UnusableInputError(f"{', '.join(missing)} not installed; {advice}")
 
 

@@ -44,6 +44,7 @@ NOT_ON_GPU = (
     "host_groups.py",
     "host_intersect.py",
     "host_local_rows.py",
+    "host_order.py",
     "host_outbox.py",
     "host_partition.py",
     "host_paths.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 from conftest import GRAPHS, frame
+from shapes import traced
 from test_core_number import apart, rmat
 
 import dask_graphflow as gf
@@ -86,9 +87,16 @@ def test_another_seed_gives_other_colors():
     assert len(colors) == len(seeds)
 
 
-def test_each_edge_is_followed_at_most_three_times_from_each_end():
+def test_a_single_member_colors_all_vertices_in_one_superstep():
     found, steps = gf.greedy_color(frame(rmat()), **ENDS, trace=True)
-    found, steps = found.compute(), steps.compute()
+    graph = nx.Graph((a, b) for a, b in rmat() if a != b)
+    (step,) = steps.compute().to_dict("records")
+    assert (step["frontier"], step["edges"]) == (len(found), 2 * graph.number_of_edges())
+
+
+@pytest.mark.parametrize("members", [3])
+def test_several_members_follow_each_edge_at_most_three_times_from_each_end(built):
+    found, steps = traced(built(rmat(), directed=False).greedy_color(trace=True))
     graph = nx.Graph((a, b) for a, b in rmat() if a != b)
     assert steps.direction.tolist() == ["pull"] + ["push"] * (len(steps) - 1)
     assert steps.edges.sum() == 6 * graph.number_of_edges()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,3 +141,14 @@ def test_a_chain_of_components_needs_few_rounds(order):
     }
     _, steps = gf.strongly_connected_components(frame(chain(orders[order])), **ENDS, trace=True)
     assert len(steps.compute()) < 330
+
+
+def test_an_acyclic_graph_is_only_trimmed(built, monkeypatch):
+    graph = built([(at, at + 1) for at in range(200)])
+    others = []
+    module = importlib.import_module("dask_graphflow.algorithms.strongly_connected_components")
+    for step in ("_take_giant", "_color"):
+        monkeypatch.setattr(module, step, lambda *given: others.append(given))
+    found = graph.strongly_connected_components().compute()
+    assert (found.component == found.vertex).all()
+    assert not others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.graph.numbering import kept_by_all
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -51,9 +52,11 @@ def degree_centrality(g: GraphView) -> Answer:
         return degrees / others if others > 0 else exists.astype("float64")
 
     if not g.directed:
-        loops = g.column(0, "int64")
-        Advance(g, LOOPS, {"loops": loops}).pull(g.everyone())
-        return Answer({"degree_centrality": central(g.degrees + loops)})
+        degrees, (at, loops) = g.degrees, _self_loops(g)
+        if len(at):
+            degrees = degrees.copy()
+            degrees[at] += loops
+        return Answer({"degree_centrality": central(degrees)})
     entering, leaving = g.T.degrees, g.degrees
     return Answer(
         {
@@ -62,3 +65,19 @@ def degree_centrality(g: GraphView) -> Answer:
             "out_degree_centrality": central(leaving),
         }
     )
+
+
+def _self_loops(g: GraphView) -> tuple[Any, Any]:
+    """Return the positions of the vertices with self-loops, and their numbers of self-loops.
+
+    They are cached with the graph.
+    """
+
+    def make() -> tuple[Any, Any]:
+        loops = g.column(0, "int64")
+        Advance(g, LOOPS, {"loops": loops}).pull(g.everyone())
+        at = loops.nonzero()[0]
+        return at, loops[at]
+
+    found: tuple[Any, Any] = kept_by_all(g.shard, g.exchange, "self-loops", make)
+    return found

@@ -1,11 +1,8 @@
 """Greedy coloring: neighbors get different colors, and each vertex the smallest color that is left.
 
-Vertices are colored by descending number of neighbors, and those of equal number in a random order. A
-vertex *waits* for each neighbor that comes before it. All vertices that wait for nobody are colored at
-once [1]_. So the colors are those of a sequential greedy coloring in this order.
-
-A vertex collects the colors of its neighbors as bits of a 64-bit word, its *window*. At first, it stands
-for the colors 0 to 63. When a window is full, the vertex moves it on by 64 colors.
+Vertices are colored by descending number of neighbors, and those of equal number in a random order. The
+operator :func:`.first_free` gives them their colors, which are those of a sequential greedy coloring in
+this order [1]_.
 
 .. [1] M. T. Jones, P. E. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM Journal on Scientific
    Computing 14, 1993.
@@ -15,28 +12,12 @@ for the colors 0 to 63. When a window is full, the vertex moves it on by 64 colo
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.in_order import first_free
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Seed
-
-WINDOW = 64  # colors
-FULL = 2**64 - 1
-
-BEFORE = "degree[src] > degree[dst] or degree[src] == degree[dst] and priority[src] > priority[dst]"
-WAIT = EdgeOp("wait", target="waits", signal=f"1 if {BEFORE} else 0", slot="add")
-RELEASE = EdgeOp("release", target="waits", signal="-1", slot="add")
-INSIDE = f"color[src] >= base[dst] and color[src] - base[dst] < {WINDOW}"
-BIT = f"uint64(1) << uint64(color[src] - base[dst]) if {INSIDE} else uint64(0)"
-USE = EdgeOp("use", target="used", signal=BIT, slot="or")
-COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[dst]")
 
 
 @algorithm(
@@ -73,33 +54,4 @@ def greedy_color(g: GraphView, *, seed: Seed = 0) -> Answer:
     [0, 1, 2, 1]
     """
     g = g.undirected.simple
-    waits, color = g.column(0, "int64"), g.column(-1, "int32")
-    used, base, moved = g.column(0, "uint64"), g.column(0, "int32"), g.column(False, "bool")
-    windows = {"used": used, "base": base, "color": color, "moved": moved}
-    order = {"degree": g.degrees, "priority": priorities(g.ranks, seed)}
-    Advance(g, WAIT, {"waits": waits, **order}, own_changes=True).pull(g.everyone())
-    release = Advance(g, RELEASE, {"waits": waits}, own_changes=True)
-    use, collect = Advance(g, USE, windows, own_changes=True), Advance(g, COLLECT, windows)
-    ready = g.frontier((g.exists & (waits == 0)).nonzero()[0])
-    while ready:
-        at = ready.vertices
-        full = at[used[at] == FULL]
-        while g.all_reduce(sums=(len(full),)).sums[0]:
-            base[full] += WINDOW
-            used[full], moved[full] = 0, True
-            collect.pull(g.everyone())
-            moved[full] = False
-            full = full[used[full] == FULL]
-            use = Advance(g, USE, windows, own_changes=True)  # it does not look for changes
-        color[at] = base[at] + _lowest_zero(used[at])
-        use.push(ready)
-        # Neighbors that have a color wait for less than nobody from now on.
-        released = release.push(ready).vertices
-        ready = g.frontier(released[(waits[released] == 0) & (color[released] < 0)])
-    return Answer({"color": color})
-
-
-def _lowest_zero(words: Any) -> Any:
-    """Return the position of the lowest bit that is 0 in each word."""
-    lowest = ~words & (words + np.uint64(1))
-    return np.frexp(lowest.astype("float64"))[1] - 1
+    return Answer({"color": first_free(g, priorities(g.ranks, seed))})

@@ -86,11 +86,13 @@ def strongly_connected_components(g: GraphView) -> Answer:
     component = g.column(-1, g.index)
     back = g.T
     _trim(g, back.degrees.copy(), component)
-    _trim(back, g.degrees.copy(), component)  # no remaining vertex leads to a trimmed one
-    _take_giant(g, back, component)
-    _trim(g, _entering(g, component), component)
-    _trim(back, _entering(back, component), component)
-    _color(g, back, component)
+    left = int((g.exists & (component < 0)).sum())
+    if g.all_reduce(sums=(left,)).sums[0]:  # otherwise there are no cycles
+        _trim(back, g.degrees.copy(), component)  # no remaining vertex leads to a trimmed one
+        _take_giant(g, back, component)
+        _trim(g, _entering(g, component), component)
+        _trim(back, _entering(back, component), component)
+        _color(g, back, component)
     return Answer({"component": component})
 
 

@@ -279,14 +279,26 @@ class Chain:
         dense: Fragment = self.dense.held
         if not self.loose:
             return dense
-        pieces = [*self.loose]
-        if len(dense.forests[0].parent):
-            with self.dense.alone():
-                pieces.insert(0, dense.numbered())
-        fragment, *rest = pieces[::-1]
-        for piece in rest:
-            fragment = fragment.join(piece)
-        return fragment.sorted()
+        if not self.loose:
+            return dense
+        with self.dense.alone():
+            return joined([dense, *self.loose])
+
+
+def joined(fragments: Sequence[Fragment]) -> Fragment:
+    """Return the union of fragments, either dense or sorted. The forests of the first may be changed."""
+    loose = [one for one in fragments if not one.dense]
+    dense = [one for one in fragments if one.dense]
+    for other in dense[1:]:  # chains of one process share a forest, which is not merged with itself
+        for forest, more in zip(dense[0].forests, other.forests, strict=True):
+            forest.absorb(more)
+    if not loose:
+        return dense[0]
+    pieces = [one.numbered() for one in dense[:1] if len(one.forests[0].parent)] + loose
+    fragment, *rest = pieces[::-1]
+    for piece in rest:
+        fragment = fragment.join(piece)
+    return fragment.sorted()
 
 
 def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:

@@ -58,7 +58,9 @@ COSTS = {
     "eigenvector_centrality": Cost(
         "pulls", CONVERGING, each=1, sparse=10, rows=1.7, copies=1, scratch=90
     ),
-    "greedy_color": Cost("labels", Steps.rounds(3, 0.3), passes=6, rows=1, copies=1, scratch=100),
+    "greedy_color": Cost(
+        "labels", Steps.rounds(3, 0.3), passes=1, step=FUSED, rows=1, copies=1, scratch=80
+    ),
     "harmonic_centrality": Cost(
         "labels", Steps.levels(), passes=4, sparse=80, sources=64, rows=1, scratch=105
     ),

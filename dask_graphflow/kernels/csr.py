@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,3 +59,12 @@ class Light(NamedTuple):
 
     rows: Rows
     middle: Any
+
+
+def most_values(rows: Rows) -> int:
+    """Return how many numbers vertices can have if each takes the first that no earlier neighbor has.
+
+    Each vertex comes after those with more edges. A vertex with the number n has n earlier neighbors, which
+    have at least as many edges as it has itself, so there are at least n * (n + 1) edges.
+    """
+    return math.isqrt(len(rows.ends)) + 1

@@ -19,8 +19,8 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Reached, Rows
-from .host_advance import BATCH, count_words, gather_degrees, sum_words
-from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
+from .host_advance import BATCH, gather_degrees
+from .host_atomics import fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
 # Maximum edges that leave a small frontier: 10 us of work, less than it takes to distribute it to threads.
@@ -35,7 +35,6 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     size = np.uint64(offsets.size - 1)
     at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
-    count = np.int64(0)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         base = np.uint64(first + start)
@@ -64,9 +63,7 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
                 k += one
         following[word] |= hits
         seen[word] |= hits
-        count += np.int64(count_ones(hits))
         start, stop = take(ranges, part, MINI_CHUNK)
-    return count
 
 
 @_compiled
@@ -155,7 +152,7 @@ def bfs_pull(
     depth: int,
     *,
     threads: int = 1,
-) -> int:
+) -> None:
     """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
 
     Parameters
@@ -168,15 +165,9 @@ def bfs_pull(
         Updated in place. The level of new vertices is `depth`.
     depth : int
         The next level.
-
-    Returns
-    -------
-    int
-        Number of new vertices.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-
-    return sum(run(_pull, ranges, rows, frontier, following, reached, depth))
+    run(_pull, ranges, rows, frontier, following, reached, depth)
 
 
 def bfs_push(
@@ -307,12 +298,15 @@ def reach(
         fresh = bfs_push(rows, frontier, reached, depth, threads=threads)
         mark_seen(reached.seen, fresh)
     if names is None:
-        predecessor[fresh] += low
+        if low:
+            predecessor[fresh] += low
     else:
         predecessor[fresh] = names[predecessor[fresh]]
-    mine = fresh < len(degrees)
-    own = fresh[mine]
-    return own, int(degrees[own].sum()), np.sort(fresh[~mine])
+    own, mirrors = fresh, fresh[:0]
+    if len(reached.level) > len(degrees):
+        mine = fresh < len(degrees)
+        own, mirrors = fresh[mine], np.sort(fresh[~mine])
+    return own, int(degrees[own].sum()), mirrors
 
 
 def take_offers(
@@ -349,8 +343,3 @@ def take_offers(
     vertices = vertices[now]
     predecessor[vertices] = np.minimum(predecessor[vertices], offers[now])
     return fresh, int(degrees[fresh].sum())
-
-
-def tally(words: np.ndarray, rows: Rows, degrees: np.ndarray) -> tuple[int, int]:
-    """Return the number of vertices in a bitmap, and of the edges in their rows."""
-    return count_words(words), int(sum_words(words, degrees))

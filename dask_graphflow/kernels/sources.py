@@ -85,6 +85,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("write_words", 1),
         *_instances("gather_degrees", 1),
         *_instances("uniquify", 1),
+        "tally",
+        *_instances("sum_degrees", 1),
     ),
     "search.cu": (
         *_instances("bfs_pull", 1),
@@ -95,7 +97,6 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("bfs_run_weightless", _IDS, _FLOATS),
         *_instances("part_found", 1),
         *_instances("take_offers", 1),
-        "tally",
     ),
     "pull.cu": (
         *_each("sum_contributions", _IDS, _FLOATS),
@@ -121,16 +122,27 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
+    "betweenness.cu": _instances("dependencies", 1),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
+    "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),
         *_each("some_groups", _IDS, _RULES),
         *_each("many_groups", _IDS, _RULES),
     ),
+    "sweep.cu": _each("sweep", _IDS, ("true", "false")),
+    "between.cu": (
+        *_instances("list_members", 1),
+        *_instances("sum_between", 1),
+        *_instances("copy_rows", 1),
+        *_instances("weight_between", 1),
+        *_instances("edges_inside", 1),
+    ),
     "intersect.cu": (
         *_instances("triangles", 1),
         *_instances("credit", 1),
         *_instances("lose", 2),
+        *_instances("settle", 1),
         *_instances("common", 1),
     ),
     "sample.cu": (

@@ -18,6 +18,7 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import in_fixed_point
 
 from .advance import Advance
+from .direction import Direction
 from .view import Frontier, GraphView
 
 BITS = 63  # every sum is below 2**63 as a whole number
@@ -60,6 +61,12 @@ class FloatSums:
             unit = self._units(self._find.push(frontier))
             self._add.push(frontier)
             return self._added(*unit)
+
+    def push_on(
+        self, frontier: Frontier, rule: Direction, most: int | None = None
+    ) -> tuple[Frontier, int]:
+        """Push one superstep; see :meth:`.Advance.push_on`."""
+        return self.push(frontier), 1
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""

@@ -1,0 +1,103 @@
+"""In order: vertices take values one after another, each after its neighbors that come before it.
+
+A single member visits its vertices in one call. Several members give values to all vertices at once that
+*wait* for nobody, because all neighbors before them have values [1]_. Both give the same values.
+
+A vertex collects the values of its neighbors as bits of a 64-bit word, its *window*. At first, it stands
+for the values 0 to 63. When a window is full, the vertex moves it on by 64 values.
+
+.. [1] M. T. Jones, P. E. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM Journal on Scientific
+   Computing 14, 1993.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.graph.hubs import inverse
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.programs.edge_op import EdgeOp
+
+from .advance import Advance
+from .view import GraphView
+
+WINDOW = 64  # values
+FULL = 2**64 - 1
+
+BEFORE = "degree[src] > degree[dst] or degree[src] == degree[dst] and priority[src] > priority[dst]"
+WAIT = EdgeOp("wait", target="waits", signal=f"1 if {BEFORE} else 0", slot="add")
+RELEASE = EdgeOp("release", target="waits", signal="-1", slot="add")
+INSIDE = f"value[src] >= base[dst] and value[src] - base[dst] < {WINDOW}"
+BIT = f"uint64(1) << uint64(value[src] - base[dst]) if {INSIDE} else uint64(0)"
+USE = EdgeOp("use", target="used", signal=BIT, slot="or")
+COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[dst]")
+
+
+def first_free(g: GraphView, priority: Any) -> Any:
+    """Give each vertex, in an order, the smallest number that no neighbor before it has.
+
+    Vertices with more edges come first, and among vertices with as many edges, those of a higher priority.
+    All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+        A simple and undirected graph.
+    priority : array of int64, shape (V_p,)
+        A different one for each vertex of all members.
+
+    Returns
+    -------
+    array of int32, shape (V_p,)
+        -1 for positions that are not vertices.
+    """
+    if not g.alone:
+        return _together(g, priority)
+    rows = g.local("out").rows
+    with g.superstep("push", g.count, len(rows.ends)):
+        values = kernels_of("order", rows.ends).first_free(rows, _order(g, priority))
+    values[~g.exists] = -1
+    return values
+
+
+def _order(g: GraphView, priority: Any) -> Any:
+    """Return the positions in order, if there is a single member."""
+    order = np.argsort(priority)[::-1]
+    ends = g.local("out").rows.ends
+    labels = kernels_of("rows", ends).degree_labels(g.degrees[order])
+    return order[inverse(labels)].astype(ends.dtype)
+
+
+def _together(g: GraphView, priority: Any) -> Any:
+    waits, value = g.column(0, "int64"), g.column(-1, "int32")
+    used, base, moved = g.column(0, "uint64"), g.column(0, "int32"), g.column(False, "bool")
+    windows = {"used": used, "base": base, "value": value, "moved": moved}
+    order = {"degree": g.degrees, "priority": priority}
+    Advance(g, WAIT, {"waits": waits, **order}, own_changes=True).pull(g.everyone())
+    release = Advance(g, RELEASE, {"waits": waits}, own_changes=True)
+    use, collect = Advance(g, USE, windows, own_changes=True), Advance(g, COLLECT, windows)
+    ready = g.frontier((g.exists & (waits == 0)).nonzero()[0])
+    while ready:
+        at = ready.vertices
+        full = at[used[at] == FULL]
+        while g.all_reduce(sums=(len(full),)).sums[0]:
+            base[full] += WINDOW
+            used[full], moved[full] = 0, True
+            collect.pull(g.everyone())
+            moved[full] = False
+            full = full[used[full] == FULL]
+            use = Advance(g, USE, windows, own_changes=True)  # it does not look for changes
+        value[at] = base[at] + _lowest_zero(used[at])
+        use.push(ready)
+        # Neighbors that have a value wait for less than nobody from now on.
+        released = release.push(ready).vertices
+        ready = g.frontier(released[(waits[released] == 0) & (value[released] < 0)])
+    return value
+
+
+def _lowest_zero(words: Any) -> Any:
+    """Return the position of the lowest bit that is 0 in each word."""
+    lowest = ~words & (words + np.uint64(1))
+    return np.frexp(lowest.astype("float64"))[1] - 1
