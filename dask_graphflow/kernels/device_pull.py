@@ -16,7 +16,7 @@ from .csr import Rows
 from .device import namespace as cupy
 from .device_scores import RunningTotals
 from .fixed_point import HIGH, SUM
-from .launching import NULL, launch, launch_resident
+from .launching import NULL, launch, launch_resident, read
 from .sources import instance
 
 ONE = 2.0**62
@@ -145,8 +145,7 @@ def apply_batch(
             np.float64(damping),
             totals,
         )
-    host_totals: np.ndarray = totals.get()
-    return host_totals
+    return read(totals)
 
 
 def floats(weights: Any) -> Any:
