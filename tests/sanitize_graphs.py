@@ -272,7 +272,7 @@ def searched(kernels, parents, ids):
             state = Reached(seen, before, level), depth
             if way == "near":
                 how = {"levels": VERTICES, "dense": (0, 0, False)}
-                frontier, sizes, _ = search.bfs_near(out, frontier, *state, **how)
+                frontier, _, sizes, _ = search.bfs_near(out, frontier, *state, **how)
                 depth += len(sizes) - 1
             elif way == "push":
                 frontier = search.bfs_push(out, frontier, *state)
