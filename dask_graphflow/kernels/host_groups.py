@@ -341,7 +341,10 @@ def sweep(
         movers = _apply(labels, masses, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
-        _wake(rows[:3], labels, order, 0, movers, awake)
+        cuts = _even(movers, threads)
+        share(
+            lambda i: _wake(rows[:3], labels, order, cuts[i], cuts[i + 1], awake), threads, threads
+        )
     return int(movers)
 
 
@@ -495,10 +498,15 @@ def weight_between(rows: Rows, labels: np.ndarray, *, threads: int = 1) -> int:
     """
     count = len(rows.offsets) - 1
     parts = threads if len(rows.ends) >= SMALL else 1
-    cuts = [count * part // parts for part in range(parts + 1)]
+    cuts = _even(count, parts)
     return sum(
         share(lambda part: int(_between(rows[:3], labels, *cuts[part : part + 2])), parts, parts)
     )
+
+
+def _even(count: int, parts: int) -> list[int]:
+    """Return the bounds of parts of equal size."""
+    return [count * part // parts for part in range(parts + 1)]
 
 
 @_compiled

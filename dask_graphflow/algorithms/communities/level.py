@@ -83,7 +83,7 @@ class Level(NamedTuple):
         return Level(coarser, weights, mass, self.factor, room, self, holder[: g.owned])
 
     def from_finer(self, labels: Any) -> Any:
-        """Return labels for the vertices here, each of which lies in one group of the finer level.
+        """Return labels for the vertices here, each of which is a part of a group of the finer level.
 
         Parameters
         ----------
