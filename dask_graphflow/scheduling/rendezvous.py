@@ -89,8 +89,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
 
     def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
         """Tie the members of the gangs in a new graph to each other, and place them."""
-        every = (scheduler.tasks[key] for key in tasks)
-        members = {task.key[0]: task for task in every if roster_of(task.run_spec) is not None}
+        new = [task for key in tasks if (task := scheduler.tasks[key]).state == "released"]
+        members = {task.key[0]: task for task in new if roster_of(task.run_spec) is not None}
         for one in members.values():
             _place(scheduler, self._ties.tie(one))
 
