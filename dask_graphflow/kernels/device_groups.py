@@ -82,7 +82,7 @@ def best_groups(
     sizes = cupy.zeros(4, "int64")
     kernel = instance("few_groups", dtype, rule)
     launch(kernel, count, groups, np.uint64(count), some, many, sizes)
-    in_shared, in_memory, largest, _ = sizes.get().tolist()
+    in_shared, in_memory, largest, _ = read(sizes).tolist()
     if in_shared:
         blocks = min(in_shared, 8 * attribute("MultiProcessorCount"))
         kernel = instance("some_groups", dtype, rule)

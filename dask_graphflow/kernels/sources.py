@@ -142,6 +142,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("triangles", 1),
         *_instances("credit", 1),
         *_instances("lose", 2),
+        *_instances("settle", 1),
         *_instances("common", 1),
     ),
     "sample.cu": (
