@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import gc
-import inspect
 import json
 import statistics
 import tempfile
@@ -20,9 +18,10 @@ import numpy as np
 import pandas as pd
 
 import dask_graphflow as gf
-from dask_graphflow.runtime.algorithm import ALGORITHMS, ask
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 from . import compare, gpu, report
+from .algorithms.ours import call_with
 from .errors import UnusableInputError
 from .inputs import Edges
 from .required import options_for
@@ -124,9 +123,8 @@ class Graphs:
         return self._built[key]
 
     def options(self, function: str) -> dict[str, Any]:
-        """Return all options of a function, with its defaults."""
-        parameters = list(inspect.signature(ALGORITHMS[function].run).parameters.values())[1:]
-        given = {one.name: one.default for one in parameters} | self._options.get(function, {})
+        """Return the options of a function."""
+        given = self._options.get(function, {})
         return {
             name: self._put(value) if isinstance(value, pd.DataFrame) else value
             for name, value in given.items()
@@ -171,7 +169,6 @@ def measured(graphs: Graphs, function: str, repeat: int, watch: Watch) -> dict[s
     """
     declared, seconds, row = ALGORITHMS[function], list[float](), dict[str, Any]()
 
-    @functools.wraps(declared.run)
     def timed(g: Any, **options: Any) -> Any:
         before, began = g.exchange.superstep_count, time.perf_counter()
         answer = declared.run(g, **options)
@@ -180,7 +177,6 @@ def measured(graphs: Graphs, function: str, repeat: int, watch: Watch) -> dict[s
         row["supersteps"] = g.exchange.superstep_count - before
         return answer
 
-    @functools.wraps(declared.run)
     def watched(g: Any, **options: Any) -> Any:
         answers = []
         row.update(watch(lambda: (answers.append(declared.run(g, **options)), wait(g))))
@@ -191,7 +187,7 @@ def measured(graphs: Graphs, function: str, repeat: int, watch: Watch) -> dict[s
             graph, options = graphs.graph(function), graphs.options(function)
 
             def call(work: Callable[..., Any]) -> None:
-                ask(graph._shards, work, **options).compute()
+                call_with(graph, function, options, work)
 
             call(timed)
             seconds.clear()

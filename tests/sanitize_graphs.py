@@ -214,7 +214,7 @@ def pushed_on(kernels, parents, ids):
     levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
     levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
     stop = After(
-        ("low", "when"), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
+        ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
     )
     degrees = out.offsets[1:] - out.offsets[:-1]
     size = int(degrees[start])
@@ -429,7 +429,7 @@ def scored(kernels, parents, ids):
             high, low = totals.read()[CHANGES].tolist()
             coarse, fine = units(1.0, VERTICES)
             np.testing.assert_allclose(high * coarse + low * fine, (1 - wanted).sum(), rtol=1e-12)
-        totals.write(np.array([int(whole.sum()), 0, 0, 0, 0, 0]))
+        totals.write(np.array([int(whole.sum()), *[0] * 6]))
         scores.scale(there(whole.copy()), old, wide, squares, 0.0, 1.0, 1.0, VERTICES, totals)
         np.testing.assert_array_equal(kernels.to_host(old), whole / whole.sum())
 

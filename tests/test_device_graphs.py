@@ -35,7 +35,13 @@ pytestmark = pytest.mark.gpu
 cupy = cupy_or_skip()
 cudf = pytest.importorskip("cudf")
 
-from dask_graphflow.kernels import device_buckets, device_groups, device_search  # noqa: E402
+from dask_graphflow.kernels import (  # noqa: E402
+    device_buckets,
+    device_groups,
+    device_scores,
+    device_search,
+    launching,
+)
 
 RNG = np.random.default_rng(11)
 
@@ -314,3 +320,28 @@ def test_tables_in_memory_are_used_again(monkeypatch, less, weighted):
     monkeypatch.setattr(device_groups, "cupy", Scarce(1 << 8))
     with pytest.raises(MemoryError):
         device_groups.best_groups([there], cupy.asarray(labels), tables={})
+
+
+# Per iteration. The sums along edges are one of them.
+LAUNCHES = {"pagerank": 2, "hits": 4, "katz_centrality": 3, "eigenvector_centrality": 3}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch, name):
+    edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
+    graph = gf.Graph(edges, source="a", target="b").persist()
+    launched, read = [], []
+    launch, totals = launching.launch_blocks, device_scores.RunningTotals.read
+    monkeypatch.setattr(launching, "launch_blocks", lambda *a: [launched.append(a[0]), launch(*a)])
+    monkeypatch.setattr(
+        device_scores.RunningTotals, "read", lambda self: [read.append(self), totals(self)][1]
+    )
+
+    def taken(most):
+        launched.clear(), read.clear()
+        options = {"max_iter": most, "tol": 1e-30, "fail_on_nonconvergence": False}
+        getattr(graph, name)(**options).compute()
+        return np.array([len(launched), len(read)])
+
+    taken(1)
+    assert (taken(5) - taken(2)).tolist() == [3 * LAUNCHES[name], 3]

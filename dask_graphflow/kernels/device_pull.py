@@ -15,12 +15,18 @@ import numpy as np
 from .csr import Rows
 from .device import namespace as cupy
 from .device_scores import RunningTotals
+from .fixed_point import HIGH, SUM
 from .launching import NULL, launch, launch_resident
 from .sources import instance
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
+
+
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support, so that each pull need not convert them."""
+    return rows if rows.weights is None else rows._replace(weights=floats(rows.weights))
 
 
 def sum_contributions(
@@ -35,9 +41,8 @@ def sum_contributions(
         kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
         launch(kernel, items, *before, *after)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, weights.dtype)
-        launch(kernel, items, *before, weights, *after)
+        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
+        launch(kernel, items, *before, rows.weights, *after)
 
 
 def row_totals(rows: Rows) -> Any:
@@ -62,7 +67,7 @@ def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tup
         share_out,
         counts.now,
     )
-    unfit, sinks = counts.read()[:2].tolist()
+    unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
     return unfit, sinks
 
 
@@ -109,9 +114,10 @@ def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> 
         kernel = instance("sum_batch", rows.ends.dtype)
         launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted_batch", rows.ends.dtype, weights.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, weights, count, contribution, width, sums)
+        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
+        launch(
+            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
+        )
 
 
 def apply_batch(

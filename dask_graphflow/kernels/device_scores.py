@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .device import namespace as cupy
-from .fixed_point import SLOTS, units
+from .fixed_point import HIGH, LOW, SLOTS, SUM, units
 from .launching import launch_resident
 from .sources import instance
 
@@ -62,7 +62,7 @@ def total(values: Any, bound: float, count: int, *, threads: int = 1) -> tuple[i
         *map(np.float64, units(bound, count)),
         totals.now,
     )
-    wrong, high, low = totals.read()[:3].tolist()
+    wrong, high, low = totals.read()[[SUM, HIGH, LOW]].tolist()
     return high, low, wrong
 
 

@@ -123,6 +123,11 @@ def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals,
                 dangling[j] += np.int64(now[j] * CHANGE)
 
 
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support: on the host, all types of weights."""
+    return rows
+
+
 def sum_contributions(
     rows: Rows,
     contribution: np.ndarray,

@@ -92,7 +92,8 @@ class Advance:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
-        self._own_changes = own_changes and self._before is None and after is None
+        self._own_changes = own_changes and self._before is None
+        self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
         if after is not None:
@@ -172,8 +173,9 @@ class Advance:
                 )
                 if len(done):
                     self.supersteps += len(done)
-                    rule.pushed(*done.T)
-                    g.fused("push", *done.T, time.perf_counter() - began)
+                    sizes, edges = done.T
+                    rule.pushed(sizes, edges)
+                    g.fused("push", sizes, edges, time.perf_counter() - began)
                     own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
                     return Frontier(own, len(vertices), leaving), len(done)
         return self.push(frontier), 1

@@ -186,10 +186,10 @@ class Roster:
         return Task((self.name, rank), like.func, self.shard(rank), like.args[1], self, rank)
 
 
-def roster_of(task: Task) -> Roster:
-    """Return the roster of a member's task."""
-    roster: Roster = task.args[2]
-    return roster
+def roster_of(task: Any) -> Roster | None:
+    """Return the roster of a member's task; None for any other task."""
+    rosters = [one for one in getattr(task, "args", ()) if isinstance(one, Roster)]
+    return rosters[0] if rosters else None
 
 
 class Gang(Expr):  # type: ignore[misc]

@@ -40,6 +40,7 @@ class BatchedPull:
 
     def __init__(self, g: GraphView, pull: Pull, share: Any, index: Any, batch: range) -> None:
         self._g, self._layout, self._share = g, pull.layout, share
+        self._rows = pull.rows
         self._kernels = kernels_of("pull", self._share)
         index, width = pull.take(index), len(batch)
         own = np.flatnonzero((index >= batch.start) & (index < batch.stop))
@@ -92,7 +93,7 @@ class BatchedPull:
         alpha : float
         """
         sums, threads = self._sums, self._g.threads
-        self._kernels.sum_batch(self._layout.rows, self._contributions, sums, threads=threads)
+        self._kernels.sum_batch(self._rows, self._contributions, sums, threads=threads)
         self._totals = self._kernels.apply_batch(
             sums,
             self.rank,
