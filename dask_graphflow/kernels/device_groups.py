@@ -11,7 +11,16 @@ import numpy as np
 from . import joined
 from .csr import Rows
 from .device import namespace as cupy
-from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang, read
+from .launching import (
+    NULL,
+    attribute,
+    gang_blocks,
+    launch,
+    launch_blocks,
+    launch_gang,
+    launch_resident,
+    read,
+)
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -123,19 +132,19 @@ def sweep(
     kernel = instance("sweep", dtype, "false" if within is None else "true")
     blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
     if room.get("offsets") is not rows.offsets:
-        room["offsets"], room["longest"] = rows.offsets, int(cupy.diff(rows.offsets).max())
+        room["offsets"], room["longest"] = rows.offsets, int(read(cupy.diff(rows.offsets).max()))
     tables = _tables_for(room, room["longest"], count, blocks, dtype)
     order, best, movers, alone = _lists(room, count, dtype)
     ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
     ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
     sides = rows.offsets, ends, weights, None, None, None
-    arrays = *sides, order, labels, mass, load, within, alone, best
-    groups = np.array((_pointers(*arrays), factor), _GROUPS)
-    arrays = awake, labels, load, order, movers, alone
-    about = np.array((*_pointers(ranks), count, seed, _pointers(*arrays), tables), _SWEEP)
+    arrays = _pointers(*sides, order, labels, mass, load, within, alone, best)
+    groups = np.array((arrays, factor), _GROUPS)
+    arrays = _pointers(awake, labels, load, order, movers, alone)
+    about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
     launch_gang(kernel, groups, about, progress, blocks=blocks)
-    return int(progress[0])
+    return int(read(progress[:1])[0])
 
 
 def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
@@ -162,16 +171,17 @@ def _tables_for(
 def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) -> list[int]:
     """Return up to `count` empty tables, kept in `room`; for joint ones, also their turns."""
     dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
-    if slots and len(room.get((name, dtype), ([],))[0]) < count * slots:
+    if slots and ((name, dtype) not in room or len(room[name, dtype][0]) < count * slots):
         room.pop((name, dtype), None)
         fitting = max(1, ROOM // (slots * sum(one.itemsize for one in dtypes)))
         _, (keys, sums, used) = _tables(min(count, fitting), slots, dtypes)
         keys.fill(-1)
         sums.fill(0)
         room[name, dtype] = keys, sums, used
-    arrays = room[name, dtype] if slots else (None, None, None)
-    count = min(count, len(arrays[0]) // slots) if slots else 0
-    made = [*_pointers(*arrays), count, slots]
+    made = [0, 0, 0, 0, 0]
+    if slots:
+        count = min(count, len(room[name, dtype][0]) // slots)
+        made = [*_pointers(*room[name, dtype]), count, slots]
     if name == "joint":
         room["turns"] = cupy.zeros((max(1, count), 3), "uint32")
         made += _pointers(room["turns"])
@@ -197,21 +207,21 @@ def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Ro
     work = [cupy.empty(count, dtype), offsets, cupy.empty(blocks, "int64")]
     most = min(total, PAIRS + min(longest, count))
     work += cupy.empty(most, dtype), cupy.empty(most, "int64")
-    ends, room = rows.ends.astype(dtype, copy=False), {}
+    ends = rows.ends.astype(dtype, copy=False)
+    room: dict[Any, Any] = {}
     arrays = _pointers(rows.offsets, ends, rows.weights, number, *members, *work)
-    pieces: list[list[Any]] = [[], []]
-    done = 0
+    new_ends, new_weights, done = [], [], 0
     for low, high in itertools.pairwise(cuts):
         between = np.array((arrays, _tables_for(room, longest, count, blocks, dtype)), _BETWEEN)
         part = between, np.uint64(low), np.uint64(high)
         launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks)
-        size, done = int(offsets[high]) - done, int(offsets[high])
-        columns = cupy.empty(size, dtype), cupy.empty(size, "int64")
-        launch(instance("copy_rows", dtype), size // EACH, *part, *columns)
-        for piece, column in zip(pieces, columns, strict=True):
-            piece.append(column)
-    del work, room, columns, column
-    return Rows(offsets, *map(joined, pieces), 0)
+        size = int(read(offsets[high : high + 1])[0]) - done
+        done += size
+        new_ends.append(cupy.empty(size, dtype))
+        new_weights.append(cupy.empty(size, "int64"))
+        launch(instance("copy_rows", dtype), size // EACH, *part, new_ends[-1], new_weights[-1])
+    del work, room
+    return Rows(offsets, joined(new_ends), joined(new_weights), 0)
 
 
 def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
@@ -241,8 +251,8 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
         arrived,
     )
     launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
-    total, largest = bounds[count:].tolist()
-    return [members, first, begins, bounds[: count + 1]], total, largest
+    total, longest = read(bounds[count:]).tolist()
+    return [members, first, begins, bounds[: count + 1]], total, longest
 
 
 def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
@@ -252,8 +262,8 @@ def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
         weights = NULL if rows.weights is None else rows.weights
         size = np.uint64(len(rows.offsets) - 1)
         kernel = instance("weight_between", labels.dtype)
-        launch(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
-    return int(total[0])
+        launch_resident(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
+    return int(read(total)[0])
 
 
 def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
@@ -276,4 +286,5 @@ def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
             target,
             count,
         )
-    return source[: int(count[0])], target[: int(count[0])]
+    found = int(read(count)[0])
+    return source[:found], target[:found]
