@@ -32,7 +32,7 @@ ROOM = 1 << 31
 PER_BLOCK, PER_TABLE = 1 << 10, 1 << 14
 PARTS = 64  # of an item with a joint table, at most
 # As in cuda/sweep.cu and cuda/between.cu: the numbers of a sweep's and of a sum's progress.
-PROGRESS, SUMMING = 2 + 2 * 8 * 5, 1 + 2 * 4
+PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
 BUSY = 1 << 12  # edges that keep a block of a gang busy
 EACH = 8  # edges per thread of other launches
 PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied to their rows
@@ -144,7 +144,7 @@ def sweep(
     about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
     launch_gang(kernel, groups, about, progress, blocks=blocks)
-    return int(read(progress[:1])[0])
+    return int(read(progress[:2]).sum())
 
 
 def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
