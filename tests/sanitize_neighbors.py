@@ -90,7 +90,7 @@ def swept(kernels, parents, ids):
     assert moved == len(wanted) > 0
 
 
-@launches("list_members", "sum_between", "weight_between", "edges_inside")
+@launches("list_members", "sum_between", "copy_rows", "weight_between", "edges_inside")
 def grouped_edges(kernels, parents, ids):
     """Sums of the weights between few large groups, and between many groups; edges inside groups."""
     groups, asarray = kernels_of(kernels, "groups"), kernels.namespace.asarray

@@ -121,6 +121,33 @@ def test_persisted_edges_are_one_gang(client, kind, options, reason):
     same(labels.compute(), gf.connected_components(edges, **ENDS, **alone).compute())
 
 
+def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):
+    """A member would need all of them in memory at once."""
+    edges = on_backend(partitioned(frame([(i, i + 1) for i in range(1000)]), 18)).persist()
+    wait(edges)
+    mortal.run(spill)
+    mortal.run(beat)
+    labels = gf.connected_components(edges, **ENDS)
+    assert "tasks, as a worker has spilled data to disk" in str(labels.expr)
+    homes = mortal.who_has(futures_of(edges))
+    held = [sum(home in workers for workers in homes.values()) for home in addresses(homes)]
+    graph = dict(labels.optimize().__dask_graph__())
+    hooks = sum(str(key[0]).startswith("hook") for key in graph)
+    assert hooks == sum(-(-n // 4) for n in held)
+    # Nothing hands a partition on: hooks depend on what was persisted.
+    assert sum(key in homes for key in graph) == 18
+    assert as_dict(labels.compute())[1000] == 0
+
+
+def spill(dask_worker):
+    while dask_worker.data.fast:
+        dask_worker.data.evict()
+
+
+async def beat(dask_worker):
+    await dask_worker.heartbeat()
+
+
 def addresses(homes):
     return sorted({worker for workers in homes.values() for worker in workers})
 

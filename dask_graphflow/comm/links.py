@@ -1,8 +1,8 @@
 """Links: the connections between the members of a gang, kept for further runs on the same shards.
 
 Joining through Dask's scheduler and connecting take longer than many runs. Members that still have the
-connections of an earlier run agree over these connections: member 0 names the run, and begins when all
-others have said yes, which takes 30 us. Anything unusual ends the connections, and the members join through
+connections of an earlier run agree over these connections, which takes 50 us: member 0 names the run, and
+all begin when all others have said yes. Anything unusual ends the connections, and the members join through
 the scheduler. This happens if a member has no links that are idle, a connection is broken, member 0 names
 another run, or a member is late.
 """
@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .connections import Connection
 from .sockets import Sockets
 
 PATIENCE = 0.05  # seconds to wait for the other members, before joining through the scheduler
@@ -24,19 +23,24 @@ Key = tuple[tuple[Any, ...], int]
 
 
 class Links:
-    """The connections of a member to all others, between two runs.
+    """The connections of a member to all others, for one run after another.
 
-    Attributes
+    Parameters
     ----------
+    shards : sequence of keys
+        The shards of all members.
+    id : str
+        The same for all members.
     members : int
         The number of members in this process.
+    sockets : Sockets
+        The channel of the first run.
     """
 
-    def __init__(
-        self, rank: int, peers: dict[int, Connection], *, encrypted: bool, members: int
-    ) -> None:
-        self.members = members
-        self._rank, self._peers, self._encrypted = rank, peers, encrypted
+    def __init__(self, shards: Sequence[Any], id: str, members: int, sockets: Sockets) -> None:
+        self.key: Key = tuple(shards), sockets.rank
+        self.id, self.members = id, members
+        self._peers, self._encrypted = sockets.peers, sockets.encrypted
 
     def lead(self, run: str) -> Sockets | None:
         """Name the run, as member 0. Return a channel once all others have agreed, otherwise None."""
@@ -46,10 +50,12 @@ class Links:
                 peer.send([memoryview(run.encode())])
             for peer in self._peers.values():
                 peer.receive(max(0.0, deadline - time.monotonic()))
+            for peer in self._peers.values():
+                peer.send([memoryview(b"go")])
         except OSError:
             self.close()
             return None
-        return self._channel()
+        return self.channel()
 
     def follow(self) -> str | None:
         """Return the name of the next run, as member 0 says it, or None."""
@@ -60,14 +66,18 @@ class Links:
             return None
 
     def agree(self) -> Sockets | None:
-        """Say yes to the run that member 0 has named. Return a channel if member 0 still waits."""
+        """Say yes to the run that member 0 has named. Return a channel if all others do too."""
         try:
-            self._peers[0].check()
             self._peers[0].send([memoryview(b"yes")])
+            self._peers[0].receive(PATIENCE)
         except OSError:
             self.close()
             return None
-        return self._channel()
+        return self.channel()
+
+    def channel(self) -> Sockets:
+        """Return a channel for the next run, to which all members have agreed."""
+        return Sockets(self.key[1], self._peers, encrypted=self._encrypted)
 
     def broken(self) -> bool:
         """Say whether a connection is known to be broken."""
@@ -85,23 +95,19 @@ class Links:
         for peer in self._peers.values():
             peer.close()
 
-    def _channel(self) -> Sockets:
-        return Sockets(self._rank, self._peers, encrypted=self._encrypted)
-
 
 class KeptLinks:
     """The links that a process keeps: at most one set that is idle, per member."""
 
     def __init__(self) -> None:
         self._idle: dict[Key, Links] = {}
-        self._named: dict[
-            tuple[Key, str], Links
-        ] = {}  # the member of the named run is not here yet
+        # Those on which member 0 has named a run whose member is not here yet.
+        self._named: dict[tuple[Key, str], Links] = {}
         self._followed: set[Key] = set()  # a thread waits to hear the name of the next run
         self._changed = threading.Condition()
 
-    def take(self, shards: Sequence[Any], rank: int, run: str) -> tuple[Sockets, int] | None:
-        """Return a channel for a run, and the number of members in this process.
+    def take(self, shards: Sequence[Any], rank: int, run: str) -> tuple[Links, Sockets] | None:
+        """Agree on a run with the other members. Return the links that it uses, and a channel.
 
         Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`.
         """
@@ -110,32 +116,37 @@ class KeptLinks:
         if links is None:
             return None
         channel = links.agree() if rank else links.lead(run)
-        return None if channel is None else (channel, links.members)
+        return None if channel is None else (links, channel)
 
-    def keep(
-        self, shards: Sequence[Any], channel: Sockets, members: int, wanted: Callable[[], bool]
-    ) -> None:
+    def held(self, shards: Sequence[Any], rank: int) -> Links | None:
+        """Return the idle links of a member, if there are any, and leave them idle."""
+        return self._idle.get((tuple(shards), rank))
+
+    def resume(self, links: Links) -> bool:
+        """Take links on which a run was agreed in another way; return whether they are still idle."""
+        with self._changed:
+            still = self._idle.get(links.key) is links
+            if still:
+                del self._idle[links.key]
+            return still
+
+    def keep(self, links: Links, channel: Sockets, wanted: Callable[[], bool]) -> None:
         """Leave a gang, as :meth:`.Channel.close` does, and keep its connections for another run.
 
         Parameters
         ----------
-        shards : sequence of keys
-            The shards of all members.
+        links : Links
         channel : Sockets
-        members : int
-            The number of members in this process.
+            The channel of the run that has ended.
         wanted : callable
             Says whether this member's shard is still in memory. Otherwise the connections are closed.
         """
-        key = tuple(shards), channel.rank
-        peers = channel.leave()
-        if peers is None:
+        if not channel.leave():
             return
-        links = Links(channel.rank, peers, encrypted=channel.encrypted, members=members)
         with self._changed:
             old = self._removed(self._named, lambda _, links: links.broken())
-            if wanted() and key not in self._idle:
-                self._idle[key] = links
+            if wanted() and links.key not in self._idle:
+                self._idle[links.key] = links
                 self._changed.notify_all()
             else:
                 old.append(links)

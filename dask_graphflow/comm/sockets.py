@@ -96,13 +96,19 @@ class Listener:
 
 
 class Sockets:
-    """A :class:`~.channel.Channel` on connections, which :class:`~.links.KeptLinks` may keep afterwards."""
+    """A :class:`~.channel.Channel` on connections, which :class:`~.links.KeptLinks` may keep afterwards.
+
+    Attributes
+    ----------
+    peers : dict of int to Connection
+        The connections to the other members, by rank.
+    """
 
     def __init__(self, rank: int, peers: dict[int, Connection], *, encrypted: bool) -> None:
         self.rank, self.size, self.encrypted = rank, len(peers) + 1, encrypted
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
-        self._peers = peers
+        self.peers = peers
         self._error: BaseException | None = None
         self._lock = threading.Lock()
         self._aborts = Aborts()
@@ -114,7 +120,7 @@ class Sockets:
         views = buffers(parts)
         size = sum(map(len, views))
         try:
-            self._peers[to].send(views)
+            self.peers[to].send(views)
         except OSError as error:
             raise self._error or PeerLost(to) from error
         self.bytes_sent += size
@@ -125,7 +131,7 @@ class Sockets:
             raise self._error
         began = time.perf_counter()
         try:
-            message = self._peers[source].receive()
+            message = self.peers[source].receive()
         except OSError as error:
             raise self._error or PeerLost(source) from error
         self.seconds_waited += time.perf_counter() - began
@@ -138,7 +144,7 @@ class Sockets:
         with self._lock:
             if self._error is None:
                 self._error = error
-                for peer in self._peers.values():
+                for peer in self.peers.values():
                     peer.abort()
         self._aborts.call()
 
@@ -153,24 +159,24 @@ class Sockets:
     def close(self) -> None:
         """See :meth:`.Channel.close`."""
         if self._error is None:
-            for peer in self._peers.values():
+            for peer in self.peers.values():
                 peer.flush()
             self._aborts.clear()
         self.abort(ConnectionError("the channel was closed"))
         with self._lock:
-            for peer in self._peers.values():
+            for peer in self.peers.values():
                 peer.close()
 
-    def leave(self) -> dict[int, Connection] | None:
-        """Leave the gang. Return the connections, or None if they had to be closed."""
+    def leave(self) -> bool:
+        """Leave the gang; return whether the connections can be used for another run."""
         try:
-            for peer in self._peers.values():
+            for peer in self.peers.values():
                 peer.leave()
-            for peer in self._peers.values():
+            for peer in self.peers.values():
                 peer.flush()
                 peer.check()
         except OSError:
             self.close()
-            return None
+            return False
         self._aborts.clear()
-        return self._peers
+        return True

@@ -190,9 +190,9 @@ def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
 
 
 def _received(exchange: Exchange, source: int) -> Iterator[Entries]:
-    for place in exchange.receive_from(source).reshape(-1, 3).tolist():
-        parent = exchange.receive_from(source)
-        yield Entries(*place, parent, exchange.receive_from(source), token="")
+    for base, size, first in exchange.receive_from(source).reshape(-1, 3).tolist():
+        parent, seen = exchange.receive_from(source), exchange.receive_from(source)
+        yield Entries(base, size, first, parent, seen, token="")
 
 
 def _own_range(exchange: Exchange, forests: list[Forest], homes: Sequence[int] | None) -> Range:

@@ -84,10 +84,10 @@ def common_range(
     said : bool
         Whether the caller says that the ids are dense.
     """
-    # The chains of one process share a forest, so their ranges are the same: count each range once.
-    filled = {one for one in ranges if one is None or one[1] > one[0]}
-    if None in filled:
+    if None in ranges:
         return None
+    # The chains of one process share a forest, so their ranges are the same: count each range once.
+    filled = {one for one in ranges if one is not None and one[1] > one[0]}
     low = min((low for low, _ in filled), default=0)
     high = max((high for _, high in filled), default=0)
     dense = said or is_dense(low, high, sum(high - low for low, high in filled))

@@ -134,6 +134,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "between.cu": (
         *_instances("list_members", 1),
         *_instances("sum_between", 1),
+        *_instances("copy_rows", 1),
         *_instances("weight_between", 1),
         *_instances("edges_inside", 1),
     ),

@@ -20,6 +20,8 @@ known to be on one worker are cut together for each owner, and there are at most
 threads. If the ids are known to be dense, there are only start, hook, merge and label. The *program* that
 is passed in has a method for each step; see :mod:`dask_graphflow.components.connected_components`.
 
+If workers hold all edges in memory, a gang does the same in a single level: see :class:`ForestGang`.
+
 A merge is one task, which begins once the whole other forest is available. It can also run in slices::
 
     cut        cut the other forest, on its worker; each slice becomes a task, to be sent by itself

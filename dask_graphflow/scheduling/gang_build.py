@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import gang, placement, plugins
-from .expr import Expr, Held, Resident, Source, as_computed, held_by
+from .expr import Held, Resident, Source, as_computed, held_by
 from .gang_expr import Dealt, Reads
 from .trees import Chain
 
@@ -83,7 +83,7 @@ def taken(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
     by_frame = [
         [[i for at, i in own if at == position] for own in dealt] for position in range(len(frames))
     ]
-    sources = [(isinstance(one, Expr) and Source.of(one)) or one for one in frames]
+    sources = [one if isinstance(one, Resident | Held) else Source.of(one) or one for one in frames]
     return Reads([_as_it_is] * len(frames), by_frame, None, True, *sources)
 
 

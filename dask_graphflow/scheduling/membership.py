@@ -24,7 +24,7 @@ from distributed import Reschedule, WorkerPlugin, get_client, secede
 from distributed.comm import get_address_host
 
 from dask_graphflow.comm.channel import Channel, PeerLost
-from dask_graphflow.comm.links import KeptLinks
+from dask_graphflow.comm.links import KeptLinks, Links
 from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 
@@ -190,15 +190,15 @@ def joined(
                     "timeout": timeout,
                     "alone": alone,
                 }
-                found = _connected(worker, membership, member, join)
-            channel, members = found
+                found = _connected(worker, membership, member, shards, join)
+            links, channel = found
             member.waits_for(channel)
             leave: Callable[[], None] = channel.close
-            if roster.kept and not alone:
+            if roster.kept:
                 wanted = partial(operator.contains, worker.data, shards[rank])
-                leave = partial(membership.links.keep, shards, channel, members, wanted)
+                leave = partial(membership.links.keep, links, channel, wanted)
             with _open(channel, leave):
-                yield channel, members
+                yield channel, links.members
         except PeerLost as lost:
             # If the run is not over already, the scheduler ends it when it gets this message.
             late = time.monotonic() - member.connecting >= timeout
@@ -210,20 +210,31 @@ def joined(
 
 
 def _connected(
-    worker: Any, membership: Membership, member: _Member, join: dict[str, Any]
-) -> tuple[Sockets, int]:
-    """Connect to the other members, which the scheduler has brought together."""
+    worker: Any, membership: Membership, member: _Member, shards: list[Any], join: dict[str, Any]
+) -> tuple[Links, Sockets]:
+    """Connect to the other members, which the scheduler brings together.
+
+    If all members still have the links of an earlier run, they use these.
+    """
+    rank = join["rank"]
+    # Runs that are not alone have tried to use kept links already, and others may be about to.
+    idle = membership.links.held(shards, rank) if join["alone"] else None
     secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
     listen, advertised = _hosts(worker)
     with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
+        join["links"] = None if idle is None else idle.id
         membership.tell("join", member=member.id, address=(advertised, listener.port), **join)
         start = member.wait()
+        if idle is not None and idle.id == start["links"]:
+            if not membership.links.resume(idle):
+                raise PeerLost(rank)  # the shard has gone meanwhile, and the links with it
+            return idle, idle.channel()
         secret[:] = start["secret"]
         member.waits_for(listener)
         member.connecting = time.monotonic()
-        channel = listener.connect(join["rank"], start["addresses"], join["timeout"])
+        channel = listener.connect(rank, start["addresses"], join["timeout"])
         member.connecting = math.inf
-    return channel, start["members"]
+    return Links(shards, start["links"], start["members"], channel), channel
 
 
 def _hosts(worker: Any) -> tuple[str, str]:

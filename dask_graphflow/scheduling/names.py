@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 MARK = "-graphflow-at-"
 BROUGHT = "-graphflow-brought"
 GANG = "-gang-"
-TOKEN = re.compile("[0-9a-f]{32}")
 
 
 def pinned(stage: str, worker: str | None) -> str:
@@ -81,16 +79,3 @@ def ready_name(gang: str) -> str:
     """
     title, _, token = gang.rpartition(GANG)
     return f"{title}-ready-{token}"
-
-
-def is_member(key: Any) -> bool:
-    """Say whether a task is a member of a gang.
-
-    Examples
-    --------
-    >>> is_member((gang("bfs", 32 * "0"), 3)), is_member("bfs")
-    (True, False)
-    """
-    if not isinstance(key, tuple) or not isinstance(key[0], str) or GANG not in key[0]:
-        return False
-    return TOKEN.fullmatch(key[0].rpartition(GANG)[2]) is not None

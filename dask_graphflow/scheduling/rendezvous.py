@@ -26,7 +26,7 @@ from typing import Any
 from distributed import SchedulerPlugin
 
 from .gang_expr import roster_of
-from .names import is_member, pinned_to, ready_name
+from .names import pinned_to, ready_name
 from .ties import Ties
 
 LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
@@ -42,6 +42,7 @@ class _Member:
     id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
+    links: str | None  # the id of the links that it has kept from an earlier run
 
 
 @dataclass(eq=False)
@@ -88,7 +89,9 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
 
     def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
         """Tie the members of the gangs in a new graph to each other, and place them."""
-        for one in {key[0]: scheduler.tasks[key] for key in tasks if is_member(key)}.values():
+        new = [task for key in tasks if (task := scheduler.tasks[key]).state == "released"]
+        members = {task.key[0]: task for task in new if roster_of(task.run_spec) is not None}
+        for one in members.values():
             _place(scheduler, self._ties.tie(one))
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
@@ -128,6 +131,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         gang: str,
         rank: int,
         address: tuple[str, int],
+        links: str | None,
         **details: Any,
     ) -> None:
         task = self._scheduler.tasks.get((gang, rank))
@@ -139,7 +143,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             run = self._runs[gang] = _Run(gang, **details)
         if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
-        run.members[rank] = _Member(member, worker, address)
+        run.members[rank] = _Member(member, worker, address, links)
         self._look_after(run)
 
     def _broken(self, worker: str, member: str, gang: str, lost: int, late: bool) -> None:
@@ -230,6 +234,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run.going = True
         workers = run.workers
         secret = secrets.token_bytes(32)
+        kept = {member.links for member in run.members.values()}
+        links = (kept.pop() if len(kept) == 1 else None) or secrets.token_hex(16)
         addresses = [run.members[rank].address for rank in range(run.size)]
         for member in run.members.values():
             self._send(
@@ -238,6 +244,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 member=member.id,
                 secret=secret,
                 addresses=addresses,
+                links=links,
                 members=workers.count(member.worker),
             )
 
@@ -364,4 +371,6 @@ def _pinned(scheduler: Any, task: Any) -> set[Any]:
 
 def _shard(scheduler: Any, member: Any) -> Any:
     """Return the task that makes a member's shard."""
-    return scheduler.tasks[roster_of(member.run_spec).shards[member.key[1]]]
+    roster = roster_of(member.run_spec)
+    assert roster is not None
+    return scheduler.tasks[roster.shards[member.key[1]]]

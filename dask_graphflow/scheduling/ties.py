@@ -15,7 +15,6 @@ from typing import Any
 from dask._task_spec import Task, TaskRef
 
 from .gang_expr import roster_of
-from .names import is_member
 
 WANTS = "graphflow-gangs"  # the name of the ties' client, which is not a process
 PAUSE = 0.02  # seconds between looks for ties that may end
@@ -31,8 +30,8 @@ class Ties:
 
     def tie(self, member: Any) -> list[Any]:
         """Return the tasks of all members of a gang, given one. Tie them, and have all of them run."""
-        tasks, spec = self._scheduler.tasks, member.run_spec
-        roster = roster_of(spec)
+        tasks, spec, roster = self._scheduler.tasks, member.run_spec, roster_of(member.run_spec)
+        assert roster is not None
         specs = [roster.task(rank, spec) for rank in range(len(roster.shards))]
         # A shard that was released meanwhile is unknown. The run then ends with an error.
         members = [
@@ -49,7 +48,7 @@ class Ties:
 
     def transition(self, key: Any, finish: str) -> None:
         """End ties when a task changes: that of a member that failed, and those that are not needed."""
-        if finish == "erred" and is_member(key):
+        if finish == "erred" and isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
             asyncio.get_running_loop().call_soon(self._fail, key)
         elif finish in ("released", "forgotten") and not self._looking:
             self._looking = True

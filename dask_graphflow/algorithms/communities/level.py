@@ -76,6 +76,7 @@ class Level(NamedTuple):
         numbers[~has] = -1  # also for vertices without mass, which are alone
         count = int(numbers.max()) + 1
         holder = numbers.astype(index_dtype(count), copy=False)[groups.labels]
+        holder[groups.labels < 0] = -1  # in a hybrid graph, positions that are not vertices
         del numbers
         coarser, weights = _contract(g, self.weights, holder, count)
         mass = beside(weights, groups.load[has][coarser.shard.low : coarser.shard.high])
@@ -83,7 +84,7 @@ class Level(NamedTuple):
         return Level(coarser, weights, mass, self.factor, room, self, holder[: g.owned])
 
     def from_finer(self, labels: Any) -> Any:
-        """Return labels for the vertices here, each of which lies in one group of the finer level.
+        """Return labels for the vertices here, each of which is a part of a group of the finer level.
 
         Parameters
         ----------
