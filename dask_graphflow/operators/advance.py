@@ -201,9 +201,8 @@ class Advance:
         if row:
             row["edges"] = moved.edges
         final = self._finished(side, changed)
-        leaving = final.edges(
-            self._g.degrees
-        )  # on the host, this also counts the vertices of a bitmap
+        # On the host, this also counts the vertices of a bitmap.
+        leaving = final.edges(self._g.degrees)
         return Frontier(final, len(final), leaving)
 
     def _finished(self, side: _Side, changed: VertexSet) -> VertexSet:
