@@ -81,3 +81,21 @@ def sent_by_all(client):
     """Return the bytes that all workers sent from the device and from the host, and that were copied."""
     counts = client.run(sent).values()
     return tuple(sum(count[way] for count in counts) for way in ("device", "host", "copied"))
+
+
+def watch_members():
+    """Count from now on the bytes that members of gangs on this worker send from GPU to GPU."""
+    from dask_graphflow.kernels.device_nccl import Communicator
+
+    plain = Communicator.swap
+
+    def swap(self, to, sent, source, size):
+        SENT["nccl"] = SENT.get("nccl", 0) + (0 if sent is None else sent.nbytes)
+        return plain(self, to, sent, source, size)
+
+    Communicator.swap = swap
+
+
+def sent_by_members():
+    """Return the bytes that were sent since :func:`watch_members`."""
+    return SENT.get("nccl", 0)
