@@ -34,7 +34,9 @@ from .forest import Entries, Forest
 from .fragments import Fragment, flatten, joined, moved
 from .numbering import common_range
 
-SLICE = 1 << 20  # largest number of entries in a slice
+# Largest number of entries in a slice of a forest in host memory. A forest on a device is sent whole by
+# default: a device receives and merges on one stream, so the two would not overlap.
+SLICE = 1 << 20
 
 
 class Range(NamedTuple):
@@ -181,7 +183,8 @@ def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], s
 
 
 def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
-    cut = forest.cut(max(slices, -(-len(forest.parent) // SLICE)))
+    least = 1 if on_device(forest.parent) else -(-len(forest.parent) // SLICE)
+    cut = forest.cut(max(slices, least))
     places = [(part.base, part.size, part.first) for part in cut]
     exchange.send_to(to, np.array(places, "int64").ravel())
     for part in cut:

@@ -64,9 +64,8 @@ class _Speed:
             return work / threads
         sending = MESSAGES * size.vertices * (1 - 1 / members) * self.message
         others = members - 1
-        # Among graphs with even degrees are grids and meshes, whose diameter no mean degree tells.
-        degree = 0.0 if size.even else 2 * size.edges / max(size.vertices, 1)
-        levels = search_levels(size.vertices, degree)
+        degree = 2 * size.edges / max(size.vertices, 1)
+        levels = search_levels(size.vertices, degree, even=size.even)
         fixed = others * (4 * self.gang + (3 * levels + 25) * self.superstep)
         return (work + sending) / (members * threads) + fixed
 

@@ -399,7 +399,7 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
     condition, reached = (distance, weights), Reached(seen, predecessor, level)
     limits: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
     while len(frontier):
-        frontier, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
+        frontier, _, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
         depth += len(sizes)
 
 

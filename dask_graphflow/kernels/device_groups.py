@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from . import joined
+from . import index_dtype, joined
 from .csr import Rows
 from .device import namespace as cupy
-from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang, read
+from .launching import (
+    NULL,
+    attribute,
+    gang_blocks,
+    launch,
+    launch_blocks,
+    launch_gang,
+    launch_resident,
+    read,
+)
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -23,7 +32,7 @@ ROOM = 1 << 31
 PER_BLOCK, PER_TABLE = 1 << 10, 1 << 14
 PARTS = 64  # of an item with a joint table, at most
 # As in cuda/sweep.cu and cuda/between.cu: the numbers of a sweep's and of a sum's progress.
-PROGRESS, SUMMING = 2 + 2 * 8 * 5, 1 + 2 * 4
+PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
 BUSY = 1 << 12  # edges that keep a block of a gang busy
 EACH = 8  # edges per thread of other launches
 PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied to their rows
@@ -123,19 +132,19 @@ def sweep(
     kernel = instance("sweep", dtype, "false" if within is None else "true")
     blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
     if room.get("offsets") is not rows.offsets:
-        room["offsets"], room["longest"] = rows.offsets, int(cupy.diff(rows.offsets).max())
+        room["offsets"], room["longest"] = rows.offsets, int(read(cupy.diff(rows.offsets).max()))
     tables = _tables_for(room, room["longest"], count, blocks, dtype)
     order, best, movers, alone = _lists(room, count, dtype)
     ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
     ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
     sides = rows.offsets, ends, weights, None, None, None
-    arrays = *sides, order, labels, mass, load, within, alone, best
-    groups = np.array((_pointers(*arrays), factor), _GROUPS)
-    arrays = awake, labels, load, order, movers, alone
-    about = np.array((*_pointers(ranks), count, seed, _pointers(*arrays), tables), _SWEEP)
+    arrays = _pointers(*sides, order, labels, mass, load, within, alone, best)
+    groups = np.array((arrays, factor), _GROUPS)
+    arrays = _pointers(awake, labels, load, order, movers, alone)
+    about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
     launch_gang(kernel, groups, about, progress, blocks=blocks)
-    return int(progress[0])
+    return int(read(progress[:2]).sum())
 
 
 def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
@@ -162,16 +171,17 @@ def _tables_for(
 def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) -> list[int]:
     """Return up to `count` empty tables, kept in `room`; for joint ones, also their turns."""
     dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
-    if slots and len(room.get((name, dtype), ([],))[0]) < count * slots:
+    if slots and ((name, dtype) not in room or len(room[name, dtype][0]) < count * slots):
         room.pop((name, dtype), None)
         fitting = max(1, ROOM // (slots * sum(one.itemsize for one in dtypes)))
         _, (keys, sums, used) = _tables(min(count, fitting), slots, dtypes)
         keys.fill(-1)
         sums.fill(0)
         room[name, dtype] = keys, sums, used
-    arrays = room[name, dtype] if slots else (None, None, None)
-    count = min(count, len(arrays[0]) // slots) if slots else 0
-    made = [*_pointers(*arrays), count, slots]
+    made = [0, 0, 0, 0, 0]
+    if slots:
+        count = min(count, len(room[name, dtype][0]) // slots)
+        made = [*_pointers(*room[name, dtype]), count, slots]
     if name == "joint":
         room["turns"] = cupy.zeros((max(1, count), 3), "uint32")
         made += _pointers(room["turns"])
@@ -180,6 +190,19 @@ def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) 
 
 def _pointers(*arrays: Any) -> list[int]:
     return [0 if array is None else array.data.ptr for array in arrays]
+
+
+def numbered(labels: Any, load: Any) -> tuple[Any, Any]:
+    """Return the number of each vertex's label, and the loads; see :func:`.host_groups.numbered`."""
+    kernel = instance("number_groups", labels.dtype)
+    size, groups = len(labels), len(load)
+    blocks = max(1, min(gang_blocks(kernel), -(-(size + groups) // BUSY)))
+    numbers, mass, totals = (cupy.empty(n, "int64") for n in (groups + 1, groups, blocks))
+    holder, arrived = cupy.empty_like(labels), cupy.zeros(1, "uint32")
+    arrays = numbers, holder, mass, totals, arrived
+    launch_gang(kernel, labels, np.uint64(size), load, np.uint64(groups), *arrays, blocks=blocks)
+    count = int(read(numbers[groups:])[0])
+    return holder.astype(index_dtype(count), copy=False), mass[:count].copy()
 
 
 def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:
@@ -197,21 +220,21 @@ def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Ro
     work = [cupy.empty(count, dtype), offsets, cupy.empty(blocks, "int64")]
     most = min(total, PAIRS + min(longest, count))
     work += cupy.empty(most, dtype), cupy.empty(most, "int64")
-    ends, room = rows.ends.astype(dtype, copy=False), {}
+    ends = rows.ends.astype(dtype, copy=False)
+    room: dict[Any, Any] = {}
     arrays = _pointers(rows.offsets, ends, rows.weights, number, *members, *work)
-    pieces: list[list[Any]] = [[], []]
-    done = 0
+    new_ends, new_weights, done = [], [], 0
     for low, high in itertools.pairwise(cuts):
         between = np.array((arrays, _tables_for(room, longest, count, blocks, dtype)), _BETWEEN)
         part = between, np.uint64(low), np.uint64(high)
         launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks)
-        size, done = int(offsets[high]) - done, int(offsets[high])
-        columns = cupy.empty(size, dtype), cupy.empty(size, "int64")
-        launch(instance("copy_rows", dtype), size // EACH, *part, *columns)
-        for piece, column in zip(pieces, columns, strict=True):
-            piece.append(column)
-    del work, room, columns, column
-    return Rows(offsets, *map(joined, pieces), 0)
+        size = int(read(offsets[high : high + 1])[0]) - done
+        done += size
+        new_ends.append(cupy.empty(size, dtype))
+        new_weights.append(cupy.empty(size, "int64"))
+        launch(instance("copy_rows", dtype), size // EACH, *part, new_ends[-1], new_weights[-1])
+    del work, room
+    return Rows(offsets, joined(new_ends), joined(new_weights), 0)
 
 
 def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
@@ -241,8 +264,8 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
         arrived,
     )
     launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
-    total, largest = bounds[count:].tolist()
-    return [members, first, begins, bounds[: count + 1]], total, largest
+    total, longest = read(bounds[count:]).tolist()
+    return [members, first, begins, bounds[: count + 1]], total, longest
 
 
 def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
@@ -252,8 +275,8 @@ def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
         weights = NULL if rows.weights is None else rows.weights
         size = np.uint64(len(rows.offsets) - 1)
         kernel = instance("weight_between", labels.dtype)
-        launch(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
-    return int(total[0])
+        launch_resident(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
+    return int(read(total)[0])
 
 
 def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
@@ -276,4 +299,5 @@ def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
             target,
             count,
         )
-    return source[: int(count[0])], target[: int(count[0])]
+    found = int(read(count)[0])
+    return source[:found], target[:found]

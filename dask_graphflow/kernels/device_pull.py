@@ -16,7 +16,7 @@ from .csr import Rows
 from .device import namespace as cupy
 from .device_scores import RunningTotals
 from .fixed_point import HIGH, SUM
-from .launching import NULL, launch, launch_resident
+from .launching import NULL, launch, launch_resident, read
 from .sources import instance
 
 ONE = 2.0**62
@@ -104,10 +104,7 @@ def apply_sums(
 
 
 def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum the contributions of the neighbors of each vertex, in several columns at once."""
-    sums[:] = 0
-    if not len(rows.ends):
-        return
+    """Sum the contributions of the neighbors in several columns at once. The sums must be 0."""
     count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
     items = len(rows.ends) // 8
     if rows.weights is None:
@@ -125,13 +122,13 @@ def apply_batch(
     rank: Any,
     share_out: Any,
     contribution: Any,
-    at: np.ndarray,
+    at: Any,
     base: np.ndarray,
     damping: float,
     *,
     threads: int = 1,
 ) -> np.ndarray:
-    """Set the ranks of several columns from sums, and contributions from ranks; return the totals."""
+    """Set the ranks of several columns from sums, contributions from ranks, and the sums to 0."""
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
         launch(
@@ -143,13 +140,12 @@ def apply_batch(
             contribution,
             np.uint64(len(rank)),
             np.uint32(len(at)),
-            cupy.asarray(at),
+            at,
             cupy.asarray(base),
             np.float64(damping),
             totals,
         )
-    host_totals: np.ndarray = totals.get()
-    return host_totals
+    return read(totals)
 
 
 def floats(weights: Any) -> Any:

@@ -17,6 +17,7 @@ from .compiling import inner
 from .fixed_point import CHANGES, HIGH, LOW, MIDDLE, MOST, SLOTS, SQUARES, SUM, norm, units
 from .host_threads import share
 
+SHARE = 4096  # items per thread at least: with fewer, starting a thread takes longer than its work
 BITS = 61  # bits of the largest sum along edges as a whole number
 
 _norm, _units = inner(norm), inner(units)
@@ -239,5 +240,6 @@ def in_threads(
     work: Callable[[int, int], tuple[Any, ...]], count: int, threads: int
 ) -> list[tuple[Any, ...]]:
     """Call ``work(start, stop)`` in each thread for its range of `count` items; return the results."""
+    threads = min(threads, count // SHARE + 1)
     cuts = [count * i // threads for i in range(threads + 1)]
     return share(lambda i: work(cuts[i], cuts[i + 1]), threads, threads)

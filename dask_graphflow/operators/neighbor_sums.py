@@ -105,7 +105,8 @@ class NeighborSums(HubRows):
         totals = self.totals.read()
         changed, rest = totals[CHANGES].tolist()
         if any(self._squares):
-            self.norm = norm(*totals[SQUARES].tolist(), *self._squares)
+            high, middle, low = totals[SQUARES].tolist()
+            self.norm = norm(high, middle, low, *self._squares)
         before, most = self.most, float(totals[MOST:].view("float64")[0]) / self.norm
         if self._bound is None:
             self.most = most

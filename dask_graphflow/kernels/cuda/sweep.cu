@@ -10,6 +10,7 @@
 
 constexpr u32 CLASSES = 8, EACH = 1 + KINDS, BINS = CLASSES * EACH;
 constexpr u64 FEW_ROWS = 32;  // that a warp takes at a time
+constexpr i64 PIECES = 64;    // in which as many warps wake the neighbors of a vertex with a long row
 
 // The rest of what a sweep reads and writes. The host writes this struct.
 template <typename I>
@@ -20,14 +21,14 @@ struct Sweep {
     I* labels;  // as in Groups, where they are not written
     i64* load;
     I* order;
-    I* movers;
+    I* movers;  // those with short rows, and from the end those with long ones
     bool* alone;  // refinement: whether a vertex of the class is alone, so that nobody takes its label
     Room<I> room;
 };
 
 // The host sets all to 0.
 struct Progress {
-    i64 moved;
+    i64 moved[2];  // vertices with short rows, and with long ones
     u64 counts[BINS], tickets[BINS];
     u32 arrived;
 };
@@ -93,23 +94,32 @@ __global__ void __launch_bounds__(GANG, 2) sweep(Groups<I, SCORE> groups, Sweep<
                 if (!REFINE || sweep.alone[v]) to = groups.found[at];
                 if (REFINE) sweep.alone[v] = false;
             }
-            const i64 place = place_for(from != to, &progress->moved);
+            const bool far = from != to && offsets[v + 1] - offsets[v] > PER_BLOCK;
+            const i64 place = place_for(from != to && !far, progress->moved);
+            const i64 far_place = place_for(far, progress->moved + 1);
             if (from == to) continue;
             const i64 mass = groups.mass[v];
             add_to(sweep.load + from, -mass);
             add_to(sweep.load + to, mass);
             sweep.labels[v] = to;
-            if (!REFINE) sweep.movers[place] = v;
+            if (!REFINE) sweep.movers[far ? sweep.vertices - 1 - far_place : place] = v;
         }
         meet_grid(&progress->arrived);
     }
     if (REFINE) return;
     // Only neighbors in other groups can be better off now.
+    const auto wake = [&](bool valid, u64 v, i64 edge) {
+        if (!valid) return;
+        const I end = groups.out.ends[edge];
+        if (sweep.labels[end] != sweep.labels[v]) sweep.awake[end] = 1;
+    };
     visit_rows(
-        offsets, offsets + 1, fresh(progress->moved), false, [&](i64 i) { return u64(sweep.movers[i]); },
-        [&](bool valid, u64 v, i64 edge) {
-            if (!valid) return;
-            const I end = groups.out.ends[edge];
-            if (sweep.labels[end] != sweep.labels[v]) sweep.awake[end] = 1;
-        });
+        offsets, offsets + 1, fresh(progress->moved[0]), false, [&](i64 i) { return u64(sweep.movers[i]); }, wake);
+    const i64 pieces = fresh(progress->moved[1]) * PIECES;
+    for (i64 i = i64(warp_index()); i < pieces; i += i64(warp_count())) {
+        const I v = sweep.movers[sweep.vertices - 1 - i / PIECES];
+        const i64 each = (offsets[v + 1] - offsets[v] + PIECES - 1) / PIECES, begin = offsets[v] + i % PIECES * each;
+        const i64 stop = min(begin + each, offsets[v + 1]);
+        for (i64 edge = begin + lane(); edge < stop; edge += 32) wake(true, v, edge);
+    }
 }
