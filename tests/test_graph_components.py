@@ -8,7 +8,8 @@ from conftest import as_dict, frame, oracle
 from shapes import ENDS, same, traced
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import connected_components
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.operators import gather_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -28,7 +29,7 @@ def test_components_of_a_graph_are_those_of_its_edges(built, graph, dtype, direc
 def test_components_of_a_larger_graph_are_those_of_networkx(
     built, scheduler, directed, monkeypatch
 ):
-    monkeypatch.setattr(connected_components, "CHUNK", 64)
+    monkeypatch.setattr(gather_rows, "CHUNK", 64)
     pairs = (30_000 * np.random.default_rng(3).random((40_000, 2)) ** 3).astype(int).tolist()
     g = built(pairs, directed=directed)
     found, steps = traced(g.connected_components(trace=True))
@@ -45,3 +46,23 @@ def test_components_of_a_long_path_take_one_superstep(built, scheduler, directed
     found, steps = traced(g.connected_components(trace=True))
     assert set(as_dict(found).values()) == {0}
     assert len(steps) == 1
+
+
+@pytest.mark.parametrize("members", [1])
+@pytest.mark.parametrize("trees", [1, 300])
+def test_a_single_member_reads_few_edges_if_most_vertices_are_in_one_tree(
+    built, monkeypatch, trees
+):
+    ends = np.random.default_rng(5).integers(0, 20, (30 * 300, 2))
+    ends += np.arange(len(ends))[:, None] % trees * 20
+    g = built(ends.tolist(), directed=False)
+    hook, hooked = Forest.hook, []
+
+    def counted(self, source, target, **options):
+        hooked.append(len(source))
+        return hook(self, source, target, **options)
+
+    monkeypatch.setattr(Forest, "hook", counted)
+    found = g.connected_components().compute()
+    assert as_dict(found) == oracle(ends.tolist())
+    assert (sum(hooked) < len(ends)) == (trees == 1)  # without directions, most edges count twice

@@ -9,6 +9,9 @@ names, these belong to the same component. All members send each other such pair
 the same way. So there are two rounds, however long the paths are. In most graphs there are few such pairs,
 because most vertices are in a tree with the smallest vertex at every member. The smallest vertex of a
 component is the same for every partitioning, so the result is, too.
+
+.. [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+   Sampling", IPDPS 2018.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import gather
-from dask_graphflow.operators.gather_rows import pieces_of
+from dask_graphflow.operators.gather_rows import edges_of, entries_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import wide_column
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 
-CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
+FIRST, SAMPLE = 2, 1 << 10  # edges of a row, and vertices, that show the largest tree
 
 
 @algorithm(
@@ -69,10 +72,33 @@ def _roots(g: GraphView) -> tuple[Any, Any]:
     """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
     local = g.local("out")
     forest = Forest(local.rows.ends, size=local.size)
-    for source, target in _edges(local.rows, g):
+    few = g.alone and not g.directed and len(local.rows.ends) > 0
+    for source, target in _few_edges(g, forest) if few else edges_of(local.rows, g.threads):
         forest.hook(source, target, threads=g.threads)
     forest.compress(threads=g.threads)
     return forest.parent[: g.owned], forest.parent[g.owned :]
+
+
+def _few_edges(g: GraphView, forest: Forest) -> Iterator[tuple[Any, Any]]:
+    """Yield the positions of the ends of enough edges, if the rows of both ends contain each edge [1]_.
+
+    After the first edges of each row are hooked, most vertices are in one tree. Only the rows of the other
+    vertices have to be read, because they contain all edges between them and that tree.
+    """
+    rows, degrees = g.local("out").rows, g.degrees
+    for edge in range(FIRST):
+        at = (degrees > edge).nonzero()[0]
+        yield at.astype(rows.ends.dtype), rows.ends[rows.offsets[at] + edge]
+    forest.compress(threads=g.threads)
+    trees, counts = np.unique(forest.parent[:: 1 + g.owned // SAMPLE], return_counts=True)
+    others = (forest.parent != trees[counts.argmax()]).nonzero()[0].astype(rows.ends.dtype)
+    if 2 * int(degrees[others].sum()) > len(rows.ends):  # there is no such tree
+        yield from edges_of(rows, g.threads)
+        return
+    offsets, entries = entries_of(rows, others, g.threads)
+    piece = Rows(offsets, rows.ends[entries], None, 0)
+    owners = kernels_of("rows", rows.ends).owners(piece, rows.ends.dtype, threads=g.threads)
+    yield others[owners], piece.ends
 
 
 def _smallest(g: GraphView, own: Any, mirrors: Any) -> Any:
@@ -83,16 +109,6 @@ def _smallest(g: GraphView, own: Any, mirrors: Any) -> Any:
     if not g.alone:
         least_of(smallest, mirrors, g.shard.slot_numbers("out", g.threads))
     return smallest
-
-
-def _edges(rows: Any, g: GraphView) -> Iterator[tuple[Any, Any]]:
-    """Yield the positions of the ends of this member's edges, for some rows at a time."""
-    owners = kernels_of("rows", rows.ends).owners
-    for first, last in pieces_of(rows, -(-len(rows.ends) // CHUNK)):
-        offsets = rows.offsets[first : last + 1]
-        low, high = int(offsets[0]), int(offsets[-1])
-        piece = Rows(offsets - low, rows.ends[low:high], None, first)
-        yield owners(piece, piece.ends.dtype, threads=g.threads), piece.ends
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any) -> None:
