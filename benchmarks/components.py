@@ -193,7 +193,7 @@ def peer_labels(peer: Any, frame: pd.DataFrame) -> Outcome:
     if not path.exists():
         size = len(ids) if ids is not None else int(max(source.max(), target.max())) + 1
         np.savez(path, vertices=size, directed=False, source=source, target=target)
-    outcome = peer.ask("components", "edges", {}, wanted=True, from_edges=True)
+    outcome = peer.ask("connected_components", "edges", {}, wanted=True, from_edges=True)
     order = np.unique(np.concatenate([source, target])) if ids is None else np.argsort(ids)
     return Outcome(numbering.seconds + outcome.seconds, outcome.answer[order])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import select
 import signal
@@ -68,6 +69,7 @@ def take_turns(
     repeat: int,
     check: Callable[[str, Any], None],
     failures: dict[str, str] | None = None,
+    patience: Mapping[str, float] | None = None,
 ) -> dict[str, list[float]]:
     """Run all contenders in each round, and return the seconds of each by round, without the first round.
 
@@ -81,10 +83,13 @@ def take_turns(
     failures : dict, optional
         Receives the reasons why contenders cannot do the work. They are left out, including their earlier
         rounds. Without this dict, the first failure ends the benchmark.
+    patience : mapping of str to float, optional
+        Seconds by contender. If its first run takes longer, the run counts, and there is no other.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    limits, done = patience or {}, set[str]()
     for turn in range(repeat + 1):
-        for name in list(seconds):
+        for name in [name for name in seconds if name not in done]:
             gc.collect()  # so that this contender does not pay for the garbage of the last one
             try:
                 outcome = contenders[name]()
@@ -95,15 +100,17 @@ def take_turns(
                 del seconds[name]
                 continue
             check(name, outcome.answer)
-            if turn:
+            if not turn and outcome.seconds > limits.get(name, math.inf):
+                done.add(name)
+            if turn or name in done:
                 seconds[name].append(outcome.seconds)
             del outcome  # free its memory for the next contender
     return seconds
 
 
 def ratios(seconds: Sequence[float], base: Sequence[float]) -> Spread:
-    """Return the spread of the ratios, round by round."""
-    return Spread.of([one / other for one, other in zip(seconds, base, strict=True)])
+    """Return the spread of the ratios, round by round; `base` can have more rounds."""
+    return Spread.of([one / other for one, other in zip(seconds, base, strict=False)])
 
 
 class JsonProcess:

@@ -70,6 +70,12 @@ TRACED: dict[str, tuple[str, Callable[..., Any]]] = {
 DEGREES = "degrees"
 STREAMED = "gf.connected_components"  # on the edges, without a graph
 CALLS = (*TRACED, DEGREES, STREAMED)
+IDLE = "idle gang"  # members that return an empty frame: what a call takes besides its work
+NOTHING = pd.DataFrame({"vertex": pd.Series([], dtype="int64")})
+
+
+def _idle(channel: Any, shard: Any, rank: int) -> pd.DataFrame:
+    return NOTHING
 
 
 def main() -> None:
@@ -210,6 +216,9 @@ class Side:
             return lambda: gf.connected_components(edges, **ENDS), None
         if name == DEGREES:
             return self._kept("directed", members, client).degrees, None
+        if name == IDLE:
+            shards = self._kept("undirected", members, client)._shards
+            return lambda: shards.run(_idle, NOTHING, name="idle"), None
         build, ask = TRACED[name]
         graph = self._kept(build, members, client)
         return (

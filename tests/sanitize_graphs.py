@@ -214,7 +214,7 @@ def pushed_on(kernels, parents, ids):
     levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
     levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
     stop = After(
-        ("low", "when"), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
+        ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
     )
     degrees = out.offsets[1:] - out.offsets[:-1]
     size = int(degrees[start])
@@ -272,7 +272,7 @@ def searched(kernels, parents, ids):
             state = Reached(seen, before, level), depth
             if way == "near":
                 how = {"levels": VERTICES, "dense": (0, 0, False)}
-                frontier, sizes, _ = search.bfs_near(out, frontier, *state, **how)
+                frontier, _, sizes, _ = search.bfs_near(out, frontier, *state, **how)
                 depth += len(sizes) - 1
             elif way == "push":
                 frontier = search.bfs_push(out, frontier, *state)
@@ -355,7 +355,7 @@ def ranked(kernels, parents, ids):
             assert totals.read()[SUM] == wanted.sum()
             for width in (1, 5, 16):
                 told = np.stack([given.astype("float64")] * width, axis=1)
-                several = kernels.namespace.full((VERTICES, width), 3, "int64")
+                several = kernels.namespace.zeros((VERTICES, width), "int64")
                 pagerank.sum_batch(one, there(told), several)
                 for column in kernels.to_host(several).T:
                     np.testing.assert_array_equal(column, wanted)
@@ -393,7 +393,7 @@ def ranked(kernels, parents, ids):
         at, base = np.array([-1, 7, 0, -1, VERTICES - 1]), np.array([1, 0.5, 0.25, 1, 1])
         wide = shares.astype("float64")
         nothing = kernels.namespace.zeros((VERTICES, 5), "int64")
-        totals = pagerank.apply_batch(nothing, several, wide, told, at, base, 0.85)
+        totals = pagerank.apply_batch(nothing, several, wide, told, there(at), base, 0.85)
         wanted = np.zeros((VERTICES, 5))
         wanted[at, range(5)] = base * (at >= 0)
         np.testing.assert_array_equal(kernels.to_host(several), wanted)
@@ -429,7 +429,7 @@ def scored(kernels, parents, ids):
             high, low = totals.read()[CHANGES].tolist()
             coarse, fine = units(1.0, VERTICES)
             np.testing.assert_allclose(high * coarse + low * fine, (1 - wanted).sum(), rtol=1e-12)
-        totals.write(np.array([int(whole.sum()), 0, 0, 0, 0, 0]))
+        totals.write(np.array([int(whole.sum()), *[0] * 6]))
         scores.scale(there(whole.copy()), old, wide, squares, 0.0, 1.0, 1.0, VERTICES, totals)
         np.testing.assert_array_equal(kernels.to_host(old), whole / whole.sum())
 

@@ -90,7 +90,7 @@ def swept(kernels, parents, ids):
     assert moved == len(wanted) > 0
 
 
-@launches("list_members", "sum_between", "weight_between", "edges_inside")
+@launches("list_members", "sum_between", "copy_rows", "weight_between", "edges_inside")
 def grouped_edges(kernels, parents, ids):
     """Sums of the weights between few large groups, and between many groups; edges inside groups."""
     groups, asarray = kernels_of(kernels, "groups"), kernels.namespace.asarray
@@ -122,6 +122,19 @@ def grouped_edges(kernels, parents, ids):
         inside = {*zip(*(to_host(side).tolist() for side in inside), strict=True)}
         same = (owners >= 50) & (owners < ends) & (number[owners] == number[ends])
         assert inside == {*zip(owners[same].tolist(), ends[same].tolist(), strict=True)}
+
+
+@launches("number_groups")
+def numbered_groups(kernels, parents, ids):
+    """Labels of which some have no load, and some are negative."""
+    rng, asarray = np.random.default_rng(6), kernels.namespace.asarray
+    labels = rng.integers(-1, VERTICES, 2 * VERTICES).astype(ids)
+    load = rng.integers(0, 3, VERTICES)
+    numbers, mass = kernels_of(kernels, "groups").numbered(asarray(labels), asarray(load))
+    has = np.flatnonzero(load)
+    wanted = np.where(np.isin(labels, has), np.searchsorted(has, labels), -1)
+    np.testing.assert_array_equal(kernels.to_host(numbers), wanted)
+    np.testing.assert_array_equal(kernels.to_host(mass), load[has])
 
 
 def both_ways(kernels, ids):
@@ -191,7 +204,7 @@ def peeled(kernels, parents, ids):
         counts = np.diff(kernels.to_host(rows.offsets))
         few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
         counts, room = there(counts), kernels.namespace.empty((2, size), ids)
-        found, _ = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
+        found = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
         removed = np.concatenate([few, kernels.to_host(found)])
         assert len(removed) == len(set(removed.tolist()))
         assert set(range(size)) - set(removed.tolist()) <= {size - 1}
@@ -288,7 +301,7 @@ def intersected(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(found), sum(totals))
 
 
-@launches("lose")
+@launches("lose", "settle")
 def triangles_lost(kernels, parents, ids):
     """Edges lose each triangle once, however many of its edges leave: a few edges, and a third."""
     intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
@@ -303,15 +316,26 @@ def triangles_lost(kernels, parents, ids):
         drawn = rng.random(len(high))
         state = np.where(drawn < share, 1, np.where(drawn > 0.9, 2, 0)).astype("uint8")
         leaving = np.flatnonzero(state == 1)
-        leaving = leaving[np.argsort(low[leaving], kind="stable")]
         late, early = there(high[leaving]), there(low[leaving])
         lost = kernels.namespace.zeros(len(high), f"u{ids}")
-        here = whole, there(state), lost
+        state_there = there(state.copy())
+        here = whole, state_there, lost
         intersect.lose(*here, *here, late, late, early)
         states = state[corners]
         broken = corners[:, (states == 1).any(axis=0) & (states < 2).all(axis=0)]
         wanted = np.bincount(broken.ravel(), minlength=len(high)) * (state == 0)
         np.testing.assert_array_equal(kernels.to_host(lost), wanted)
+        owned = len(high) * 2 // 3
+        support = np.bincount(corners.ravel(), minlength=len(high))[:owned].astype(ids)
+        left = there(support.copy())
+        fallen = intersect.settle(state_there, lost, left, 2)
+        support -= wanted[:owned].astype(ids)
+        np.testing.assert_array_equal(kernels.to_host(left), support)
+        few = np.flatnonzero((wanted[:owned] > 0) & (support <= 2))
+        np.testing.assert_array_equal(np.sort(kernels.to_host(fallen)), few)
+        assert not kernels.to_host(lost).any()
+        removed = np.where(state == 1, 2, state)
+        np.testing.assert_array_equal(kernels.to_host(state_there), removed)
 
 
 @launches("common")

@@ -30,7 +30,7 @@ from benchmarks import (
 from benchmarks.algorithms import agreement, inputs, ours, peers, rows
 from benchmarks.algorithms import measure as measure_row
 from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
-from benchmarks.harness import Outcome, take_turns
+from benchmarks.harness import Outcome, ratios, take_turns
 from benchmarks.soak import calls
 
 # The harness
@@ -61,6 +61,13 @@ def test_contenders_take_turns_without_those_that_fail():
     assert table[-1] == "b failed: out of memory: std::bad_alloc: out_of_memory"
     with pytest.raises(ContenderFailedError, match="bad_alloc"):
         take_turns(contender("b", 1, fails_in=1), 3, lambda name, answer: None)
+
+
+def test_a_slow_contender_runs_only_once():
+    work = contender("a", 1) | contender("b", 2)
+    seconds = take_turns(work, 3, lambda name, answer: None, patience={"a": 2, "b": 1.5})
+    assert seconds == {"a": [2, 3, 4], "b": [2]}
+    assert ratios(seconds["b"], seconds["a"]).median == 1
 
 
 def test_answers_are_freed_before_the_next_contender_runs():
@@ -149,12 +156,19 @@ def test_only_the_shortest_distances_pass_the_check(directed):
 ARGUMENTS = ["--repeat", "1", "--workers", "2", "--peers", "scipy", "gap"]
 
 
-def test_algorithms_agree_with_a_peer_in_its_own_process(tmp_path, capsys):
+@pytest.mark.parametrize("graph", ["scale6", "path"])
+def test_algorithms_agree_with_a_peer_in_its_own_process(graph, tmp_path, capsys):
     names = ["build", "bfs", "sssp", "pagerank", rows.SCC, "minimum_spanning_forest"]
     path = tmp_path / "results.json"
-    arguments = ["algorithms", "--scale", "6", *ARGUMENTS, "--json", str(path), "--only", *names]
+    if graph == "path":
+        edges = pd.DataFrame({"from": [*"abcd"], "to": [*"bcde"]})
+        edges.to_parquet(tmp_path / "path.parquet")
+        asked = ["--graph", str(tmp_path / "path.parquet")]
+    else:
+        asked = ["--scale", "6"]
+    arguments = ["algorithms", *asked, *ARGUMENTS, "--json", str(path), "--only", *names]
     assert command.main(arguments) == 0
-    measured = json.loads(path.read_text())["rows"]
+    measured = json.loads(path.read_text())["graphs"][graph]
     assert [*measured] == names
     for name, row in measured.items():
         assert not row["failures"] | row["differs"]
@@ -163,7 +177,12 @@ def test_algorithms_agree_with_a_peer_in_its_own_process(tmp_path, capsys):
         )
         answers = {"build": 0, "minimum_spanning_forest": 1}.get(name, 3)
         assert len(set(row["answers"].values())) == min(answers, 1)
-    assert "left out gap: give the folder" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "left out gap: give the folder" in printed.err
+    (line,) = (line for line in printed.out.splitlines() if line.endswith("fastest peer / this"))
+    table = printed.out.partition(line)[2].splitlines()[2:]
+    assert [row.split("  ")[0] for row in table[: len(names)]] == names
+    assert all(row.endswith(" scipy") for row in table[: len(names)])
 
 
 def test_failing_peers_do_not_end_the_others(tmp_path):
@@ -487,6 +506,8 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
         (["members", "--peers", "dask-cugraph"], "--peers needs --gpu"),
         (["algorithms", "--scale", "3"], "--scale from 4 to 31"),
         (["algorithms", "--peers", "cugraph"], "--peers cugraph needs --gpu"),
+        (["algorithms", "--graph", "x.parquet", "--gpu"], "leave out --gpu"),
+        (["algorithms", "--graph", "nowhere.parquet"], "nowhere.parquet cannot be read"),
         (["components", "--scale", "40"], "--scale from 4 to 31"),
         (["out-of-core", "--times", "0"], "--times and --repeat 1 or more"),
         (["compare", "--base", "nowhere"], "neither a commit of this repository nor a folder"),

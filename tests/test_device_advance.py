@@ -361,6 +361,30 @@ def test_a_push_may_list_a_vertex_twice_if_it_is_not_filtered_exactly(balance, s
     assert len(listed) > 7 or stages
 
 
+@pytest.mark.parametrize("way", ["push", "pull"])
+def test_the_host_waits_once_for_all_it_needs(monkeypatch, way):
+    waits, read = [], device_advance.read
+    monkeypatch.setattr(
+        device_advance, "read", lambda array: waits.append(read(array)) or waits[-1]
+    )
+    case = Case(power_law())
+    op, dtypes = PROGRAMS["sum"]
+    bound, columns = case.bind(op, dtypes), on_device(case.columns(op, dtypes))
+    frontier, sizes = case.frontier(), np.diff(case.out.offsets)
+    degrees = cupy.asarray(sizes)
+    if way == "push":
+        how = {"leaving": int(sizes[frontier].sum()), "degrees": degrees}
+        given = bound.device_program, there(case.out), columns, cupy.asarray(frontier)
+        changed = device.to_host(device_advance.push(*given, **how).changed)
+        moved = device_advance.push(*given, **how)
+    else:
+        given = bound.device_program, there(case.into), columns
+        moved = device_advance.pull(*given, degrees=degrees)
+        changed = np.flatnonzero(np.diff(case.into.offsets))
+    assert (moved.count, moved.leaving) == (len(changed), sizes[changed].sum())
+    assert len(waits) == (2 if way == "push" else 1)
+
+
 def test_a_warp_appends_at_once():
     vertices = cupy.arange(32 * 500, dtype="int32")
     kept, appends = device_advance.uniquify(vertices, device_advance.new_words(len(vertices)))

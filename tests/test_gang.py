@@ -162,6 +162,13 @@ def test_nothing_runs_at_the_call_and_supersteps_take_no_tasks(client):
     assert found(long.compute()) == expected(4)
 
 
+def test_a_run_on_persisted_shards_has_one_task_per_member(client):
+    shards = frame(3).persist()
+    tasks = gang.run(shards, total, META).optimize().__dask_graph__()
+    assert sum(roster_of(task) is not None for task in tasks.values()) == 3
+    assert len(tasks) == 3 + 3  # and the futures of the shards
+
+
 def test_a_gang_with_one_member_is_one_ordinary_task(client):
     result = gang.run(frame(1), total, META, 1000)
     tasks = result.optimize().__dask_graph__()
@@ -234,6 +241,16 @@ def test_an_error_of_one_member_is_the_error_of_the_run(client, scheduler):
         gang.run(frame(3), failing, META, name=f"failing-{scheduler}").compute(**options)
     assert nothing_left(client)
     assert found(gang.run(frame(3), total, META).compute(**options)) == expected(3)
+
+
+@KINDS
+def test_the_error_of_a_member_whose_part_nobody_wants(client, kind):
+    shards = shards_of(client, kind)
+    run = client.compute(gang.run(shards, failing, META, name=f"unwanted-{kind}").partitions[0])
+    assert isinstance(run.exception(timeout=20), ZeroDivisionError)
+    run.release()
+    del run, shards
+    assert nothing_left(client)
 
 
 def failing(channel, shard, rank):
@@ -456,6 +473,18 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     assert nothing_left(client)
 
 
+@KINDS
+def test_a_part_that_is_let_go_in_mid_run(client, tmp_path, kind):
+    shards = shards_of(client, kind)
+    result = gang.run(shards, total, META, 100, 0.005, tmp_path, name="half")
+    runs = client.compute(result.to_delayed())
+    began(tmp_path, 2)
+    del runs[1]
+    assert found(runs[0].result(timeout=20)) == {"rank": [0], "total": [4950]}
+    del runs, result, shards
+    assert nothing_left(client)
+
+
 @pytest.mark.slow
 def test_a_single_member_runs_again_after_its_worker_was_killed(mortal, tmp_path):
     run = mortal.compute(gang.run(frame(1), total, META, 300, 0.005, tmp_path))
@@ -523,8 +552,10 @@ def ended(dask_scheduler):
 
 
 @pytest.mark.slow
-def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
-    result = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="doomed")
+@KINDS
+def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path, kind):
+    shards = shards_of(mortal, kind)
+    result = gang.run(shards, total, META, 10**6, 0.001, tmp_path, name="doomed")
     run = mortal.compute(result)
     for i in range(3):
         os.kill(began(tmp_path, 2 * i + 2)[1], signal.SIGKILL)
@@ -534,6 +565,7 @@ def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
     assert time.monotonic() - start < 30
     run.release()  # which its exception's traceback refers to
     mortal.wait_for_workers(1, timeout=30)
+    del result, shards
     assert nothing_left(mortal)
     assert found(gang.run(frame(2), total, META).compute()) == expected(2)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import gc
 from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import cugraph, gpu, report
 from benchmarks.errors import UnusableInputError
-from benchmarks.harness import take_turns
+from benchmarks.harness import Spread, ratios, take_turns
 
 from . import peers
 from .agreement import Agreement, check_shortest
@@ -19,17 +21,27 @@ from .inputs import DIRECTED, Inputs
 from .ours import FRAME, LOOP, Ours
 from .rows import ROWS, Row
 
+SLOW = 1.0
 NOTES = f"""\
-All contenders take turns, after one round to warm up. Graphs are built, and the answers of peers copied,
+All contenders take turns, after one round to warm up. A peer on the host whose first run takes more than
+{SLOW:g} s is not run again, and that run counts. Graphs are built, and the answers of peers copied,
 outside the timing. {LOOP}: the algorithm, to arrays; {FRAME}: the whole call on a persisted
 graph; the other rows are peers, and a ratio above 1 means that a peer takes longer. "answer" is "same" if
 it equals the first one, or the number of colors, the modularity, or the sum of weights. Answers are not
-compared if a peer makes random choices itself, defines the score in another way, or prints no answer."""
+compared if a peer makes random choices itself, defines the score in another way, or prints no answer. The
+last table divides the time of the fastest peer by that of this library; below 1, the peer is faster."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
-    parser.add_argument("--scale", type=int, default=16, help="2**scale ids (default 16)")
+    parser.add_argument(
+        "--scale", type=int, nargs="+", default=[],
+        help="R-MAT graphs of 2**scale ids (default 16, if there is no --graph)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--graph", nargs="+", default=[], metavar="FILE",
+        help="Parquet files whose first two columns are the ends of edges; not with --gpu",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="which R-MAT graph (default 0)")
     parser.add_argument(
         "--only", nargs="+", choices=list(ROWS), default=list(ROWS), metavar="NAME",
@@ -40,40 +52,90 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print the results and store them."""
-    if options.repeat < 1 or not 4 <= options.scale <= 31:
+    scales = options.scale or ([] if options.graph else [16])
+    if options.repeat < 1 or not all(4 <= scale <= 31 for scale in scales):
         raise UnusableInputError("give --repeat 1 or more, and --scale from 4 to 31")
     if options.gpu:
+        if options.graph:
+            raise UnusableInputError("--graph is measured on the host; leave out --gpu")
         gpu.start(peer=cugraph.NAME in options.peers)
+    results: dict[str, Any] = {
+        "benchmark": "algorithms",
+        "seed": options.seed,
+        "gpu": options.gpu,
+        "workers": options.workers,
+        "versions": {},
+        "graphs": {},
+    }
+    made = {
+        f"scale{scale}": partial(Inputs.of, scale, options.seed, gpu=options.gpu)
+        for scale in scales
+    }
+    made |= {Path(path).stem: partial(Inputs.read, path) for path in options.graph}
+    for graph, inputs in made.items():
+        print(f"\n{graph}", flush=True)
+        results["graphs"][graph] = on_graph(inputs(), options, results["versions"])
+        gc.collect()
+    text = f"\n{summary(results['graphs'])}\n\n{NOTES}\ncores: {options.workers}; {results['versions']}"
+    where = "gpu-" if options.gpu else ""
+    report.show(text, results, f"algorithms-{where}{'-'.join(made)}", options)
+    rows = [row for graph in results["graphs"].values() for row in graph.values()]
+    return int(any(row["differs"] for row in rows))
+
+
+def on_graph(
+    inputs: Inputs, options: argparse.Namespace, versions: dict[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Measure all rows on one edge list, print them, and return them; add the peers' versions."""
     with ExitStack() as stack:
-        inputs = Inputs.of(options.scale, options.seed, gpu=options.gpu)
         contestants: list[Any] = [Ours(inputs, options.workers, on_gpu=options.gpu)]
         if not options.gpu:
             contestants += peers.started(options, inputs, stack)
         elif cugraph.NAME in options.peers:
             contestants.append(cugraph.Cugraph(inputs))
-        results: dict[str, Any] = {
-            "benchmark": "algorithms",
-            "graph": f"R-MAT scale {options.scale}, seed {options.seed}",
-            "gpu": options.gpu,
-            "workers": options.workers,
-            "versions": {one.name: one.version for one in contestants[1:]},
-            "rows": {},
-        }
+        versions |= {one.name: one.version for one in contestants[1:]}
+        rows = {}
         for name in options.only:
-            row = measure(ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu)
-            results["rows"][name] = row
+            rows[name] = row = measure(
+                ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu
+            )
             columns = {"answer": row["answers"]}
             if options.gpu:
                 columns["peak"] = {who: report.mib(peak) for who, peak in row["peaks"].items()}
             print(f"\n{name}, {row['edges']:,} edges, on the graph {row['graph']}")
-            print(
-                report.comparison(row["seconds"], LOOP, columns, row["failures"] | row["differs"])
-            )
+            reasons = row["failures"] | row["differs"]
+            print(report.comparison(row["seconds"], base(row), columns, reasons), flush=True)
             gc.collect()
-    text = f"\n{NOTES}\n{results['graph']}; cores: {options.workers}; peers: {results['versions']}"
-    where = "gpu-" if options.gpu else ""
-    report.show(text, results, f"algorithms-{where}scale{options.scale}", options)
-    return int(any(row["differs"] for row in results["rows"].values()))
+    return rows
+
+
+def base(row: dict[str, Any]) -> str:
+    """Return the contender that peers are compared with: the loop alone if it gives the whole answer."""
+    return LOOP if LOOP in row["seconds"] else FRAME
+
+
+def summary(graphs: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Return the table of all rows: for each graph, this library's time, and the fastest peer's over it."""
+    header = ["", *(cell for graph in graphs for cell in (f"{graph}, ms", "fastest peer / this"))]
+    names = dict.fromkeys(name for rows in graphs.values() for name in rows)
+    lines = [
+        [name, *(cell for rows in graphs.values() for cell in _cells(rows[name]))] for name in names
+    ]
+    return report.table(header, lines)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    own, seconds = base(row), row["seconds"]
+    if own not in seconds:
+        return ["failed", "-"]
+    others = {
+        name: ratios(seconds[name], seconds[own]) for name in seconds if name not in (LOOP, FRAME)
+    }
+    time = f"{Spread.of(seconds[own]).median * 1e3:.2f}"
+    if not others:
+        return [time, "-"]
+    fastest = min(others, key=lambda name: others[name].median)
+    return [time, f"{others[fastest].median:.2f} {fastest}"]
 
 
 def measure(
@@ -97,7 +159,10 @@ def measure(
             )
         agreement(name, answer)
 
-    seconds = take_turns(contenders, repeat, check, failures)
+    # A warm-up of this library or of a GPU also compiles kernels.
+    peers_here = [] if on_gpu else [name for name in contenders if name not in (LOOP, FRAME)]
+    patience = dict.fromkeys(peers_here, SLOW)
+    seconds = take_turns(contenders, repeat, check, failures, patience)
     return {
         "graph": row.graph,
         "edges": len(inputs.ends(row.graph)[0]),

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import dask_graphflow as gf
+from benchmarks.errors import UnusableInputError
 from dask_graphflow.operators.priorities import priorities
 
 # In the acyclic graph, edges lead from smaller to larger ids, so every strong component is one vertex.
@@ -55,6 +57,19 @@ class Inputs:
         occurs[target] = True
         numbers = (np.cumsum(occurs) - 1).astype(source.dtype)
         return cls(int(occurs.sum()), numbers[source], numbers[target])
+
+    @classmethod
+    def read(cls, path: str) -> Inputs:
+        """Read an edge list from the first two columns of a Parquet file; ids have any type."""
+        try:
+            frame = pd.read_parquet(path).dropna()
+        except OSError as error:
+            raise UnusableInputError(f"{path} cannot be read as Parquet: {error}") from error
+        if len(frame.columns) < 2 or not len(frame):
+            raise UnusableInputError(f"{path} has no edges; they are its first two columns")
+        ends = [frame.iloc[:, 0], frame.iloc[:, 1]]
+        numbers, _ = pd.factorize(pd.concat(ends, ignore_index=True), sort=True)
+        return cls.made(numbers[: len(frame)], numbers[len(frame) :])
 
     @cached_property
     def _undirected(self) -> tuple[Any, Any]:

@@ -48,7 +48,7 @@ class Igraph(Library):
             made.es["weight"] = weight
         return made
 
-    def components(self, g):
+    def connected_components(self, g):
         return lambda: g.connected_components(mode="weak").membership, np.array
 
     def bfs(self, g, sources):
@@ -82,8 +82,22 @@ class Igraph(Library):
     def greedy_color(self, g):
         return lambda: g.vertex_coloring_greedy(), lambda colors: np.array([max(colors) + 1])
 
-    def degree_centrality(self, g):
+    def degrees(self, g):
         return lambda: g.degree(), np.array
+
+    degree_centrality = degrees
+
+    def similarity(self, g, pairs):
+        return lambda: g.similarity_jaccard(pairs=pairs), lambda found: np.array([sum(found)])
+
+    def k_core(self, g, k):
+        return lambda: g.k_core(k), _edges
+
+    def ego_graph(self, g, centers):
+        return lambda: g.induced_subgraph(g.neighborhood(centers[0])), _edges
+
+    def induced_subgraph(self, g, subset):
+        return lambda: g.induced_subgraph(subset), _edges
 
     def triangle_count(self, g):
         def counted():
@@ -102,6 +116,12 @@ class Igraph(Library):
 
     def minimum_spanning_forest(self, g):
         return lambda: g.spanning_tree("weight"), lambda tree: np.array([sum(tree.es["weight"])])
+
+    def label_propagation(self, g):
+        def found():
+            return g.community_label_propagation().modularity
+
+        return found, lambda modularity: np.array([modularity])
 
     def louvain(self, g):
         return lambda: g.community_multilevel().modularity, lambda found: np.array([found])
@@ -129,7 +149,7 @@ class Networkit(Library):
         how = {"weighted": weight is not None, "directed": directed}
         return self.nk.GraphFromCoo(edges, n=vertices, **how)
 
-    def components(self, g):
+    def connected_components(self, g):
         made = self.nk.components.ConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
 
@@ -173,6 +193,15 @@ class Networkit(Library):
     def maximal_independent_set(self, g):
         return lambda: self.nk.independentset.Luby().run(g), None
 
+    def similarity(self, g, pairs):
+        made = self.nk.linkprediction.JaccardIndex(g)
+        pairs = [tuple(pair) for pair in pairs]
+        return lambda: made.runOn(pairs), lambda found: np.array([sum(one for _, one in found)])
+
+    def induced_subgraph(self, g, subset):
+        made = self.nk.graphtools.subgraphFromNodes
+        return lambda: made(g, subset), lambda found: np.array([found.numberOfEdges()])
+
     def degree_centrality(self, g):
         return self._scores(self.nk.centrality.DegreeCentrality(g))
 
@@ -192,6 +221,9 @@ class Networkit(Library):
     def minimum_spanning_forest(self, g):
         made = self.nk.graph.KruskalMSF(g)
         return lambda: made.run(), lambda done: np.array([done.getTotalWeight()])
+
+    def label_propagation(self, g):
+        return self._communities(g, self.nk.community.PLP(g))
 
     def louvain(self, g):
         return self._communities(g, self.nk.community.PLM(g))
@@ -224,7 +256,7 @@ class Scipy(Library):
             source, target, data = source[first], target[first], data[first]
         return coo_array((data, (source, target)), shape=(vertices, vertices)).tocsr()
 
-    def components(self, g):
+    def connected_components(self, g):
         from scipy.sparse.csgraph import connected_components
 
         return lambda: connected_components(g, directed=False)[1], np.array
@@ -328,8 +360,18 @@ class Scipy(Library):
 
         return lambda: connected_components(g, connection="strong")[1], np.array
 
-    def degree_centrality(self, g):
+    def degrees(self, g):
         return lambda: np.diff(g.indptr), np.array
+
+    degree_centrality = degrees
+
+    def induced_subgraph(self, g, subset):
+        return lambda: g[subset][:, subset], lambda found: np.array([found.nnz // 2])
+
+
+def _edges(graph):
+    """Return the number of edges of a graph of igraph's."""
+    return np.array([graph.ecount()])
 
 
 def _distances(values):

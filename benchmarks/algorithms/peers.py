@@ -95,7 +95,7 @@ class Gap:
     #: The program of each algorithm, and its arguments.
     PROGRAMS: dict[str, tuple[str, ...]] = {  # noqa: RUF012
         BUILD: ("converter",),
-        "components": ("cc",),
+        "connected_components": ("cc",),
         "bfs": ("bfs", "-r", "{source}"),
         "sssp": ("sssp", "-r", "{source}", "-d", str(DELTA)),
         "pagerank": ("pr", "-i", str(ITERATIONS), "-t", "0"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dask_graphflow.operators.priorities import priorities
 
@@ -16,11 +17,12 @@ TOL = 1e-6
 ITERATIONS = 20
 BUILD = "build"
 # Number of vertices that an algorithm samples itself, or gets as an option with this name.
-SAMPLED = {"betweenness_centrality": 16, "closeness_centrality": 256, "harmonic_centrality": 256}
+SAMPLED = {"betweenness_centrality": 16, "closeness_centrality": 64, "harmonic_centrality": 64}
 GIVEN = {
     "bfs": ("sources", 1), "sssp": ("sources", 1), "personalized_pagerank": ("sources", 16),
-    "random_walks": ("starts", 4096),
+    "random_walks": ("starts", 4096), "ego_graph": ("centers", 1), "induced_subgraph": ("subset", 10_000),
 }  # fmt: skip
+PAIRS = 10_000  # whose similarity is computed
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,14 @@ class Row:
     def ours(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options of this library's function."""
         sample = {"k": SAMPLED[self.algorithm]} if self.algorithm in SAMPLED else {}
-        return {**self._options(inputs), **self.own, **sample}
+        pairs = {"pairs": pairs_of(inputs)} if self.algorithm == "similarity" else {}
+        return {**self._options(inputs), **self.own, **sample, **pairs}
 
     def theirs(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options for peers; each peer takes the ones that its function has."""
         sample = {"sources": self.vertices(inputs)} if self.algorithm in SAMPLED else {}
-        return {**self._options(inputs), **sample}
+        pairs = pairs_of(inputs).to_numpy().tolist() if self.algorithm == "similarity" else []
+        return {**self._options(inputs), **sample, "pairs": pairs}
 
     def vertices(self, inputs: Inputs) -> list[int]:
         """Return the vertices that this library samples or is given."""
@@ -93,13 +97,26 @@ def modularity(labels: Any, inputs: Inputs) -> float:
     return inside - float(((ends / (2 * len(source))) ** 2).sum())
 
 
+def pairs_of(inputs: Inputs) -> pd.DataFrame:
+    """Return pairs of vertices: the ends of the first edges, and their ends combined differently."""
+    source, target = (end[: PAIRS // 2] for end in inputs.ends("undirected"))
+    first, second = np.concatenate([source, source]), np.concatenate([target, target[::-1]])
+    different = first != second
+    return pd.DataFrame({"first": first[different], "second": second[different]})
+
+
+def count(column: Any, inputs: Inputs) -> float:
+    """Return the number of rows."""
+    return float(len(column))
+
+
 def colors(column: Any, inputs: Inputs) -> float:
     """Return the number of colors."""
     return float(column.max()) + 1
 
 
 def total(weights: Any, inputs: Inputs) -> float:
-    """Return the sum of the weights of edges."""
+    """Return the sum of a column."""
     return float(weights.sum())
 
 
@@ -123,11 +140,17 @@ ROWS = {
     "betweenness_centrality": Row("betweenness_centrality", "betweenness", rule="near"),
     "closeness_centrality": Row("closeness_centrality", "closeness", rule="near"),
     "harmonic_centrality": Row("harmonic_centrality", "harmonic", rule="near"),
+    "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),
     f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),
     "maximal_independent_set": Row("maximal_independent_set", "selected", rule=None),
     "greedy_color": Row("greedy_color", "color", rule="value", number=colors),
+    "degrees": Row("degrees", "degree"),
     "degree_centrality": Row("degree_centrality", "degree_centrality", rule="near"),
+    "similarity": Row("similarity", "score", rule="value", number=total),
+    "k_core": Row("k_core", "source", rule="value", number=count, options={"k": 10}),
+    "ego_graph": Row("ego_graph", "source", rule="value", number=count),
+    "induced_subgraph": Row("induced_subgraph", "source", rule="value", number=count),
     "triangle_count": Row("triangle_count", "triangles"),
     "clustering": Row("clustering", "clustering", rule="near"),
     # The ranks of a source in descending order.
@@ -138,6 +161,7 @@ ROWS = {
     "minimum_spanning_forest": Row(
         "minimum_spanning_forest", "weight", "weighted", "value", number=total
     ),
+    "label_propagation": Row("label_propagation", "label", rule="value", number=modularity),
     "louvain": Row("louvain", "community", rule="value", number=modularity),
     "leiden": Row("leiden", "community", rule="value", number=modularity),
 }

@@ -1,11 +1,14 @@
 """Louvain: communities of high modularity, by moving vertices and making one vertex of each community.
 
 Vertices move to the communities of their neighbors as long as this raises the modularity. Then a coarser
-graph has one vertex for each community, and its vertices move in the same way [1]_. The next pass begins
-with the communities that this gives, so that single vertices can leave a community again.
+graph has one vertex for each community, and its vertices move in the same way [1]_. On the way back to the
+first graph, the vertices of each level move once more, so that single vertices can leave a community again
+[2]_. The next pass begins with the communities that this gives.
 
 .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large
    networks", Journal of Statistical Mechanics, 2008.
+.. [2] R. Rotta, A. Noack, "Multilevel local search algorithms for modularity clustering", Journal of
+   Experimental Algorithmics, 2011.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ COSTS = {
     ),
     "katz_centrality": Cost("pulls", CONVERGING, each=1, sparse=4, rows=1.7, copies=1, scratch=90),
     "label_propagation": Cost("labels", 10, each=0.5, sparse=1.6, scratch=60),
-    "leiden": Cost("labels", 1500, passes=40, sparse=2, rows=6, copies=2, scratch=200),
-    "louvain": Cost("labels", 1000, passes=16, sparse=2, rows=4, copies=2, scratch=150),
+    "leiden": Cost("labels", 1500, passes=20, sparse=2, rows=3, copies=2, scratch=200),
+    "louvain": Cost("labels", 1000, passes=10, sparse=2, rows=2, copies=2, scratch=150),
     "maximal_independent_set": Cost(
         "labels", Steps.rounds(0.05, 0.05), passes=1.2, rows=1, copies=1
     ),

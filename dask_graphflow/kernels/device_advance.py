@@ -533,15 +533,14 @@ def _uniquify(
 
 def gather_degrees(offsets: Any, rows: Any) -> Any:
     """Return the total number of edges of the rows before each of `rows`, and of all `rows`."""
+    return gather_sizes(offsets, offsets[1:], rows)
+
+
+def gather_sizes(begins: Any, stops: Any, rows: Any) -> Any:
+    """Return what :func:`gather_degrees` does, for the edges between two indices of each row."""
     costs = cupy.empty(len(rows) + 1, "int64")
-    launch(
-        instance("gather_degrees", rows.dtype),
-        len(costs),
-        offsets,
-        rows,
-        np.uint64(len(rows)),
-        costs,
-    )
+    kernel = instance("gather_degrees", rows.dtype)
+    launch(kernel, len(costs), begins, stops, rows, np.uint64(len(rows)), costs)
     cupy.cumsum(costs, out=costs)
     return costs
 

@@ -20,11 +20,11 @@ from .sources import GANG, instance
 AT_ONCE = 256  # sources per call; other work may wait for it to end
 PER_MULTIPROCESSOR = 2  # blocks; in betweenness.cu too
 LANES = 4  # per row; SHARES in gang.cuh
-SHRINK = (
-    8  # maximum factor by which the teams of a launch are smaller than those of the launch before
-)
+TEAMS = 1  # maximum number of teams of the first launch
+SHRINK = 8  # maximum factor by which teams are smaller than those of the launch before
 PIECE = 512  # edges; in betweenness.cu too
-LEVELS, REACHED, TEAM = 6, 7, 9  # items of the struct Team, and their number
+UNREACHED = -2  # level; in betweenness.cu too
+LEVELS, REACHED, TEAM = 9, 10, 12  # items of the struct Team, and their number
 
 
 def add_dependencies(
@@ -40,7 +40,9 @@ def add_dependencies(
     size, dtype, done = len(scores), rows.ends.dtype, 0
     pieces = 2 * (len(rows.ends) + len(into.ends)) // PIECE + 1
     team_bytes = size * (24 + 3 * dtype.itemsize) + pieces * (16 + 2 * dtype.itemsize)
-    most = blocks = PER_MULTIPROCESSOR * attribute("MultiProcessorCount")
+    spare = int(cupy.diff(into.offsets).max()).bit_length()
+    most = PER_MULTIPROCESSOR * attribute("MultiProcessorCount")
+    blocks = most // min(TEAMS, len(sources))
     while done < len(sources):
         affordable = max(1, device_room() // 2 // team_bytes)
         teams = min(most // blocks, len(sources) - done, affordable)
@@ -55,8 +57,9 @@ def add_dependencies(
             np.int64(pieces),
             sources[done : done + teams],
             np.uint32(blocks),
+            np.int32(spare),
             np.float64(endpoints),
-            cupy.full((teams, size, 2), -1, "int32"),  # marks
+            cupy.full((teams, size, 2), UNREACHED, "int32"),  # marks
             cupy.empty((teams, size), "int64"),
             cupy.empty((teams, size), dtype),
             cupy.empty((teams, size + 2, 2), dtype),  # where levels begin

@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from . import joined
+from . import index_dtype, joined
 from .csr import Rows
 from .device import namespace as cupy
-from .launching import NULL, attribute, gang_blocks, launch, launch_blocks, launch_gang
+from .launching import (
+    NULL,
+    attribute,
+    gang_blocks,
+    launch,
+    launch_blocks,
+    launch_gang,
+    launch_resident,
+    read,
+)
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -19,20 +28,21 @@ SOME, MANY = 32, 1 << 10
 # Maximum bytes of all tables in global memory. There is at least one table, whatever its size.
 ROOM = 1 << 31
 
-# As in cuda/sweep.cu: the numbers of a sweep's progress; and the edges that keep a block busy.
-PROGRESS, BUSY = 2 + 3 * 32, 1 << 12
-# The most entries in the table of cuda/between.cu, if no group needs more. The table then stays in L2.
-SLICE = 1 << 19
-EACH = 8  # edges per thread of a launch
-# The most pairs of groups that have room before they are copied to their rows.
-PAIRS = 1 << 27
+# As in cuda/tables.cuh: the maximum edges of an item in shared memory, and without a joint table.
+PER_BLOCK, PER_TABLE = 1 << 10, 1 << 14
+PARTS = 64  # of an item with a joint table, at most
+# As in cuda/sweep.cu and cuda/between.cu: the numbers of a sweep's and of a sum's progress.
+PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
+BUSY = 1 << 12  # edges that keep a block of a gang busy
+EACH = 8  # edges per thread of other launches
+PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied to their rows
 
 _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
 _SWEEP = np.dtype(
-    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 9), ("tables", "u8", 2)]
+    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 6), ("room", "u8", 12)]
 )
 _MEMBERS = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
-_BETWEEN = np.dtype([("arrays", "u8", 16), ("groups", "u8"), ("width", "u4"), ("slots", "u4")])
+_BETWEEN = np.dtype([("arrays", "u8", 13), ("room", "u8", 12)])
 
 
 def best_groups(
@@ -72,7 +82,7 @@ def best_groups(
     sizes = cupy.zeros(4, "int64")
     kernel = instance("few_groups", dtype, rule)
     launch(kernel, count, groups, np.uint64(count), some, many, sizes)
-    in_shared, in_memory, largest, _ = sizes.get().tolist()
+    in_shared, in_memory, largest, _ = read(sizes).tolist()
     if in_shared:
         blocks = min(in_shared, 8 * attribute("MultiProcessorCount"))
         kernel = instance("some_groups", dtype, rule)
@@ -121,19 +131,20 @@ def sweep(
         return 0
     kernel = instance("sweep", dtype, "false" if within is None else "true")
     blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
+    if room.get("offsets") is not rows.offsets:
+        room["offsets"], room["longest"] = rows.offsets, int(read(cupy.diff(rows.offsets).max()))
+    tables = _tables_for(room, room["longest"], count, blocks, dtype)
     order, best, movers, alone = _lists(room, count, dtype)
-    tables, slots, keys, sums, used = _empty_tables(room, rows, blocks, dtype)
     ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
     ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
     sides = rows.offsets, ends, weights, None, None, None
-    groups = np.array(
-        (_pointers(*sides, order, labels, mass, load, within, alone, best), factor), _GROUPS
-    )
-    arrays = _pointers(awake, labels, load, order, movers, alone, keys, sums, used)
-    about = np.array((*_pointers(ranks), count, seed, arrays, (tables, slots)), _SWEEP)
+    arrays = _pointers(*sides, order, labels, mass, load, within, alone, best)
+    groups = np.array((arrays, factor), _GROUPS)
+    arrays = _pointers(awake, labels, load, order, movers, alone)
+    about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
     launch_gang(kernel, groups, about, progress, blocks=blocks)
-    return int(progress[0])
+    return int(read(progress[:2]).sum())
 
 
 def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
@@ -143,81 +154,100 @@ def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
     return room["lists", dtype]  # type: ignore[no-any-return]
 
 
-def _empty_tables(room: dict[Any, Any], rows: Rows, blocks: int, dtype: Any) -> tuple[Any, ...]:
-    """Return tables of blocks for the rows that are too long for shared memory.
+def _tables_for(
+    room: dict[Any, Any], longest: int, labels: int, blocks: int, dtype: Any
+) -> list[int]:
+    """Return tables in global memory as cuda/tables.cuh takes them, if the longest item needs them."""
+    own = joint = (0, 0)
+    parts = min(-(-longest // PER_TABLE), PARTS)
+    if longest > PER_BLOCK:
+        own = blocks, 2 << (min(longest, PER_TABLE) - 1).bit_length()
+    if longest > PER_TABLE:
+        # While the last parts of some items are summed, the next ones begin.
+        joint = max(1, 2 * blocks // parts), 2 << (min(longest, labels) - 1).bit_length()
+    return [*_empty(room, "own", *own, dtype), *_empty(room, "joint", *joint, dtype), parts]
 
-    Return the number of tables, their slots, and their arrays, which are empty.
-    """
-    if room.get("offsets") is not rows.offsets:
-        room["offsets"], room["longest"] = rows.offsets, int(cupy.diff(rows.offsets).max())
-    if room["longest"] <= MANY:
-        return 0, 0, None, None, None
-    slots = 2 << (room["longest"] - 1).bit_length()
-    held = room.get(("tables", dtype), ([],))
-    if len(held[0]) < slots:
-        dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
-        fitting = ROOM // (slots * sum(one.itemsize for one in dtypes))
-        room.pop(("tables", dtype), None)
-        _, held = _tables(max(1, min(blocks, fitting)), slots, dtypes)
-        held[0].fill(-1)
-        held[1].fill(0)
-        room["tables", dtype] = held
-    return min(blocks, len(held[0]) // slots), slots, *held
+
+def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) -> list[int]:
+    """Return up to `count` empty tables, kept in `room`; for joint ones, also their turns."""
+    dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
+    if slots and ((name, dtype) not in room or len(room[name, dtype][0]) < count * slots):
+        room.pop((name, dtype), None)
+        fitting = max(1, ROOM // (slots * sum(one.itemsize for one in dtypes)))
+        _, (keys, sums, used) = _tables(min(count, fitting), slots, dtypes)
+        keys.fill(-1)
+        sums.fill(0)
+        room[name, dtype] = keys, sums, used
+    made = [0, 0, 0, 0, 0]
+    if slots:
+        count = min(count, len(room[name, dtype][0]) // slots)
+        made = [*_pointers(*room[name, dtype]), count, slots]
+    if name == "joint":
+        room["turns"] = cupy.zeros((max(1, count), 3), "uint32")
+        made += _pointers(room["turns"])
+    return made
 
 
 def _pointers(*arrays: Any) -> list[int]:
     return [0 if array is None else array.data.ptr for array in arrays]
 
 
+def numbered(labels: Any, load: Any) -> tuple[Any, Any]:
+    """Return the number of each vertex's label, and the loads; see :func:`.host_groups.numbered`."""
+    kernel = instance("number_groups", labels.dtype)
+    size, groups = len(labels), len(load)
+    blocks = max(1, min(gang_blocks(kernel), -(-(size + groups) // BUSY)))
+    numbers, mass, totals = (cupy.empty(n, "int64") for n in (groups + 1, groups, blocks))
+    holder, arrived = cupy.empty_like(labels), cupy.zeros(1, "uint32")
+    arrays = numbers, holder, mass, totals, arrived
+    launch_gang(kernel, labels, np.uint64(size), load, np.uint64(groups), *arrays, blocks=blocks)
+    count = int(read(numbers[groups:])[0])
+    return holder.astype(index_dtype(count), copy=False), mass[:count].copy()
+
+
 def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:
     """Return rows of groups of vertices; see :func:`.host_groups.sums_between`."""
     dtype, offsets = number.dtype, cupy.zeros(count + 1, "int64")
-    members, total, largest = _members(rows, number, count)
+    members, total, longest = _members(rows, number, count)
     if not total:
         return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
-    slots = 2 << (max(min(total, SLICE), largest) - 1).bit_length()
     kernel = instance("sum_between", dtype)
-    blocks = min(gang_blocks(kernel), -(-total // BUSY))
+    blocks = min(gang_blocks(kernel), -(-len(rows.ends) // BUSY))
     cuts = [0, count]
     if total > PAIRS:
         inner = cupy.searchsorted(members[-1], cupy.arange(PAIRS, total, PAIRS)).tolist()
         cuts = sorted({0, *inner, count})
-    into = cupy.empty(min(total, PAIRS + largest), dtype)
-    weights = cupy.empty(len(into), "int64")
-    work = (
-        cupy.full(slots, -1, "int64"),
-        cupy.zeros(slots, "int64"),
-        cupy.empty(slots, "uint32"),
-        offsets,
-        cupy.empty(blocks, "int64"),
-        into,
-        weights,
-        cupy.zeros(1, "uint32"),
-    )
+    work = [cupy.empty(count, dtype), offsets, cupy.empty(blocks, "int64")]
+    most = min(total, PAIRS + min(longest, count))
+    work += cupy.empty(most, dtype), cupy.empty(most, "int64")
     ends = rows.ends.astype(dtype, copy=False)
+    room: dict[Any, Any] = {}
     arrays = _pointers(rows.offsets, ends, rows.weights, number, *members, *work)
-    between = np.array((arrays, count, count.bit_length(), slots), _BETWEEN)
-    into_rows, sums, done = [], [], 0
+    new_ends, new_weights, done = [], [], 0
     for low, high in itertools.pairwise(cuts):
-        launch_gang(kernel, between, np.uint64(low), np.uint64(high), blocks=blocks)
-        size, done = int(offsets[high]) - done, int(offsets[high])
-        into_rows.append(into[:size].copy())
-        sums.append(weights[:size].copy())
-    del into, weights, work
-    return Rows(offsets, joined(into_rows), joined(sums), 0)
+        between = np.array((arrays, _tables_for(room, longest, count, blocks, dtype)), _BETWEEN)
+        part = between, np.uint64(low), np.uint64(high)
+        launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks)
+        size = int(read(offsets[high : high + 1])[0]) - done
+        done += size
+        new_ends.append(cupy.empty(size, dtype))
+        new_weights.append(cupy.empty(size, "int64"))
+        launch(instance("copy_rows", dtype), size // EACH, *part, new_ends[-1], new_weights[-1])
+    del work, room
+    return Rows(offsets, joined(new_ends), joined(new_weights), 0)
 
 
 def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
     """List the vertices by group, as cuda/between.cu describes.
 
-    Return the arrays, and the largest possible number of pairs of groups, of all groups and of a group.
+    Return the arrays, the largest possible number of pairs of groups, and the most edges of a group.
     """
     vertices, dtype = len(rows.offsets) - 1, number.dtype
     kernel = instance("list_members", dtype)
     blocks = min(gang_blocks(kernel), -(-(vertices + count) // BUSY))
     places, members = cupy.empty((2, vertices), dtype)
     first, begins = cupy.zeros(count + 1, "int64"), cupy.empty(vertices + 1, "int64")
-    # The last item is the largest number, beside the total of all.
+    # The last item is the most edges of a group, beside the total of all bounds.
     bounds, totals = cupy.empty(count + 2, "int64"), cupy.empty(blocks, "int64")
     bounds[count + 1 :] = 0
     arrived = cupy.zeros(1, "uint32")
@@ -234,8 +264,8 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
         arrived,
     )
     launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
-    total, largest = bounds[count:].tolist()
-    return [members, first, begins, bounds[: count + 1]], total, largest
+    total, longest = read(bounds[count:]).tolist()
+    return [members, first, begins, bounds[: count + 1]], total, longest
 
 
 def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
@@ -245,8 +275,8 @@ def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
         weights = NULL if rows.weights is None else rows.weights
         size = np.uint64(len(rows.offsets) - 1)
         kernel = instance("weight_between", labels.dtype)
-        launch(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
-    return int(total[0])
+        launch_resident(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
+    return int(read(total)[0])
 
 
 def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
@@ -269,4 +299,5 @@ def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
             target,
             count,
         )
-    return source[: int(count[0])], target[: int(count[0])]
+    found = int(read(count)[0])
+    return source[:found], target[:found]

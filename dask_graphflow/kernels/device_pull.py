@@ -15,12 +15,18 @@ import numpy as np
 from .csr import Rows
 from .device import namespace as cupy
 from .device_scores import RunningTotals
-from .launching import NULL, launch, launch_resident
+from .fixed_point import HIGH, SUM
+from .launching import NULL, launch, launch_resident, read
 from .sources import instance
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
+
+
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support, so that each pull need not convert them."""
+    return rows if rows.weights is None else rows._replace(weights=floats(rows.weights))
 
 
 def sum_contributions(
@@ -35,9 +41,8 @@ def sum_contributions(
         kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
         launch(kernel, items, *before, *after)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, weights.dtype)
-        launch(kernel, items, *before, weights, *after)
+        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
+        launch(kernel, items, *before, rows.weights, *after)
 
 
 def row_totals(rows: Rows) -> Any:
@@ -62,7 +67,7 @@ def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tup
         share_out,
         counts.now,
     )
-    unfit, sinks = counts.read()[:2].tolist()
+    unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
     return unfit, sinks
 
 
@@ -99,19 +104,17 @@ def apply_sums(
 
 
 def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum the contributions of the neighbors of each vertex, in several columns at once."""
-    sums[:] = 0
-    if not len(rows.ends):
-        return
+    """Sum the contributions of the neighbors in several columns at once. The sums must be 0."""
     count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
     items = len(rows.ends) // 8
     if rows.weights is None:
         kernel = instance("sum_batch", rows.ends.dtype)
         launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted_batch", rows.ends.dtype, weights.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, weights, count, contribution, width, sums)
+        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
+        launch(
+            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
+        )
 
 
 def apply_batch(
@@ -119,13 +122,13 @@ def apply_batch(
     rank: Any,
     share_out: Any,
     contribution: Any,
-    at: np.ndarray,
+    at: Any,
     base: np.ndarray,
     damping: float,
     *,
     threads: int = 1,
 ) -> np.ndarray:
-    """Set the ranks of several columns from sums, and contributions from ranks; return the totals."""
+    """Set the ranks of several columns from sums, contributions from ranks, and the sums to 0."""
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
         launch(
@@ -137,13 +140,12 @@ def apply_batch(
             contribution,
             np.uint64(len(rank)),
             np.uint32(len(at)),
-            cupy.asarray(at),
+            at,
             cupy.asarray(base),
             np.float64(damping),
             totals,
         )
-    host_totals: np.ndarray = totals.get()
-    return host_totals
+    return read(totals)
 
 
 def floats(weights: Any) -> Any:

@@ -1,7 +1,7 @@
 """Scores on the device; :mod:`.host_scores` describes the functions. The results have the same bits.
 
 The totals of an iteration stay on the device, where the next kernel reads them. A caller that needs them
-copies them to pinned memory, once per iteration.
+copies them to the host, once per iteration.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .device import namespace as cupy
-from .fixed_point import SLOTS, units
-from .launching import launch_resident
+from .fixed_point import HIGH, LOW, SLOTS, SUM, units
+from .launching import launch_resident, read
 from .sources import instance
 
 
@@ -21,8 +21,6 @@ class RunningTotals:
 
     def __init__(self) -> None:
         self._sets = list(cupy.zeros((3, SLOTS), "int64"))
-        memory = cupy.cuda.alloc_pinned_memory(SLOTS * 8)
-        self._pinned = np.frombuffer(memory, "int64", SLOTS)
         self._turn = 0
         self.now, self.before, self.after = self._sets[0], self._sets[2], self._sets[1]
 
@@ -40,14 +38,11 @@ class RunningTotals:
 
     def read(self) -> np.ndarray:
         """Wait for the totals of the current iteration, and return a copy in host memory."""
-        self.now.get(cupy.cuda.get_current_stream(), out=self._pinned)
-        copied: np.ndarray = self._pinned.copy()
-        return copied
+        return read(self.now)
 
     def write(self, totals: np.ndarray) -> None:
         """Set the totals of the current iteration."""
-        self._pinned[:] = totals
-        self.now.set(self._pinned, cupy.cuda.get_current_stream())
+        self.now.set(totals)
 
 
 def total(values: Any, bound: float, count: int, *, threads: int = 1) -> tuple[int, int, int]:
@@ -62,7 +57,7 @@ def total(values: Any, bound: float, count: int, *, threads: int = 1) -> tuple[i
         *map(np.float64, units(bound, count)),
         totals.now,
     )
-    wrong, high, low = totals.read()[:3].tolist()
+    wrong, high, low = totals.read()[[SUM, HIGH, LOW]].tolist()
     return high, low, wrong
 
 

@@ -123,7 +123,7 @@ def bfs_near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[Any, np.ndarray, np.ndarray]:
+) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
     """Continue a search by push, while at most :data:`SMALL_FRONTIER` edges leave the frontier."""
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
     return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
@@ -139,7 +139,7 @@ def near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[Any, np.ndarray, np.ndarray]:
+) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
     """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
 
     The first kernel pushes one level, and the second one pushes many.
@@ -165,13 +165,14 @@ def near(
     if not steps:  # a large level or a long row
         fresh = push(kernels[0], condition, rows, frontier, reached, depth)
         mark_seen(reached.seen, fresh)
-        return fresh, np.array([count]), np.array([int(done["edges"])])
+        return fresh, None, np.array([count]), np.array([int(done["edges"])])
     end = begin + int(done["count"])
     mark_seen(reached.seen, queue[count:end])
     trace = numbers[words : words + 2 * steps]
     if steps > FEW:
         trace = there[words : words + 2 * steps].get()
-    return queue[begin:end].copy(), *trace.reshape(-1, 2).T
+    sizes, edges = trace.reshape(-1, 2).T
+    return queue[begin:end].copy(), int(done["edges"]), sizes, edges
 
 
 def mark_seen(seen: Any, vertices: Any) -> None:

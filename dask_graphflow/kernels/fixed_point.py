@@ -9,10 +9,10 @@ import math
 
 SUM_BITS = 62  # bits of a part of a sum as a whole number
 
-# The totals of an iteration: the sum of all sums along edges, a sum of squares and a sum of changes in two
-# parts each, and the largest value: a float64 of at least 0, stored as an int64 with the same bits.
-SLOTS = 6
-SUM, HIGH, LOW, CHANGE_HIGH, CHANGE_LOW, MOST = range(SLOTS)
+# The totals of an iteration: the sum of all sums along edges, a sum of squares in three parts, a sum of
+# changes in two, and the largest value: a float64 of at least 0, stored as an int64 with the same bits.
+SLOTS = 7
+SUM, HIGH, MIDDLE, LOW, CHANGE_HIGH, CHANGE_LOW, MOST = range(SLOTS)
 SQUARES, CHANGES = slice(HIGH, LOW + 1), slice(CHANGE_HIGH, CHANGE_LOW + 1)
 
 
@@ -31,3 +31,11 @@ def units(bound: float, count: float) -> tuple[float, float]:
     """
     coarse = math.ldexp(1.0, math.frexp(bound * count)[1] - SUM_BITS)
     return coarse, math.ldexp(coarse, math.frexp(count)[1] - SUM_BITS)
+
+
+def norm(high: int, middle: int, low: int, coarse: float, fine: float) -> float:
+    """Return the root of a sum of squares in three parts, or 1 if it is 0.
+
+    The third part is needed because the bound of the sum can exceed the sum by far.
+    """
+    return math.sqrt(high * coarse + (middle * fine + low * (fine * (fine / coarse)))) or 1.0

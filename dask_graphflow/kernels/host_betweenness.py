@@ -30,9 +30,18 @@ MINI = 1024  # vertices that a thread adds up at a time
 
 @_compiled
 def _whole(value):  # type: ignore[no-untyped-def]
-    """Return a float as a whole number and an exponent."""
-    part, exponent = math.frexp(value)
-    return np.int64(part * 2.0**BITS), np.int64(exponent - BITS)
+    """Return a positive float as a whole number and an exponent."""
+    bits = np.float64(value).view(np.int64)
+    one = np.int64(1)
+    return ((bits & ((one << 52) - one)) | (one << 52)) << 8, (bits >> 52) - 1022 - BITS
+
+
+@_compiled
+def _scaled(value, exponent):  # type: ignore[no-untyped-def]
+    """Return ``value * 2**exponent``, for values from 1 to 2**61 and results below 2**62."""
+    if exponent < -900:  # the result may be too small for a float of full precision
+        return math.ldexp(value, exponent)
+    return value * np.int64((exponent + 1023) << 52).view(np.float64)
 
 
 @_compiled
@@ -118,8 +127,7 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
                     to = np.uint64(child[k])
                     total += number[to, 0] >> min(np.int64(63), unit - number[to, 1])
-                part, more = math.frexp(np.float64(total))
-                through = math.ldexp(part * sigma, more + unit + exponent)
+                through = _scaled(total * sigma, unit + exponent)
             # From here on, the number of the vertex is what it tells the level before.
             number[i, 0], more = _whole((1.0 + through) / sigma)
             number[i, 1] = more - exponent

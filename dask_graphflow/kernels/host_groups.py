@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import weight_at
@@ -188,11 +189,12 @@ def _best(rows, labels, masses, limits, vertices, best, start, stop, table):  # 
             weight = weight_at(weights, np.int64(k))
             if weight == 0:  # a label with the sum 0 is not in the list
                 continue
+            # A branch for the first edge of a label would often be predicted wrongly.
             label = np.uint64(labels[u])
-            if sums[label] == 0:
-                keys[groups] = label
-                groups += np.uint64(1)
-            sums[label] += weight
+            before = sums[label]
+            keys[groups] = label
+            groups += np.uint64(before == 0)
+            sums[label] = before + weight
         rate = factor * np.float64(mass[v])
         stay, best_label, most = np.int64(0), own, -np.inf
         for j in range(groups):
@@ -341,7 +343,10 @@ def sweep(
         movers = _apply(labels, masses, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
-        _wake(rows[:3], labels, order, 0, movers, awake)
+        cuts = _even(movers, threads)
+        share(
+            lambda i: _wake(rows[:3], labels, order, cuts[i], cuts[i + 1], awake), threads, threads
+        )
     return int(movers)
 
 
@@ -368,8 +373,10 @@ def _in_parts(
 def _dense(
     room: dict[Any, Any], part: int, count: int, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a thread's sum of each label, initially 0, and room for a list of labels."""
-    return _kept(room, f"sums {part}", count, "int64"), _kept(room, f"keys {part}", count, dtype)
+    """Return a thread's sum of each label, initially 0, and room for a list of labels and one more."""
+    return _kept(room, f"sums {part}", count, "int64"), _kept(
+        room, f"keys {part}", count + 1, dtype
+    )
 
 
 def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray:
@@ -377,6 +384,32 @@ def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray
     if name not in room or len(room[name]) < count or room[name].dtype != dtype:
         room[name] = np.zeros(count, dtype)
     return room[name]  # type: ignore[no-any-return]
+
+
+def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the labels that have a load, in ascending order.
+
+    Parameters
+    ----------
+    labels : ndarray of integers, shape (n,)
+        Negative at positions that are not vertices.
+    load : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    ndarray of the narrowest index dtype, shape (n,)
+        The number of each label, or -1 if it is negative or has no load.
+    ndarray of int64, shape (count,)
+        The loads by number.
+    """
+    has = load > 0
+    numbers = np.cumsum(has, dtype=labels.dtype)
+    numbers -= 1
+    numbers[~has] = -1
+    held = load[has]
+    numbers = numbers.astype(index_dtype(len(held)), copy=False)[labels]
+    numbers[labels < 0] = -1
+    return numbers, held
 
 
 @_compiled
@@ -420,10 +453,10 @@ def _sum(rows, number, starts, members, low, high, table, columns, at, sizes):  
                 weight = weight_at(weights, np.int64(k))
                 if b == a or weight == 0:  # a group with the sum 0 is not in the list
                     continue
-                if sums[np.uint64(b)] == 0:
-                    keys[groups] = b
-                    groups += np.uint64(1)
-                sums[np.uint64(b)] += weight
+                before = sums[np.uint64(b)]
+                keys[groups] = b
+                groups += np.uint64(before == 0)
+                sums[np.uint64(b)] = before + weight
         for j in range(groups):
             b = keys[j]
             target[at], total[at] = b, sums[np.uint64(b)]
@@ -463,7 +496,7 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
     sizes = np.zeros(count + 1, np.int64)
 
     def work(part: int) -> slice:
-        table = np.zeros(count, np.int64), np.empty(count, number.dtype)
+        table = np.zeros(count, np.int64), np.empty(count + 1, number.dtype)
         about = number, starts, members, cuts[part], cuts[part + 1]
         return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
 
@@ -495,10 +528,15 @@ def weight_between(rows: Rows, labels: np.ndarray, *, threads: int = 1) -> int:
     """
     count = len(rows.offsets) - 1
     parts = threads if len(rows.ends) >= SMALL else 1
-    cuts = [count * part // parts for part in range(parts + 1)]
+    cuts = _even(count, parts)
     return sum(
         share(lambda part: int(_between(rows[:3], labels, *cuts[part : part + 2])), parts, parts)
     )
+
+
+def _even(count: int, parts: int) -> list[int]:
+    """Return the bounds of parts of equal size."""
+    return [count * part // parts for part in range(parts + 1)]
 
 
 @_compiled

@@ -123,6 +123,11 @@ def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals,
                 dangling[j] += np.int64(now[j] * CHANGE)
 
 
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support: on the host, all types of weights."""
+    return rows
+
+
 def sum_contributions(
     rows: Rows,
     contribution: np.ndarray,
@@ -293,7 +298,7 @@ def sum_batch(rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads
     contribution : ndarray of float64, shape (V, b)
         The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
     sums : ndarray of int64, shape (n, b)
-        Set to the sums.
+        Set to the sums. On a device, they must be 0 before.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_sum_batch, ranges, *rows[:3], contribution, sums)
@@ -312,6 +317,8 @@ def apply_batch(
 ) -> np.ndarray:
     """Compute the ranks of several columns from sums, and contributions from ranks.
 
+    On a device, the sums are set to 0.
+
     See :func:`apply_sums`.
 
     Parameters
@@ -323,7 +330,7 @@ def apply_batch(
     contribution : ndarray of float64, shape (n, b)
         Set to ``rank * share_out``.
     at : ndarray of int64, shape (b,)
-        In host memory. The only vertex of each column whose rank gets more than its sum, or -1.
+        The only vertex of each column whose rank gets more than its sum, or -1.
     base : ndarray of float64, shape (b,)
         In host memory. The rank that is added for this vertex.
     damping : float

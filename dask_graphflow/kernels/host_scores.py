@@ -14,12 +14,13 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .compiling import inner
-from .fixed_point import CHANGE_HIGH, CHANGE_LOW, HIGH, LOW, MOST, SLOTS, SUM, units
+from .fixed_point import CHANGES, HIGH, LOW, MIDDLE, MOST, SLOTS, SQUARES, SUM, norm, units
 from .host_threads import share
 
+SHARE = 4096  # items per thread at least: with fewer, starting a thread takes longer than its work
 BITS = 61  # bits of the largest sum along edges as a whole number
 
-_units = inner(units)
+_norm, _units = inner(norm), inner(units)
 
 
 class RunningTotals:
@@ -103,17 +104,22 @@ def total(
 
 @_compiled
 def _combine(sums, before, plus, factor, after, coarse, fine, start, stop):  # type: ignore[no-untyped-def]
-    high, low, largest = np.int64(0), np.int64(0), 0.0
+    high, middle, low, largest = np.int64(0), np.int64(0), np.int64(0), 0.0
     per_coarse, per_fine = (1 / coarse, 1 / fine) if coarse else (0.0, 0.0)
+    per_finest = per_fine * (per_fine * coarse)
     for v in range(start, stop):
         now = factor * np.float64(sums[v]) + (before[v] if plus == 0 else plus)
         after[v] = now
         largest = max(largest, now)
         if coarse:
-            first, second = _split(now * now, coarse, per_coarse, per_fine)
-            high += first
-            low += second
-    return high, low, largest
+            square = now * now
+            part = np.floor(square * per_coarse)
+            rest = square - part * coarse
+            high += np.int64(part)
+            part = np.floor(rest * per_fine)
+            middle += np.int64(part)
+            low += np.int64((rest - part * fine) * per_finest)
+    return high, middle, low, largest
 
 
 def combine(
@@ -141,7 +147,8 @@ def combine(
     after : ndarray of float64, shape (n,)
         Set to the new scores, which are at least 0.
     squares : tuple of float
-        The :func:`units` of the sum of the squares of the scores, or zeros to leave it out.
+        The :func:`units` of the sum of the squares of the scores, which has a third part with a finer
+        unit; zeros to leave it out.
     totals : RunningTotals
         Set to the largest score, and to the sum of squares.
     """
@@ -150,32 +157,31 @@ def combine(
         len(after),
         threads,
     )
-    totals.now[HIGH] += sum(part[0] for part in parts)
-    totals.now[LOW] += sum(part[1] for part in parts)
-    totals.now[MOST:].view("float64")[0] = max(part[2] for part in parts)
+    *squared, largest = zip(*parts, strict=True)
+    totals.now[SQUARES] = [sum(part) for part in squared]
+    totals.now[MOST:].view("float64")[0] = max(largest)
 
 
 @_compiled
 def _scales(now, summed, squares, entering, unit, bound, count):  # type: ignore[no-untyped-def]
-    norm = 1.0
+    by = 1.0
     if summed:
-        norm = np.float64(now[SUM])
+        by = np.float64(now[SUM])
     elif squares[0]:
-        norm = math.sqrt(now[HIGH] * squares[0] + now[LOW] * squares[1])
-        norm = norm if norm else 1.0
-    most = now[MOST:].view(np.float64)[0] / norm
+        by = _norm(now[HIGH], now[MIDDLE], now[LOW], squares[0], squares[1])
+    most = now[MOST:].view(np.float64)[0] / by
     if unit == 0:
         unit = math.ldexp(1.0, math.frexp(most * entering)[1] - BITS)
     coarse, fine = _units(max(bound, most), np.float64(count))
-    return norm, unit, coarse, fine
+    return by, unit, coarse, fine
 
 
 @_compiled
-def _scale(source, scores, wide, norm, unit, coarse, fine, start, stop):  # type: ignore[no-untyped-def]
+def _scale(source, scores, wide, by, unit, coarse, fine, start, stop):  # type: ignore[no-untyped-def]
     high, low = np.int64(0), np.int64(0)
     per_unit, per_coarse, per_fine = 1 / unit, 1 / coarse, 1 / fine
     for v in range(start, stop):
-        now = np.float64(source[v]) / norm
+        now = np.float64(source[v]) / by
         first, second = _split(abs(now - scores[v]), coarse, per_coarse, per_fine)
         high += first
         low += second
@@ -227,13 +233,13 @@ def scale(
         len(scores),
         threads,
     )
-    totals.now[CHANGE_HIGH] += sum(part[0] for part in parts)
-    totals.now[CHANGE_LOW] += sum(part[1] for part in parts)
+    totals.now[CHANGES] = [sum(part) for part in zip(*parts, strict=True)]
 
 
 def in_threads(
     work: Callable[[int, int], tuple[Any, ...]], count: int, threads: int
 ) -> list[tuple[Any, ...]]:
     """Call ``work(start, stop)`` in each thread for its range of `count` items; return the results."""
+    threads = min(threads, count // SHARE + 1)
     cuts = [count * i // threads for i in range(threads + 1)]
     return share(lambda i: work(cuts[i], cuts[i + 1]), threads, threads)

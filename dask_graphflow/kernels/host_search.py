@@ -212,7 +212,7 @@ def bfs_near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, int | None, np.ndarray, np.ndarray]:
     """Push level after level, in one thread, while at most :data:`SMALL_FRONTIER` edges leave the frontier.
 
     In a graph with many small levels, a level can take less time than the call of a kernel. The first level
@@ -235,6 +235,8 @@ def bfs_near(
     -------
     frontier : ndarray
         The next frontier; empty if the search is complete.
+    leaving : int or None
+        Number of edges that leave it, if the kernel counted them.
     sizes, edges : ndarray of int64, shape (n,)
         Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
     """
@@ -243,7 +245,7 @@ def bfs_near(
     buffers[0][: len(frontier)] = frontier
     sizes, edges = np.empty((2, min(levels, SPAN)), np.int64)
     done, count = _near(rows, buffers, len(frontier), reached, depth, dense, sizes, edges)
-    return buffers[done % 2][:count], sizes[:done], edges[:done]
+    return buffers[done % 2][:count], None, sizes[:done], edges[:done]
 
 
 def mark_seen(seen: np.ndarray, vertices: np.ndarray) -> None:
@@ -293,7 +295,7 @@ def reach(
     if not len(frontier):
         fresh = frontier
     elif edges <= SMALL_FRONTIER:
-        fresh, _, _ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
+        fresh, *_ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
     else:
         fresh = bfs_push(rows, frontier, reached, depth, threads=threads)
         mark_seen(reached.seen, fresh)

@@ -132,8 +132,10 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "sweep.cu": _each("sweep", _IDS, ("true", "false")),
     "between.cu": (
+        *_instances("number_groups", 1),
         *_instances("list_members", 1),
         *_instances("sum_between", 1),
+        *_instances("copy_rows", 1),
         *_instances("weight_between", 1),
         *_instances("edges_inside", 1),
     ),
@@ -141,6 +143,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("triangles", 1),
         *_instances("credit", 1),
         *_instances("lose", 2),
+        *_instances("settle", 1),
         *_instances("common", 1),
     ),
     "sample.cu": (

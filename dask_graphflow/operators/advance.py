@@ -92,7 +92,8 @@ class Advance:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
-        self._own_changes = own_changes and self._before is None and after is None
+        self._own_changes = own_changes and self._before is None
+        self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
         if after is not None:
@@ -172,8 +173,9 @@ class Advance:
                 )
                 if len(done):
                     self.supersteps += len(done)
-                    rule.pushed(*done.T)
-                    g.fused("push", *done.T, time.perf_counter() - began)
+                    sizes, edges = done.T
+                    rule.pushed(sizes, edges)
+                    g.fused("push", sizes, edges, time.perf_counter() - began)
                     own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
                     return Frontier(own, len(vertices), leaving), len(done)
         return self.push(frontier), 1
@@ -199,9 +201,8 @@ class Advance:
         if row:
             row["edges"] = moved.edges
         final = self._finished(side, changed)
-        leaving = final.edges(
-            self._g.degrees
-        )  # on the host, this also counts the vertices of a bitmap
+        # On the host, this also counts the vertices of a bitmap.
+        leaving = final.edges(self._g.degrees)
         return Frontier(final, len(final), leaving)
 
     def _finished(self, side: _Side, changed: VertexSet) -> VertexSet:
@@ -282,6 +283,30 @@ class Advance:
                 elif name == self._op.target:
                     side.refresh(name, mine, look=last != way)
         return side
+
+
+class EachVertex:
+    """Something that is done with vertices, on columns of a graph. All members create theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : mapping of str to array, shape (V_p,)
+    after : After
+    """
+
+    def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
+        # An edge program that is never sent along edges.
+        name = after.changes[0]
+        op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
+        self._g, self._local = g, LocalAdvance(op, columns, g.local("out").rows)
+
+    def __call__(self, frontier: Frontier) -> Frontier:
+        """Do it with the vertices of a frontier, and return those that are kept."""
+        assert frontier.own is not None
+        kept = self._local.after({}, frontier.own, 1, self._g.degrees)
+        sums = len(kept), kept.edges(self._g.degrees)
+        return Frontier(kept, *self._g.all_reduce(sums).sums)
 
 
 class _Side:

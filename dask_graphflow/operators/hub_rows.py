@@ -47,12 +47,15 @@ class HubRows:
         Number of vertices of all members that exist, and of edges.
     layout : Layout
         The rows and columns of this member.
+    rows : Rows
+        Those of the layout, with weights as the kernels read them.
     totals : RunningTotals
         The totals of an iteration, which :meth:`add_up` begins.
     """
 
     def __init__(self, g: GraphView) -> None:
         self._g, self.layout = g, _layout(g)
+        self.rows = kernels_of("pull", self.layout.names).readable(self.layout.rows)
         self.totals = kernels_of("scores", self.layout.names).RunningTotals()
         self._mirrors = None if g.alone else self.layout.mirrors(g.exchange)
         own = len(self.layout.names), len(self.layout.rows.ends)
@@ -94,9 +97,7 @@ class HubRows:
             In the order of :meth:`take`. On a device, they must be 0 before.
         """
         kernels = kernels_of("pull", wide)
-        kernels.sum_contributions(
-            self.layout.rows, wide, sums, self.totals, threads=self._g.threads
-        )
+        kernels.sum_contributions(self.rows, wide, sums, self.totals, threads=self._g.threads)
 
 
 class Layout(NamedTuple):

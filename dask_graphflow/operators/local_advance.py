@@ -98,7 +98,7 @@ class LocalAdvance:
 
     def is_small(self, edges: int) -> bool:
         """Return whether so few edges leave a frontier that :meth:`run` takes several supersteps."""
-        return edges <= self._kernels.SMALL_FRONTIER
+        return bool(edges <= self._kernels.SMALL_FRONTIER)
 
     def run(
         self,

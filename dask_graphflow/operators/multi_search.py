@@ -101,4 +101,5 @@ def _added(terms: Mapping[str, str]) -> After:
         cuda.append(f"{{{name}}} += {term.replace('float64', 'double')};")
     host.append("return True")
     cuda.append("return true;")
-    return After((*STATE, *terms), "\n".join(host), "\n".join(cuda))
+    columns = *STATE, *terms
+    return After(columns, columns, "\n".join(host), "\n".join(cuda))

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.fixed_point import MOST, SQUARES, SUM, units
+from dask_graphflow.kernels.fixed_point import CHANGES, MOST, SQUARES, SUM, norm, units
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .float_sums import FloatSums
@@ -103,9 +103,10 @@ class NeighborSums(HubRows):
     def change(self) -> float:
         """Wait for the totals that were published; return the sum of the absolute changes of scores."""
         totals = self.totals.read()
-        _, high, low, changed, rest, _ = totals.tolist()
+        changed, rest = totals[CHANGES].tolist()
         if any(self._squares):
-            self.norm = math.sqrt(high * self._squares[0] + low * self._squares[1]) or 1.0
+            high, middle, low = totals[SQUARES].tolist()
+            self.norm = norm(high, middle, low, *self._squares)
         before, most = self.most, float(totals[MOST:].view("float64")[0]) / self.norm
         if self._bound is None:
             self.most = most

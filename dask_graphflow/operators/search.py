@@ -174,7 +174,7 @@ class Search:
         g, began = self._g, time.perf_counter()
         levels = (g.size if depth_limit is None else depth_limit) - self.depth
         self.depth += 1
-        reached, sizes, edges = self._kernels.bfs_near(
+        reached, leaving, sizes, edges = self._kernels.bfs_near(
             self._rows,
             frontier.vertices,
             *self._state(),
@@ -183,7 +183,7 @@ class Search:
         )
         rule.pushed(sizes, edges)
         self.depth += len(sizes) - 1
-        following = self._frontier(vertices=reached)
+        following = self._frontier(vertices=reached, leaving=leaving)
         g.fused("push", sizes, edges, time.perf_counter() - began)
         return following
 

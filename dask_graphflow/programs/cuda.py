@@ -104,7 +104,7 @@ def layout(program: TypedProgram) -> np.dtype[Any]:
 def _members(program: TypedProgram) -> str:
     lines = []
     for name, dtype in program.columns.items():
-        changes = name == program.target or (program.after and name in program.after.columns)
+        changes = name == program.target or (program.after and name in program.after.changes)
         constant = "" if changes else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
     lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in program.params.items()]

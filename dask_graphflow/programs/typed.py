@@ -32,12 +32,23 @@ class After:
     ----------
     columns : tuple of str
         The columns that it reads or changes.
+    changes : tuple of str
+        Those that it changes.
     host, cuda : str
     """
 
     columns: tuple[str, ...]
+    changes: tuple[str, ...]
     host: str
     cuda: str
+
+
+def where_equal(**values: int) -> After:
+    """Return an :class:`After` that keeps the vertices whose columns have these values."""
+    tests = [f"{{{name}}} == {value}" for name, value in values.items()]
+    return After(
+        tuple(values), (), f"return {' and '.join(tests)}", f"return {' && '.join(tests)};"
+    )
 
 
 class TypedProgram(NamedTuple):

@@ -25,6 +25,7 @@ from typing import Any
 
 import dask
 from dask.delayed import Delayed
+from dask.tokenize import normalize_token
 from dask.utils import funcname, parse_timedelta
 
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
@@ -88,7 +89,8 @@ def run(
         operations of two runs may deadlock. On CPUs, runs share the cores as other tasks do, and a short
         one does not wait for a long one.
     idle : object, optional
-        The part of a member for which a :class:`Subset` has no work.
+        The part of a member for which a :class:`Subset` has no work. It follows from the other arguments,
+        and is not part of the result's name.
 
     Returns
     -------
@@ -177,6 +179,10 @@ class _Program:
     timeout: float
     alone: bool
     idle: Any
+
+    def __dask_tokenize__(self) -> Any:
+        # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
+        return normalize_token((self.loop, self.args, self.timeout, self.alone))
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)

@@ -42,11 +42,15 @@ class Parts:
     """Delayed objects, one per part, used by their own keys like those of a :class:`Resident`."""
 
     def __init__(self, parts: Sequence[Delayed]) -> None:
-        whole = collections_to_expr(parts).optimize()
-        self.layer = whole.__dask_graph__()
-        self.keys = [key for (key,) in whole.__dask_keys__()]
         self.npartitions = len(parts)
+        self.keys = [part.key for part in parts]
+        # Persisted parts need no optimization, which takes longer than the rest of a small call.
+        self.layer = {part.key: part.dask.get(part.key) for part in parts if len(part.dask) == 1}
         self.kept = all_futures(self.layer, self.keys)
+        if not self.kept:
+            whole = collections_to_expr(parts).optimize()
+            self.layer = whole.__dask_graph__()
+            self.keys = [key for (key,) in whole.__dask_keys__()]
         # Computed here, because on the scheduler, which also needs the token, futures have no client.
         self._token = ("graphflow-parts", self.keys, futures_in(self.layer))
 
@@ -190,6 +194,11 @@ def roster_of(task: Any) -> Roster | None:
     """Return the roster of a member's task; None for any other task."""
     rosters = [one for one in getattr(task, "args", ()) if isinstance(one, Roster)]
     return rosters[0] if rosters else None
+
+
+def depending_on(keys: list[Any], key: str) -> Task:
+    """Return a task that depends on others."""
+    return Task(key, tuple, *map(TaskRef, keys))
 
 
 class Gang(Expr):  # type: ignore[misc]

@@ -104,7 +104,7 @@ class Groups(Labels):
             The rank of each vertex, and a seed: they draw the vertices into classes.
         awake : array of int32, shape (V_p,)
             Which vertices can move. Without `within`, it is replaced by the neighbors
-            of those that moved that are in other groups.
+            of moved vertices, if they are in other groups.
         within : array of index, shape (V_p + mirrors,), optional
             If given, only neighbors with the same value as the vertex count. A vertex moves only while it
             is alone in its group, and does not join such a vertex of its class. So no group loses a vertex

@@ -13,17 +13,18 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from ..connected_components import smallest_connected
+from dask_graphflow.operators.connected import smallest_connected
+
 from .groups import Groups
 from .level import Level
 
-UP, DOWN = 3, 2  # sweeps at most on each level, while levels get coarser, and on the way back
+SWEEPS = 5  # at most, on each level
 
 
-def move_nodes(level: Level, communities: Groups, seeds: Iterator[int], sweeps: int = UP) -> None:
+def move_nodes(level: Level, communities: Groups, seeds: Iterator[int]) -> None:
     """Move vertices to better communities, until none moves or all sweeps are done."""
     awake = (level.mass > 0).astype("int32")
-    for seed in itertools.islice(seeds, sweeps):
+    for seed in itertools.islice(seeds, SWEEPS):
         if not communities.sweep((level.ranks, seed), awake):
             break
 
@@ -40,7 +41,7 @@ def move_back(level: Level, communities: Groups, seeds: Iterator[int]) -> tuple[
     assert level.finer is not None
     labels = level.to_finer(communities.own)
     communities = level.finer.groups(labels)
-    move_nodes(level.finer, communities, seeds, DOWN)
+    move_nodes(level.finer, communities, seeds)
     return level.finer, communities
 
 

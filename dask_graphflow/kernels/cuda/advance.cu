@@ -35,12 +35,12 @@ __global__ void write_words(const u64* words, u64 size, const i64* ends, I* vert
 }
 
 // Write a zero, followed by the number of edges of each of some rows. Their running sum is the number of edges before
-// each row.
+// each row. `begins` and `stops` contain where each row begins and ends.
 template <typename I>
-__global__ void gather_degrees(const i64* offsets, const I* rows, u64 count, i64* costs)
+__global__ void gather_degrees(const i64* begins, const i64* stops, const I* rows, u64 count, i64* costs)
 {
     for (u64 i = thread_index(); i <= count; i += thread_count())
-        costs[i] = i ? offsets[u64(rows[i - 1]) + 1] - offsets[u64(rows[i - 1])] : 0;
+        costs[i] = i ? stops[u64(rows[i - 1])] - begins[u64(rows[i - 1])] : 0;
 }
 
 // Pass each vertex of a list through the culling filter. `length` points at their number, which is at most `count`. It

@@ -1,12 +1,13 @@
 // Edges between groups of vertices, and edges inside groups; host_groups.py has the twins.
 //
-// The sums of weights between groups become the rows of a graph of groups. Groups are processed in slices. A hash table in global memory, which fits in L2, sums the weights of a slice by pairs
-// of groups. Each pair gets its place in the row when it is added, so that rows are written without a sort.
+// The sums of weights between groups become the rows of a graph of groups. Vertices are listed by group, and the weights of
+// a group's edges are summed by the group at the other end, as tables.cuh describes. A group's sums are first written to
+// where there is room for the largest possible number of them.
 #include "common.cuh"
 #include "edges.cuh"
 #include "gang.cuh"
-
-constexpr u64 EMPTY = ~0ull;
+#include "groups.cuh"
+#include "tables.cuh"
 
 // Vertices by group. The host writes this struct.
 template <typename I>
@@ -19,33 +20,9 @@ struct Members {
     i64* begins;      // where the edges of each member begin, if rows are in the order of members
     i64* bounds;      // running sum of the largest possible number of pairs of each group
     i64* totals;      // one per block
-    i64* largest;     // largest possible number of pairs of a group; 0 initially
+    i64* largest;     // most edges of a group; 0 initially
     u32* arrived;
     u64 vertices, groups;
-};
-
-// The host writes this struct.
-template <typename I>
-struct Between {
-    const i64* offsets;
-    const I* ends;
-    const i64* weights;  // null: 1 each
-    const I* number;
-    const I* members;
-    const i64* first;
-    const i64* begins;
-    const i64* bounds;
-    u64* keys;  // EMPTY initially, and afterwards
-    i64* sums;  // 0 initially, and afterwards
-    u32* places;
-    i64* sizes;  // 0 initially: running sum of the number of pairs of each group, afterwards
-    i64* totals;  // one per block
-    I* into;
-    i64* weight;
-    u32* arrived;
-    u64 groups;
-    u32 width;  // bits of the number of a group
-    u32 slots;  // at least twice the pairs of each group
 };
 
 // Return the sum of the values of all threads before this one, and set `all` to the sum of all.
@@ -97,6 +74,24 @@ __device__ __forceinline__ void add_up(i64* numbers, u64 from, u64 to, i64* tota
     meet_grid(arrived);
 }
 
+// Number the labels that have a load, in order. Afterwards `numbers` contains their running count, `holder` the number of
+// each vertex's label, which is negative if the label has no load, and `mass` the loads by number.
+template <typename I>
+__global__ void __launch_bounds__(GANG, 2)
+    number_groups(const I* labels, u64 vertices, const i64* load, u64 groups, i64* numbers, I* holder, i64* mass,
+                  i64* totals, u32* arrived)
+{
+    if (thread_index() == 0) numbers[0] = 0;
+    for (u64 label = thread_index(); label < groups; label += thread_count()) numbers[label + 1] = load[label] > 0;
+    add_up(numbers, 0, groups, totals, arrived);
+    for (u64 label = thread_index(); label < groups; label += thread_count())
+        if (load[label] > 0) mass[fresh(numbers[label])] = load[label];
+    for (u64 v = thread_index(); v < vertices; v += thread_count()) {
+        const I label = labels[v];
+        holder[v] = label >= 0 && load[label] > 0 ? I(fresh(numbers[label])) : I(-1);
+    }
+}
+
 // List the vertices by group, in any order within a group.
 template <typename I>
 __global__ void __launch_bounds__(GANG, 2) list_members(Members<I> to)
@@ -126,7 +121,7 @@ __global__ void __launch_bounds__(GANG, 2) list_members(Members<I> to)
     for (u64 group = thread_index(); group < to.groups; group += thread_count()) {
         const i64 edges = fresh(to.begins[fresh(to.first[group + 1])]) - fresh(to.begins[fresh(to.first[group])]);
         to.bounds[group + 1] = min(edges, i64(to.groups));
-        largest = max(largest, min(edges, i64(to.groups)));
+        largest = max(largest, edges);
     }
     largest = warp_max(largest);
     if (lane() == 0 && largest) atomicMax(to.largest, largest);
@@ -135,8 +130,8 @@ __global__ void __launch_bounds__(GANG, 2) list_members(Members<I> to)
 
 // Call visit(valid, own, edge) for the edges of a span. `own` and `shift` are the lane's: what its row has, and what is
 // added to the number of an edge of its row. All lanes of a warp call `visit` together.
-template <typename I, typename Visit>
-__device__ __forceinline__ void visit_span(const Span& span, I own, i64 shift, Visit visit)
+template <typename T, typename Visit>
+__device__ __forceinline__ void visit_span(const Span& span, T own, i64 shift, Visit visit)
 {
     for (i64 base = span.first; base < span.last; base += 32) {
         const i64 at = base + lane();
@@ -146,77 +141,122 @@ __device__ __forceinline__ void visit_span(const Span& span, I own, i64 shift, V
     }
 }
 
-// Add the edges of the groups from `from` to before `to` to the table, and count the pairs of each group.
+// The host writes this struct.
 template <typename I>
-__device__ __forceinline__ void add_edges(const Between<I>& between, u64 from, u64 to)
-{
-    const i64 first = between.begins[between.first[from]], last = between.begins[between.first[to]];
-    const i64 tile = tile_size(last - first);
-    const u64 members = between.first[between.groups];
-    const auto add = [&](bool valid, I source, i64 edge) {
-        bool added = false;
-        u32 slot = 0;
-        const I target = valid ? between.number[between.ends[edge]] : I(-1);
-        const i64 weight = target < 0 ? 0 : between.weights ? between.weights[edge] : 1;
-        if (weight && target != source) {
-            const u64 key = u64(source - I(from)) << between.width | u64(target);
-            slot = u32(key * 0x9e3779b97f4a7c15ull >> 32) & (between.slots - 1);
-            for (;; slot = (slot + 1) & (between.slots - 1)) {
-                u64 held = fresh(between.keys[slot]);
-                if (held == EMPTY) {
-                    held = atomicCAS(between.keys + slot, EMPTY, key);
-                    added = held == EMPTY;
-                }
-                if (added || held == key) break;
+struct Between {
+    const i64* offsets;
+    const I* ends;
+    const i64* weights;  // null: 1 each
+    const I* number;
+    const I* members;
+    const i64* first;
+    const i64* begins;
+    const i64* bounds;
+    I* order;
+    i64* sizes;  // 0 initially: running sum of the number of pairs of each group, afterwards
+    i64* totals;  // one per block
+    I* into;
+    i64* weight;
+    Room<I> room;
+};
+
+// The host sets all to 0.
+struct Summing {
+    u64 counts[KINDS], tickets[KINDS];
+    u32 arrived;
+};
+
+// A group as an item whose edges are summed by the group at the other end.
+template <typename I>
+struct Group {
+    const Between<I>& between;
+    i64 before;  // possible pairs of the groups that are not summed now
+
+    __device__ __forceinline__ bool skipped(u64) const { return false; }
+
+    __device__ __forceinline__ i64 size(u64 at) const { return edges_of(between.order[at]); }
+
+    __device__ __forceinline__ i64 edges_of(u64 group) const
+    {
+        return between.begins[between.first[group + 1]] - between.begins[between.first[group]];
+    }
+
+    template <typename Team, typename Add>
+    __device__ __forceinline__ void each(u64 at, i64 begin, i64 end, Team team, Add add) const
+    {
+        const I group = between.order[at];
+        const i64 first = between.first[group];
+        const u64 members = between.first[group + 1] - first;
+        const i64* begins = between.begins + first;
+        // A warp takes consecutive edges.
+        const i64 warps = team.size() / 32, tile = (end - begin + warps * 32 - 1) / (warps * 32) * 32;
+        const i64 low = begins[0] + begin + team.index() / 32 * tile, high = min(low + tile, begins[0] + end);
+        if (low >= high) return;
+        visit_tile(begins, members, low, high, [&](const Span& span) {
+            i64 shift = 0;
+            if (span.row < members) {
+                const I vertex = between.members[first + span.row];
+                shift = between.offsets[vertex] - begins[span.row];
             }
-            add_to(between.sums + slot, weight);
-        }
-        const u32 same = __match_any_sync(ALL_LANES, added ? source : I(-1));
-        const u32 leader = __ffs(same) - 1;
-        u64 place = 0;
-        if (added && lane() == leader)
-            place = atomicAdd(reinterpret_cast<u64*>(between.sizes + source + 1), u64(__popc(same)));
-        place = __shfl_sync(ALL_LANES, place, leader);
-        if (added) between.places[slot] = u32(place) + __popc(same & lanes_before());
+            visit_span(span, group, shift, [&](bool valid, I, i64 edge) {
+                const I target = valid ? between.number[between.ends[edge]] : I(-1);
+                const i64 weight = target < 0 ? 0 : between.weights ? between.weights[edge] : 1;
+                if (weight && target != group) add(target, weight);
+            });
+        });
+    }
+
+    template <typename Team, typename Entries>
+    __device__ __forceinline__ void finish(u64 at, Team team, Entries entries) const
+    {
+        __shared__ i64 counts[WARPS];
+        const I group = between.order[at];
+        const i64 begin = between.bounds[group] - before;
+        i64* count = counts + team.first_warp();
+        if (team.index() == 0) *count = 0;
+        team.wait();
+        entries([&](bool valid, I target, i64 sum) {
+            const i64 place = place_for(valid, count);
+            if (!valid) return;
+            between.into[begin + place] = target;
+            between.weight[begin + place] = sum;
+        });
+        team.wait();
+        if (team.index() == 0) between.sizes[group + 1] = *count;
+    }
+};
+
+// Sum the edges of the groups from `low` to before `high`.
+template <typename I>
+__global__ void __launch_bounds__(GANG, 2) sum_between(Between<I> between, u64 low, u64 high, Summing* summing)
+{
+    __shared__ u64 cuts[KINDS + 1];
+    const Group<I> item{between, between.bounds[low]};
+    const auto bin = [&](u64 group) {
+        const i64 edges = item.edges_of(group);
+        return edges ? kind_of(edges) : KINDS;
     };
-    const auto visit = [&](const Span& span) {
-        I own = 0;
-        i64 shift = 0;
-        if (span.row < members) {
-            const I vertex = between.members[span.row];
-            own = between.number[vertex];
-            shift = between.offsets[vertex] - between.begins[span.row];
-        }
-        visit_span(span, own, shift, add);
-    };
-    for (i64 edge = first + i64(warp_index()) * tile; edge < last; edge += i64(warp_count()) * tile)
-        visit_tile(between.begins, members, edge, min(edge + tile, last), visit);
+    list_by_bin<KINDS>(low, high, bin, summing->counts, &summing->arrived, between.order, cuts);
+    sum_items(item, cuts, summing->tickets, between.room, 0);
+    add_up(between.sizes, low, high, between.totals, &summing->arrived);
 }
 
-// Write the rows of the groups from `low` to before `high`, from the beginning of `into` and `weight`.
+// Copy the sums of the groups from `low` to before `high` as rows.
 template <typename I>
-__global__ void __launch_bounds__(GANG, 2) sum_between(Between<I> between, u64 low, u64 high)
+__global__ void __launch_bounds__(THREADS) copy_rows(Between<I> between, u64 low, u64 high, I* ends, i64* weights)
 {
-    const i64 written = between.sizes[low];
-    for (u64 from = low; from < high;) {
-        const u64 room = between.slots / 2;
-        const u64 fitting = row_of(between.bounds, between.groups + 1, between.bounds[from] + i64(room));
-        const u64 to = min(max(fitting, from + 1), min(high, from + room));
-        add_edges(between, from, to);
-        add_up(between.sizes, from, to, between.totals, between.arrived);
-        for (u64 slot = thread_index(); slot < between.slots; slot += thread_count()) {
-            const u64 key = fresh(between.keys[slot]);
-            if (key == EMPTY) continue;
-            const u64 group = from + (key >> between.width);
-            const i64 at = fresh(between.sizes[group]) - written + fresh(between.places[slot]);
-            between.into[at] = I(key & ((1ull << between.width) - 1));
-            between.weight[at] = fresh(between.sums[slot]);
-            between.keys[slot] = EMPTY;
-            between.sums[slot] = 0;
-        }
-        meet_grid(between.arrived);
-        from = to;
-    }
+    const i64 *sizes = between.sizes + low, *bounds = between.bounds + low;
+    const u64 groups = high - low;
+    const i64 last = sizes[groups], tile = tile_size(last - sizes[0]);
+    for (i64 edge = sizes[0] + i64(warp_index()) * tile; edge < last; edge += i64(warp_count()) * tile)
+        visit_tile(sizes, groups, edge, min(edge + tile, last), [&](const Span& span) {
+            const i64 shift = span.row < groups ? bounds[span.row] - bounds[0] - sizes[span.row] : 0;
+            visit_span(span, shift, 0, [&](bool valid, i64 own, i64 at) {
+                if (!valid) return;
+                ends[at - sizes[0]] = between.into[at + own];
+                weights[at - sizes[0]] = between.weight[at + own];
+            });
+        });
 }
 
 // Add up the weights of the edges whose ends have different labels.

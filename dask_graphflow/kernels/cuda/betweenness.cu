@@ -8,7 +8,7 @@
 #include "edges.cuh"
 #include "gang.cuh"
 
-constexpr int UNREACHED = -1;
+constexpr int UNREACHED = -2;   // not the level before that of the source
 constexpr int NUMBER_BITS = 61;
 constexpr int LOWEST = -(1 << 30);  // less than any exponent
 constexpr i64 SHORT = 32;           // most edges of a row that SHARES lanes read; a warp reads a longer one
@@ -37,12 +37,13 @@ struct Begin {
     I vertices, pieces;
 };
 
+// What was found in a level: the vertices and pieces of the next one, and the largest number of bits of its own numbers.
 struct Counts {
-    i64 vertices, pieces;
+    i64 vertices, pieces, bits;
 };
 
 struct Team {
-    Counts sets[SETS];  // what was found in a level
+    Counts sets[SETS];
     i64 levels, reached;
     u64 arrived;
 };
@@ -154,17 +155,27 @@ struct Search {
         }
     }
 
-    // Return the largest exponent among the neighbors at a level. Each group of lanes reads its own edges.
-    template <u32 COUNT>
-    __device__ __forceinline__ int largest(bool mine, i64 edge, i64 end, int level) const
+    // Return the largest exponent among the neighbors at a level, and, if all numbers are `small`, their sum. Each group
+    // of lanes reads its own edges. other(valid, neighbor, its mark) is called for all neighbors.
+    template <u32 COUNT, typename Other>
+    __device__ __forceinline__ Sum first_pass(bool mine, i64 edge, i64 end, int level, bool small, Other other) const
     {
-        int found = LOWEST;
-        if (mine)
-            for (i64 e = edge + lane() % COUNT; e < end; e += COUNT) {
-                const Mark near = mark_of(marks + ends[e]);
-                if (near.level == level) found = max(found, near.exponent);
+        Sum found{0, LOWEST};
+        for (i64 e = edge + lane() % COUNT; __any_sync(ALL_LANES, mine && e < end); e += COUNT) {
+            const bool valid = mine && e < end;
+            I near = 0;
+            Mark mark{UNREACHED, 0};
+            if (valid) {
+                near = ends[e];
+                mark = mark_of(marks + near);
+                if (mark.level == level) {
+                    found.largest = max(found.largest, mark.exponent);
+                    if (small) found.total += __ldcg(whole + near) >> min(63, -mark.exponent);
+                }
             }
-        return group_max<COUNT>(found);
+            other(valid, near, mark);
+        }
+        return {small ? group_sum<COUNT>(found.total) : 0, group_max<COUNT>(found.largest)};
     }
 
     // Return the sum of the numbers of these neighbors, in units of 2**unit.
@@ -182,31 +193,36 @@ struct Search {
     }
 
     // Call finish(vertex, sum, exponent of its unit) for each vertex of the level, with the sum over its neighbors at
-    // another level. meet() waits for the team; it is called at least once.
-    template <typename Meet, typename Finish>
-    __device__ __forceinline__ void add_up(int level, Meet meet, Finish finish) const
+    // another level. If all numbers there are `small`, so is their sum, and its unit is 1. meet() waits for the team;
+    // it is called at least once.
+    template <typename Meet, typename Other, typename Finish>
+    __device__ __forceinline__ void add_up(int level, bool small, Meet meet, Other other, Finish finish) const
     {
         each_row([&](auto lanes, bool mine, I vertex, i64 edge, i64 end) {
             constexpr u32 COUNT = decltype(lanes)::count;
-            const int most = largest<COUNT>(mine, edge, end, level), unit = most + spare(end - edge);
-            const i64 sum = total<COUNT>(mine && most > LOWEST, edge, end, level, unit);
-            if (mine && lane() % COUNT == 0) finish(vertex, sum, unit);
+            Sum sum = first_pass<COUNT>(mine, edge, end, level, small, other);
+            const int unit = small ? 0 : sum.largest + spare(end - edge);
+            if (!small) sum.total = total<COUNT>(mine && sum.largest > LOWEST, edge, end, level, unit);
+            if (mine && lane() % COUNT == 0) finish(vertex, sum.total, unit);
         });
         each_piece([&](I, I, i64 edge, i64 end, i64, Sum* sum) {
-            const int most = largest<32>(true, edge, end, level);
-            if (lane() == 0) atomicMax(&sum->largest, most);
+            const Sum part = first_pass<32>(true, edge, end, level, small, other);
+            if (lane() == 0 && small) add_to(&sum->total, part.total);
+            if (lane() == 0 && !small) atomicMax(&sum->largest, part.largest);
         });
         meet();
         if (!piece_count) return;
-        each_piece([&](I, I, i64 edge, i64 end, i64 size, Sum* sum) {
-            const int most = __ldcg(&sum->largest);
-            const i64 part = total<32>(most > LOWEST, edge, end, level, most + spare(size));
-            if (lane() == 0) add_to(&sum->total, part);
-        });
-        meet();
+        if (!small) {
+            each_piece([&](I, I, i64 edge, i64 end, i64 size, Sum* sum) {
+                const int most = __ldcg(&sum->largest);
+                const i64 part = total<32>(most > LOWEST, edge, end, level, most + spare(size));
+                if (lane() == 0) add_to(&sum->total, part);
+            });
+            meet();
+        }
         each_piece([&](I index, I vertex, i64, i64, i64 size, Sum* sum) {
             if (index || lane()) return;
-            finish(vertex, __ldcg(&sum->total), __ldcg(&sum->largest) + spare(size));
+            finish(vertex, __ldcg(&sum->total), small ? 0 : __ldcg(&sum->largest) + spare(size));
             *sum = Sum{0, LOWEST};  // for the way back
         });
         meet();
@@ -214,11 +230,11 @@ struct Search {
 };
 
 // Write to `found`, for each of several sources, what each vertex contributes to the shortest paths from it. Before,
-// marks are -1 and `found` and the teams are 0. Each team has its own arrays, one after another.
+// marks are UNREACHED, and `found` and the teams are 0. No row of incoming edges has 2**`most_spare` edges. Each team has its own arrays, one after another.
 template <typename I>
 __global__ void __launch_bounds__(GANG, 2)
     dependencies(const i64* offsets, const I* ends, const i64* into_offsets, const I* into_ends, i64 vertices,
-                 i64 piece_room, const i64* sources, u32 blocks, double endpoints, Mark* marks, i64* whole, I* list,
+                 i64 piece_room, const i64* sources, u32 blocks, int most_spare, double endpoints, Mark* marks, i64* whole, I* list,
                  Begin<I>* begins, Piece<I>* pieces, Sum* sums, double* found, Team* teams)
 {
     const u32 which = blockIdx.x / blocks, block = blockIdx.x % blocks;
@@ -233,6 +249,7 @@ __global__ void __launch_bounds__(GANG, 2)
     sums += which * piece_room;
     Team* team = teams + which;
     const auto meet = [&] { meet_team(&team->arrived, blocks); };
+    const auto nothing = [](bool, I, Mark) {};
 
     // Append a vertex's pieces to the list of pieces, which ends at `end`, if one of its rows is long.
     const auto divide = [&](I vertex, i64 end, i64* count) {
@@ -250,7 +267,7 @@ __global__ void __launch_bounds__(GANG, 2)
         whole[source] = 1ll << (NUMBER_BITS - 1);
         list[0] = source;
         begins[0] = Begin<I>{0, 0};
-        team->sets[0].vertices = 1;
+        team->sets[0].vertices = team->sets[0].bits = 1;
         divide(source, 0, &team->sets[0].pieces);
     }
     meet();
@@ -258,49 +275,59 @@ __global__ void __launch_bounds__(GANG, 2)
     i64 begin = 0, piece_begin = 0;
     int depth = 0;
     u32 set = 0;
+    bool small = true;
     for (;; ++depth) {
         const i64 count = fresh(team->sets[set].vertices), piece_count = fresh(team->sets[set].pieces);
         if (!count) break;
+        small = small && fresh(team->sets[set].bits) + most_spare <= NUMBER_BITS;
         const i64 end = begin + count, piece_end = piece_begin + piece_count;
         if (first) {
             begins[depth + 1] = Begin<I>{I(end), I(piece_end)};
-            team->sets[(set + 2) % SETS] = Counts{0, 0};
+            team->sets[(set + 2) % SETS] = Counts{0, 0, 0};
         }
         set = (set + 1) % SETS;
         Counts* next = team->sets + set;
-        const auto reach = [&](bool valid, i64 edge) {
-            bool reached = false;
-            I far = 0;
-            if (valid) {
-                far = ends[edge];
-                int* level = &marks[far].level;
-                reached = __ldcg(level) == UNREACHED && atomicCAS(level, UNREACHED, depth + 1) == UNREACHED;
-            }
+        const auto reach = [&](bool valid, I far, Mark mark) {
+            int* level = &marks[far].level;
+            const bool reached =
+                valid && mark.level == UNREACHED && atomicCAS(level, UNREACHED, depth + 1) == UNREACHED;
             const i64 place = place_for(reached, &next->vertices);
             if (reached) {
                 list[end + place] = far;
                 divide(far, piece_end, &next->pieces);
             }
         };
-        const Search<I> here{offsets, ends, marks, whole, list + begin, pieces + piece_begin, sums + piece_begin,
-                             count, piece_count, warp, warps};
-        here.each_row([&](auto lanes, bool mine, I, i64 edge, i64 stop) {
-            constexpr u32 COUNT = decltype(lanes)::count;
-            for (i64 e = edge + lane() % COUNT; __any_sync(ALL_LANES, mine && e < stop); e += COUNT)
-                reach(mine && e < stop, e);
-        });
-        here.each_piece([&](I, I, i64 edge, i64 stop, i64, Sum*) {
-            for (i64 e = edge; e < stop; e += 32) reach(e + lane() < stop, e + lane());
-        });
-        Search<I> back = here;
-        back.offsets = into_offsets;
-        back.ends = into_ends;
-        if (depth == 0)
+        int bits = 0;
+        const auto told = [&] {
+            if (small && __any_sync(ALL_LANES, bits)) {
+                bits = warp_max(bits);
+                if (lane() == 0) atomicMax(&next->bits, i64(bits));
+                bits = 0;
+            }
             meet();
-        else
-            back.add_up(depth - 1, meet, [&](I vertex, i64 sum, int unit) {
-                marks[vertex].exponent = unit + store(double(sum), whole + vertex);
+        };
+        const auto finish = [&](I vertex, i64 sum, int unit) {
+            if (!sum) return;  // the source
+            const int exponent = unit + store(double(sum), whole + vertex);
+            marks[vertex].exponent = exponent;
+            bits = max(bits, exponent + NUMBER_BITS);
+        };
+        const Search<I> here{into_offsets, into_ends, marks, whole, list + begin, pieces + piece_begin,
+                             sums + piece_begin, count, piece_count, warp, warps};
+        if (ends == into_ends) {
+            here.add_up(depth - 1, small, told, reach, finish);
+        } else {
+            Search<I> ahead = here;
+            ahead.offsets = offsets;
+            ahead.ends = ends;
+            ahead.each_row([&](auto lanes, bool mine, I, i64 edge, i64 stop) {
+                ahead.template first_pass<decltype(lanes)::count>(mine, edge, stop, depth + 1, false, reach);
             });
+            ahead.each_piece([&](I, I, i64 edge, i64 stop, i64, Sum*) {
+                ahead.template first_pass<32>(true, edge, stop, depth + 1, false, reach);
+            });
+            here.add_up(depth - 1, small, told, nothing, finish);
+        }
         begin = end;
         piece_begin = piece_end;
     }
@@ -311,7 +338,7 @@ __global__ void __launch_bounds__(GANG, 2)
         const i64 piece_from = i64(__ldcg(&begins[depth].pieces)), piece_stop = i64(__ldcg(&begins[depth + 1].pieces));
         const Search<I> here{offsets, ends, marks, whole, list + from, pieces + piece_from, sums + piece_from,
                              stop - from, piece_stop - piece_from, warp, warps};
-        here.add_up(depth + 1, meet, [&](I vertex, i64 sum, int unit) {
+        here.add_up(depth + 1, false, meet, nothing, [&](I vertex, i64 sum, int unit) {
             const double paths = __dmul_rn(double(__ldcg(whole + vertex)), 1.0 / double(1ll << NUMBER_BITS));
             const int exponent = mark_of(marks + vertex).exponent + NUMBER_BITS;
             double through = 0;

@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(THREADS) some_groups(Groups<I, RULE> groups, c
 {
     __shared__ I keys[SLOTS];
     __shared__ typename Sums<RULE>::type sums[SLOTS];
-    for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x) sum_row(groups, u64(some[i]), keys, sums, Block{});
+    for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x)
+        sum_in_slots<I>(Choice<I, RULE>{groups}, u64(some[i]), keys, sums, Block{});
 }
 
 // Tables in global memory: each block uses one of `room` slots. A block that has finished a row takes the next one.
@@ -68,6 +69,7 @@ __global__ void __launch_bounds__(THREADS)
         const u64 mine = ticket;
         __syncthreads();
         if (mine >= u64(sizes->many)) return;
-        sum_row(groups, u64(many[mine]), keys + blockIdx.x * room, sums + blockIdx.x * room, Block{});
+        const u64 table = blockIdx.x * room;
+        sum_in_slots<I>(Choice<I, RULE>{groups}, u64(many[mine]), keys + table, sums + table, Block{});
     }
 }

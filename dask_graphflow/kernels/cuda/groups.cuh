@@ -3,7 +3,7 @@
 // The labels of short rows are compared lane by lane. The weights of longer rows are summed by label in a hash table.
 #pragma once
 
-constexpr u32 FEW = 8;       // most edges of a row that this many lanes compare
+[[maybe_unused]] constexpr u32 FEW = 8;       // most edges of a row that this many lanes compare
 constexpr u32 SLOTS = 2048;  // slots of the tables of a block in shared memory
 
 // The score of a label: the number of neighbors, the sum of their weights, or this sum less a penalty for the
@@ -185,10 +185,11 @@ __device__ __forceinline__ u64 slot_of(I label, u64 slots, volatile I* keys, boo
     return slot;
 }
 
-// The threads that sum the weights of a row: a warp or a block. All of them call these functions together.
+// The threads that sum the weights of an item together: a warp or a block.
 struct Warp {
     __device__ __forceinline__ u32 index() const { return lane(); }
     __device__ __forceinline__ u32 size() const { return 32; }
+    __device__ __forceinline__ u32 first_warp() const { return threadIdx.x / 32; }
     __device__ __forceinline__ void wait() const { __syncwarp(); }
     template <typename Best>
     __device__ __forceinline__ void take_all(Best& best) const
@@ -200,6 +201,7 @@ struct Warp {
 struct Block {
     __device__ __forceinline__ u32 index() const { return threadIdx.x; }
     __device__ __forceinline__ u32 size() const { return blockDim.x; }
+    __device__ __forceinline__ u32 first_warp() const { return 0; }
     __device__ __forceinline__ void wait() const { __syncthreads(); }
 
     // Only the first thread's result is the best of all.
@@ -215,32 +217,62 @@ struct Block {
     }
 };
 
-// Choose the label of a row by a table in shared or global memory.
-template <typename I, Rule RULE, typename Sum, typename Team>
-__device__ __forceinline__ void sum_row(const Groups<I, RULE>& groups, u64 at, volatile I* keys, volatile Sum* sums,
-                                        Team team)
+// An item whose weights are summed by label, and what is done with the sums. This one is the row of a vertex, which takes
+// the best label. The functions of an item are called by all threads of a team.
+template <typename I, Rule RULE>
+struct Choice {
+    const Groups<I, RULE>& groups;
+
+    __device__ __forceinline__ i64 size(u64 at) const { return groups.row(at).size; }
+
+    // Call add(label, weight) for the edges of an item from `begin` to before `end`.
+    template <typename Team, typename Add>
+    __device__ __forceinline__ void each(u64 at, i64 begin, i64 end, Team team, Add add) const
+    {
+        const auto row = groups.row(at);
+        for (i64 i = begin + team.index(); i < end; i += team.size()) {
+            i64 weight;
+            const I label = groups.label(row, i, weight);
+            if (label >= 0) add(label, weight);
+        }
+    }
+
+    // Use the sums. `entries` calls a function (valid, label, sum) for each of them; all lanes of a warp call it together.
+    template <typename Team, typename Entries>
+    __device__ __forceinline__ void finish(u64 at, Team team, Entries entries) const
+    {
+        const I vertex = groups.row(at).vertex, own = groups.labels[vertex];
+        auto best = Best<I, RULE>::none();
+        entries([&](bool valid, I label, i64 sum) {
+            if (valid) best.take_group(groups, vertex, own, label, sum);
+        });
+        team.take_all(best);
+        if (team.index() == 0) groups.found[at] = best.chosen(groups, vertex, own);
+    }
+};
+
+// Sum the weights of an item in a table that is cleared before, with at least twice as many slots as the item has edges.
+template <typename I, typename Item, typename Sum, typename Team>
+__device__ __forceinline__ void sum_in_slots(const Item& item, u64 at, volatile I* keys, volatile Sum* sums, Team team)
 {
-    const auto row = groups.row(at);
-    const I own = groups.labels[row.vertex];
-    const u64 slots = slots_for(row.size);
+    const i64 size = item.size(at);
+    const u64 slots = slots_for(size);
     for (u64 slot = team.index(); slot < slots; slot += team.size()) {
         keys[slot] = I(-1);
         sums[slot] = 0;
     }
     team.wait();
-    for (i64 i = team.index(); i < row.size; i += team.size()) {
-        i64 weight;
+    item.each(at, 0, size, team, [&](I label, i64 weight) {
         bool added;
-        const I label = groups.label(row, i, weight);
-        if (label >= 0) add_weight(const_cast<Sum*>(sums) + slot_of(label, slots, keys, added), weight);
-    }
+        add_weight(const_cast<Sum*>(sums) + slot_of(label, slots, keys, added), weight);
+    });
     team.wait();
-    auto best = Best<I, RULE>::none();
-    for (u64 slot = team.index(); slot < slots; slot += team.size()) {
-        const I key = keys[slot];
-        if (key >= 0) best.take_group(groups, row.vertex, own, key, i64(sums[slot]));
-    }
-    team.take_all(best);
-    if (team.index() == 0) groups.found[at] = best.chosen(groups, row.vertex, own);
+    item.finish(at, team, [&](auto use) {
+        for (u64 base = 0; base < slots; base += team.size()) {
+            const u64 slot = base + team.index();
+            const I key = slot < slots ? keys[slot] : I(-1);
+            use(key >= 0, key, key >= 0 ? i64(sums[slot]) : 0);
+        }
+    });
     team.wait();
 }

@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(THREADS)
     sum_batch_rows(Weighted<W>{weights}, offsets, ends, rows, told, width, sums);
 }
 
-__global__ void apply_batch(const i64* sums, double* rank, const double* share_out, double* told, u64 count,
+__global__ void apply_batch(i64* sums, double* rank, const double* share_out, double* told, u64 count,
                             u32 width, const i64* at, const double* base, double damping, i64* totals)
 {
     const u32 column = u32(thread_index() % WIDTH);
@@ -261,6 +261,7 @@ __global__ void apply_batch(const i64* sums, double* rank, const double* share_o
             const u64 place = v * width + column;
             const double old = rank[place], share = share_out[v];
             double now = __dmul_rn(damping, __ddiv_rn(double(sums[place]), ONE));
+            sums[place] = 0;
             if (i64(v) == restart) now = __dadd_rn(base[column], now);
             rank[place] = now;
             change += i64(__dmul_rn(distance_of(now, old), CHANGE));

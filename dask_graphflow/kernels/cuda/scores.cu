@@ -55,18 +55,20 @@ template <typename S>
 __global__ void __launch_bounds__(THREADS) combine(S* sums, const double* before, double plus, double factor,
                                                    double* after, u64 count, double coarse, double fine, Totals* totals)
 {
-    i64 high = 0, low = 0;
+    i64 high = 0, middle = 0, low = 0;
     double largest = 0;
-    const double per_coarse = 1 / coarse, per_fine = 1 / fine;
+    const double per_coarse = 1 / coarse, per_fine = 1 / fine, per_finest = per_fine * (per_fine * coarse);
     for (u64 v = thread_index(); v < count; v += thread_count()) {
         const double now = __dadd_rn(__dmul_rn(factor, taken(sums[v])), plus == 0 ? before[v] : plus);
         after[v] = now;
         largest = fmax(largest, now);
-        if (coarse != 0) add_parts(__dmul_rn(now, now), coarse, per_coarse, per_fine, high, low);
+        if (coarse == 0) continue;
+        const double rest = add_part(__dmul_rn(now, now), coarse, per_coarse, high);
+        low += i64(__dmul_rn(add_part(rest, fine, per_fine, middle), per_finest));
     }
     const u64 most = warp_max(u64(__double_as_longlong(largest)));
     if (lane() == 0 && most > totals->largest) atomicMax(&totals->largest, most);
-    add_block<2>({&totals->high, &totals->low}, {high, low});
+    add_block<3>({&totals->high, &totals->middle, &totals->low}, {high, middle, low});
 }
 
 // What all threads of scale() divide by, and the units of its sums.
@@ -86,8 +88,9 @@ __global__ void __launch_bounds__(THREADS)
         if (S(0.5) == S(0)) {  // whole numbers
             norm = double(totals->sum);
         } else if (coarse != 0) {
-            norm = __dsqrt_rn(__dadd_rn(__dmul_rn(double(totals->high), coarse),
-                                        __dmul_rn(double(totals->low), fine)));
+            const double rest = __dadd_rn(__dmul_rn(double(totals->middle), fine),
+                                          __dmul_rn(double(totals->low), fine * (fine / coarse)));
+            norm = __dsqrt_rn(__dadd_rn(__dmul_rn(double(totals->high), coarse), rest));
             if (norm == 0) norm = 1;
         }
         const double most = __ddiv_rn(__longlong_as_double(i64(totals->largest)), norm);
@@ -100,7 +103,8 @@ __global__ void __launch_bounds__(THREADS)
     i64 high = 0, low = 0;
     for (u64 v = thread_index(); v < count; v += thread_count()) {
         const double now = __ddiv_rn(taken(source[v]), by.norm);
-        add_parts(fabs(__dsub_rn(now, scores[v])), by.change.coarse, per_coarse, per_fine, high, low);
+        const double rest = add_part(fabs(__dsub_rn(now, scores[v])), by.change.coarse, per_coarse, high);
+        low += i64(__dmul_rn(rest, per_fine));
         scores[v] = now;
         wide[v] = F(__dmul_rn(now, per_unit));
     }

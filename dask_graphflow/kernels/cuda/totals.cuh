@@ -1,10 +1,10 @@
 // Totals that the kernels of an iteration add up; host_scores.py describes them, and the units of sums.
 #pragma once
 
-constexpr u32 SLOTS = 6;
+constexpr u32 SLOTS = 7;
 
 struct Totals {
-    i64 sum, high, low, change_high, change_low;
+    i64 sum, high, middle, low, change_high, change_low;
     u64 largest;  // the bits of a float of at least 0, so that they compare as numbers do
 };
 static_assert(sizeof(Totals) == SLOTS * 8, "as in host_scores.py");
@@ -28,12 +28,11 @@ __device__ __forceinline__ void add_block(i64* const (&totals)[N], const i64 (&v
     }
 }
 
-// Add the parts of a value to a sum, as multiples of a coarse and a fine unit. These are powers of 2, so a product with
-// their inverse is exact.
-__device__ __forceinline__ void add_parts(double value, double coarse, double per_coarse, double per_fine, i64& high,
-                                          i64& low)
+// Add the whole multiples of a unit in a value, and return the rest. Units are powers of 2, so a product with their
+// inverse is exact.
+__device__ __forceinline__ double add_part(double value, double unit, double per_unit, i64& sum)
 {
-    const double part = floor(__dmul_rn(value, per_coarse));
-    high += i64(part);
-    low += i64(__dmul_rn(__dsub_rn(value, __dmul_rn(part, coarse)), per_fine));
+    const double part = floor(__dmul_rn(value, per_unit));
+    sum += i64(part);
+    return __dsub_rn(value, __dmul_rn(part, unit));
 }
