@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import weight_at
@@ -383,6 +384,32 @@ def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray
     if name not in room or len(room[name]) < count or room[name].dtype != dtype:
         room[name] = np.zeros(count, dtype)
     return room[name]  # type: ignore[no-any-return]
+
+
+def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the labels that have a load, in ascending order.
+
+    Parameters
+    ----------
+    labels : ndarray of integers, shape (n,)
+        Negative at positions that are not vertices.
+    load : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    ndarray of the narrowest index dtype, shape (n,)
+        The number of each label, or -1 if it is negative or has no load.
+    ndarray of int64, shape (count,)
+        The loads by number.
+    """
+    has = load > 0
+    numbers = np.cumsum(has, dtype=labels.dtype)
+    numbers -= 1
+    numbers[~has] = -1
+    held = load[has]
+    numbers = numbers.astype(index_dtype(len(held)), copy=False)[labels]
+    numbers[labels < 0] = -1
+    return numbers, held
 
 
 @_compiled

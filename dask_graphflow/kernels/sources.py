@@ -132,6 +132,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "sweep.cu": _each("sweep", _IDS, ("true", "false")),
     "between.cu": (
+        *_instances("number_groups", 1),
         *_instances("list_members", 1),
         *_instances("sum_between", 1),
         *_instances("copy_rows", 1),
