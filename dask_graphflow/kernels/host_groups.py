@@ -501,8 +501,20 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
         return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
 
     pieces = share(work, parts, parts)
-    target, total = (np.concatenate([column[piece] for piece in pieces]) for column in columns)
-    return Rows(np.cumsum(sizes), target, total, 0)
+    for column in columns:
+        _close_gaps(column, pieces)
+    return Rows(np.cumsum(sizes), *columns, 0)
+
+
+def _close_gaps(column: np.ndarray, pieces: list[slice]) -> None:
+    """Move pieces of an array to its beginning, in place, and free the memory behind them."""
+    count = 0
+    for piece in pieces:
+        size = piece.stop - piece.start
+        if piece.start > count:
+            column[count : count + size] = column[piece]
+        count += size
+    column.resize(count, refcheck=False)
 
 
 @_compiled
