@@ -325,15 +325,15 @@ def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
     return {graph: planned for graph, planned in tasks.items() if planned}
 
 
-def selected(only: Sequence[str]) -> tuple[list[str], list[str]]:
+def selected(only: Sequence[str], calls: Sequence[str] = side.CALLS) -> tuple[list[str], list[str]]:
     """Return the graphs and the calls that --only selects; builds come first."""
-    names = {*NAMED, "build", *side.CALLS}
+    names = {*NAMED, "build", *calls}
     if unknown := [name for name in only if name not in names]:
         raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(sorted(names))}")
     graphs = [graph for graph in NAMED if graph in only] or list(NAMED)
     chosen = set(only) - set(NAMED)
     builds = [*side.BUILDS] if not chosen or "build" in chosen else []
-    return graphs, [*builds, *(name for name in side.CALLS if not chosen or name in chosen)]
+    return graphs, [*builds, *(name for name in calls if not chosen or name in chosen)]
 
 
 def rmat(scale: int) -> pd.DataFrame:

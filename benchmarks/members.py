@@ -15,10 +15,12 @@ from .harness import Outcome, Spread, take_turns, timed
 
 ONE = "one member"
 BUILDS = ("undirected", "directed")
+CALLS = (side.IDLE, *side.CALLS)
 NOTES = """\
 Times go from a persisted graph to the computed frame, or to the frame on the workers of a cluster; a build
 starts from persisted edges. "as built" is a graph with as many members as the build chooses. A ratio below
 1 means that several members are faster. "supersteps": milliseconds of the slowest member, from the trace.
+The members of an idle gang return an empty frame.
 All contenders take turns, after one round to warm up, and return the same bits."""
 
 
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="NAME",
-        help=f"graphs ({', '.join(compare.NAMED)}), build, or algorithms ({', '.join(side.CALLS)})",
+        help=f"graphs ({', '.join(compare.NAMED)}), build, or calls ({', '.join(CALLS)})",
     )  # fmt: skip
     parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
 
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         raise UnusableInputError("give --members 2 or more, and --repeat 1 or more")
     if options.peers and not options.gpu:
         raise UnusableInputError("--peers needs --gpu")
-    graphs, calls = compare.selected(options.only)
+    graphs, calls = compare.selected(options.only, CALLS)
     sizes = (compare.GPU if options.gpu else compare.HOST).at(options.scale)
     if options.gpu:
         gpu.check("cupy", "cudf", "dask_cudf", "dask_cuda", *(["cugraph"] if options.peers else []))
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         # With GPUs, each member needs its own, so there are no members in threads.
         count = options.members
         here = side.Side(
-            count, on_gpu=options.gpu, stack=stack, size=count, pool=0.6, protocol=options.protocol
+            count, on_gpu=options.gpu, stack=stack, size=count, pool=0.4, protocol=options.protocol
         )
         for name in graphs:
             with tempfile.TemporaryDirectory(prefix="graphflow-members-") as folder:

@@ -52,6 +52,7 @@ NOT_ON_GPU = (
     "host_pull.py",
     "host_rows.py",
     "host_sample.py",
+    "host_scores.py",
     "host_search.py",
     "host_threads.py",
     "memory.py",

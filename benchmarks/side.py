@@ -70,6 +70,12 @@ TRACED: dict[str, tuple[str, Callable[..., Any]]] = {
 DEGREES = "degrees"
 STREAMED = "gf.connected_components"  # on the edges, without a graph
 CALLS = (*TRACED, DEGREES, STREAMED)
+IDLE = "idle gang"  # members that return an empty frame: what a call takes besides its work
+NOTHING = pd.DataFrame({"vertex": pd.Series([], dtype="int64")})
+
+
+def _idle(channel: Any, shard: Any, rank: int) -> pd.DataFrame:
+    return NOTHING
 
 
 def main() -> None:
@@ -103,7 +109,8 @@ class Side:
     stack : ExitStack
         Closes the clusters at the end.
     size : int, optional
-        Number of workers of a cluster; by default as many as members.
+        Number of workers of a cluster for a graph whose build chooses the members; 1 by default. Other
+        graphs have a worker per member.
     **cluster
         The protocol and the pool of clusters on GPUs; see :func:`benchmarks.gpu.cluster`.
     """
@@ -148,7 +155,7 @@ class Side:
         Counting every allocation of a GPU takes time. So on a GPU, the first build measures the bytes and
         the others measure the seconds. On the host, the first build is a warm-up.
         """
-        client = self.client(self._size or members or 1) if processes else None
+        client = self.client(members or self._size or 1) if processes else None
         self.edges(client)
         measures: dict[str, float] = {}
 
@@ -176,7 +183,7 @@ class Side:
         The whole call, the making of the lazy frame and the supersteps have separate seconds. The
         call ends with the computed frame, or without `fetch` with the frame on the workers of a cluster.
         """
-        client = self.client(self._size or members or 1) if processes else None
+        client = self.client(members or self._size or 1) if processes else None
         ask, traced = self._work(name, members, client)
         whole, lazy, steps = [], [], []
         frames: list[Any] = []
@@ -209,6 +216,9 @@ class Side:
             return lambda: gf.connected_components(edges, **ENDS), None
         if name == DEGREES:
             return self._kept("directed", members, client).degrees, None
+        if name == IDLE:
+            shards = self._kept("undirected", members, client)._shards
+            return lambda: shards.run(_idle, NOTHING, name="idle"), None
         build, ask = TRACED[name]
         graph = self._kept(build, members, client)
         return (

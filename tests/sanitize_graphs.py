@@ -20,8 +20,10 @@ from scipy import sparse
 
 from dask_graphflow.kernels import host_pull
 from dask_graphflow.kernels.csr import Reached
+from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
-from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp, with_after
+from dask_graphflow.programs.typed import After
 
 
 def inner_edges(kernels, ids):
@@ -79,7 +81,7 @@ def rows_made(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(counts), np.bincount(source, minlength=VERTICES))
 
 
-@launches("choose", "count_grains", "part_found", "take_offers", "tally")
+@launches("choose", "count_grains", "part_found", "take_offers")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
     deal, search, rows = (kernels_of(kernels, name) for name in ("partition", "search", "rows"))
@@ -114,9 +116,6 @@ def shared_out(kernels, parents, ids):
     others = np.setdiff1d(np.arange(owned), reached)[:1000].astype(ids)
     fresh, _ = search.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
     np.testing.assert_array_equal(np.sort(kernels.to_host(fresh)), others)
-    words = kernels_of(kernels, "advance").to_words(fresh, owned)
-    more = int(kernels.to_host(degrees)[others].sum())
-    assert search.tally(words, made, degrees) == (len(others), more)
 
 
 @launches("relabel", "owners")
@@ -141,15 +140,20 @@ def rows_changed(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
 
 
-@launches("set_words", "count_ones", "write_words")
+@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees")
 def words_made(kernels, parents, ids):
     advance = kernels_of(kernels, "advance")
     for size in (1, 64, VERTICES):
         vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
-        words = advance.to_words(kernels.namespace.asarray(vertices), size)
-        assert advance.count_words(words) == len(vertices)
-        found = advance.from_words(words, np.dtype(ids))
-        np.testing.assert_array_equal(kernels.to_host(found), vertices)
+        listed = kernels.namespace.asarray(vertices)
+        words, degrees = advance.to_words(listed, size), kernels.namespace.arange(size) % 7
+        leaving = int((vertices % 7).sum())
+        assert advance.tally(words, degrees) == (len(vertices), leaving)
+        assert advance.tally(words)[0] == len(vertices)
+        assert advance.sum_degrees(listed, degrees) == leaving
+        for count in (None, len(vertices)):
+            found = advance.from_words(words, np.dtype(ids), count)
+            np.testing.assert_array_equal(kernels.to_host(found), vertices)
 
 
 @launches("gather_degrees", "uniquify")
@@ -171,6 +175,8 @@ def advanced(kernels, parents, ids):
     np.minimum.at(lows, target[sent], source[sent])
     given = kernels.namespace.asarray(frontier)
     words = advance.to_words(given, VERTICES)
+    sizes = np.bincount(source, minlength=VERTICES)[:2000]  # the others are mirrors
+    degrees = kernels.namespace.asarray(sizes)
     on_host = kernels.__name__.endswith(".host")
     for balance in ("",) if on_host else POLICIES:
         how = {} if on_host else {"balance": balance, "thresholds": (4, 16)}
@@ -179,14 +185,72 @@ def advanced(kernels, parents, ids):
             program = bound.host_program if on_host else bound.device_program
             wanted = wanted.astype(parents)
             column = kernels.namespace.full(VERTICES, start, parents)
-            changed = advance.pull(program, into, (column,), words, **how).changed
+            moved = advance.pull(program, into, (column,), words, degrees=degrees, **how)
+            changed, owned = moved.changed, np.flatnonzero(wanted[: len(degrees)] != start)
+            if not on_host:
+                assert moved.count == (wanted != start).sum()
+                assert (moved.owned, moved.leaving) == (len(owned), sizes[owned].sum())
             np.testing.assert_array_equal(kernels.to_host(column), wanted)
             if balance != "all_edges":
                 column = kernels.namespace.full(VERTICES, start, parents)
-                listed = advance.push(program, out, (column,), given, **how).changed
+                moved = advance.push(program, out, (column,), given, degrees=degrees, **how)
+                listed = moved.changed
+                if not on_host:
+                    assert (moved.owned, moved.leaving) == (len(owned), sizes[owned].sum())
                 np.testing.assert_array_equal(kernels.to_host(column), wanted)
                 assert set(kernels.to_host(listed).tolist()) == set(np.flatnonzero(wanted != start))
-            assert advance.count_words(changed) == (wanted != start).sum()
+            assert advance.tally(changed)[0] == (wanted != start).sum()
+
+
+@launches()  # advance_run and advance_after are compiled for each edge program
+def pushed_on(kernels, parents, ids):
+    """Levels in one call, with a copy of the column that messages read, and as far as `after` says."""
+    rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
+    source, target, *ends = (side[::4] for side in inner_edges(kernels, ids))  # few enough
+    out = rows.rows(*ends, count=VERTICES)
+    out = out._replace(ends=out.ends.astype(ids))
+    whole = sparse.csr_array((np.ones(len(source)), (source, target)), (VERTICES, VERTICES))
+    start = int(np.diff(whole.indptr).argmax())
+    levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
+    levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
+    stop = After(
+        ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
+    )
+    degrees = out.offsets[1:] - out.offsets[:-1]
+    size = int(degrees[start])
+    first = kernels.namespace.array([start], ids)
+    for reads, after in product(("low", "copy"), (None, stop)):
+        signal = f"{reads}[src] + {parents}(1)"
+        op = EdgeOp("hops", target="low", signal=signal, slot="min")
+        op = op if after is None else with_after(op, after)
+        bound = op.bind({"low": parents, "copy": parents, "when": "int64"}, index_dtype=ids)
+        low = kernels.namespace.full(VERTICES, 2**30, parents)
+        low[start] = 0
+        columns = {"low": low, "copy": low.copy(), "when": kernels.namespace.zeros(VERTICES, int)}
+        given = tuple(columns[name] for name in op.columns)
+        program = bound.host_program if kernels.__name__.endswith(".host") else bound.device_program
+        before = None if reads == "low" else columns["copy"]
+        run = advance.Run(program, out, given, before)
+        following, leaving, done = run.push((), first, size, 2, VERTICES, (0, 0, False))
+        assert (len(following), leaving) == (0, 0)
+        assert done[0].tolist() == [1, size]
+        last = 5 if after else levels[levels < 2**30].max()
+        if reads == "low":  # a vertex can change twice
+            if not after:
+                np.testing.assert_array_equal(kernels.to_host(low), levels)
+            continue
+        wanted = np.where(levels > last, 2**30, levels)
+        np.testing.assert_array_equal(kernels.to_host(low), wanted)
+        np.testing.assert_array_equal(done[:, 0], np.bincount(levels[levels < last + (not after)]))
+        if after:  # the first two supersteps were before the call
+            reached = (wanted > 0) & (wanted < 2**30)
+            when = np.where(reached, wanted + 2, 0)
+            np.testing.assert_array_equal(kernels.to_host(columns["when"]), when)
+            listed = kernels.namespace.arange(0, VERTICES, 3).astype(ids)
+            kept, leaving = advance.after(program, given, listed, 6, degrees)
+            assert sorted(kernels.to_host(kept).tolist()) == list(range(0, VERTICES, 3))
+            assert leaving == int(degrees[::3].sum())
+            assert len(advance.after(program, given, listed, 7, degrees)[0]) == 0
 
 
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
@@ -208,7 +272,7 @@ def searched(kernels, parents, ids):
             state = Reached(seen, before, level), depth
             if way == "near":
                 how = {"levels": VERTICES, "dense": (0, 0, False)}
-                frontier, sizes, _ = search.bfs_near(out, frontier, *state, **how)
+                frontier, _, sizes, _ = search.bfs_near(out, frontier, *state, **how)
                 depth += len(sizes) - 1
             elif way == "push":
                 frontier = search.bfs_push(out, frontier, *state)
@@ -227,17 +291,56 @@ def searched(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(before), least)
 
 
+def contributions(matrix, source):
+    """Return what each vertex contributes to the shortest paths from a source, as floats."""
+    level = sparse.csgraph.dijkstra(matrix, indices=source, unweighted=True)
+    paths, through = (level == 0).astype(float), np.zeros(VERTICES)
+    levels = [level == depth for depth in range(int(level[np.isfinite(level)].max()) + 1)]
+    for here in levels[1:]:
+        paths[here] = (matrix.T @ (paths * (level == level[here][0] - 1)))[here]
+    for depth, here in reversed([*enumerate(levels)][1:-1]):
+        told = np.zeros(VERTICES)
+        behind = levels[depth + 1]
+        told[behind] = (1 + through[behind]) / paths[behind]
+        through[here] = ((matrix @ told) * paths)[here]
+    return through, np.isfinite(level)
+
+
+@launches("search")
+def led_through(kernels, parents, ids):
+    """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""
+    out, into = hub_rows(kernels, ids, "float64")
+    ones, sources = whole_matrix(kernels, out), np.array([9, 5, 3, 7])
+    ones.data[:] = 1
+    for endpoints in (False, True):
+        scores = kernels.namespace.zeros(VERTICES)
+        wanted = np.zeros(VERTICES)
+        for source in sources:
+            through, reached = contributions(ones, source)
+            wanted += through + endpoints * reached
+            wanted[source] += endpoints * (reached.sum() - 2)
+        kernels_of(kernels, "searches").add_dependencies(
+            out, into, kernels.namespace.asarray(sources), scores, endpoints=endpoints
+        )
+        np.testing.assert_allclose(kernels.to_host(scores), wanted, rtol=1e-12)
+    found = kernels_of(kernels, "searches").levels(out, kernels.namespace.asarray(sources))
+    distance = sparse.csgraph.dijkstra(ones, indices=sources, unweighted=True)
+    distance[np.isinf(distance)] = -1
+    np.testing.assert_array_equal(kernels.to_host(found), distance)
+
+
 @launches(
     "sum_contributions",
     "sum_weighted",
     "row_totals",
+    "shares",
     "apply_sums",
     "sum_batch",
     "sum_weighted_batch",
     "apply_batch",
 )
 def ranked(kernels, parents, ids):
-    pagerank = kernels_of(kernels, "pull")
+    pagerank, scores = kernels_of(kernels, "pull"), kernels_of(kernels, "scores")
     there, rng = kernels.namespace.asarray, np.random.default_rng(4)
     for precision in ("float32", "float64"):
         _, into = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
@@ -250,12 +353,13 @@ def ranked(kernels, parents, ids):
         ):
             wanted = np.zeros(VERTICES, "int64")
             np.add.at(wanted, owners, terms.astype("int64"))
-            sums = kernels.namespace.full(VERTICES, 3, "int64")
-            pagerank.sum_contributions(one, there(given), sums)
+            sums, totals = kernels.namespace.zeros(VERTICES, "int64"), scores.RunningTotals()
+            pagerank.sum_contributions(one, there(given), sums, totals)
             np.testing.assert_array_equal(kernels.to_host(sums), wanted)
+            assert totals.read()[SUM] == wanted.sum()
             for width in (1, 5, 16):
                 told = np.stack([given.astype("float64")] * width, axis=1)
-                several = kernels.namespace.full((VERTICES, width), 3, "int64")
+                several = kernels.namespace.zeros((VERTICES, width), "int64")
                 pagerank.sum_batch(one, there(told), several)
                 for column in kernels.to_host(several).T:
                     np.testing.assert_array_equal(column, wanted)
@@ -269,19 +373,31 @@ def ranked(kernels, parents, ids):
         shares = there(rng.integers(0, 2, VERTICES).astype(precision))
         part = 2.0**-12  # a rank; they are to sum to 1 at most
         restart = there(np.array([part]))
-        totals = pagerank.apply_sums(sums * 0, rank, shares, contribution, restart, 0.85)
-        assert tuple(total / pagerank.CHANGE for total in totals) == (
-            part * VERTICES,
-            part * (VERTICES - float(shares.sum())),
+        for leaving in (rng.integers(0, 3, VERTICES), 1e-300 * rng.integers(0, 3, VERTICES)):
+            share = kernels.namespace.empty(VERTICES, precision)
+            counts = pagerank.shares(there(leaving), 1e-20, share)
+            ends = np.count_nonzero(leaving == 0)
+            fits = leaving.dtype.kind == "i"
+            assert counts == (0 if fits else VERTICES - ends, ends)
+            with np.errstate(divide="ignore"):
+                wanted = np.where(leaving > 0, 2.0**62 / leaving if fits else np.nan, 0)
+            np.testing.assert_array_equal(kernels.to_host(share), wanted.astype(precision))
+        totals = scores.RunningTotals()
+        pagerank.apply_sums(
+            sums * 0, rank, shares, contribution, restart, None, 0.75, 1 / 3, totals
         )
+        assert (totals.read()[CHANGES] / pagerank.CHANGE).tolist() == [
+            part / 2 * VERTICES,
+            part / 2 * (VERTICES - float(shares.sum())),
+        ]
         np.testing.assert_array_equal(
-            kernels.to_host(contribution), kernels.to_host(shares) * rank.dtype.type(part)
+            kernels.to_host(contribution), kernels.to_host(shares) * rank.dtype.type(part / 2)
         )
         several, told = (kernels.namespace.zeros((VERTICES, 5), "float64") for _ in range(2))
         at, base = np.array([-1, 7, 0, -1, VERTICES - 1]), np.array([1, 0.5, 0.25, 1, 1])
         wide = shares.astype("float64")
         nothing = kernels.namespace.zeros((VERTICES, 5), "int64")
-        totals = pagerank.apply_batch(nothing, several, wide, told, at, base, 0.85)
+        totals = pagerank.apply_batch(nothing, several, wide, told, there(at), base, 0.85)
         wanted = np.zeros((VERTICES, 5))
         wanted[at, range(5)] = base * (at >= 0)
         np.testing.assert_array_equal(kernels.to_host(several), wanted)
@@ -291,6 +407,35 @@ def ranked(kernels, parents, ids):
         np.testing.assert_array_equal(
             totals / pagerank.CHANGE, [wanted.sum(axis=0), sinks.sum(axis=0)]
         )
+
+
+@launches("total", "combine", "scale")
+def scored(kernels, parents, ids):
+    """New scores from sums, divided by their norm or their total, and the sum of any values."""
+    scores, there = kernels_of(kernels, "scores"), kernels.namespace.asarray
+    whole = np.random.default_rng(4).integers(0, 2**40, VERTICES)
+    high, low, wrong = scores.total(there(whole / 2.0), 2.0**39, VERTICES)
+    coarse, fine = units(2.0**39, VERTICES)
+    assert (high * coarse + low * fine, wrong) == (whole.sum() / 2, 0)
+    for precision in ("float32", "float64"):
+        for sums in (whole, whole / 1.0):
+            old, new, wide = (kernels.namespace.ones(VERTICES, "float64") for _ in range(3))
+            totals, squares = scores.RunningTotals(), units(2.0**82, VERTICES)
+            scores.combine(there(sums.copy()), old, 3.0, 2.0, new, squares, totals)
+            wanted = 3 + 2.0 * whole
+            np.testing.assert_array_equal(kernels.to_host(new), wanted)
+            wide = wide.astype(precision)
+            scores.scale(new, old, wide, squares, 7.0, 0.0, 1.0, VERTICES, totals)
+            wanted /= np.linalg.norm(wanted)
+            np.testing.assert_allclose(kernels.to_host(old), wanted, rtol=1e-13)
+            unit = 2.0 ** (np.frexp(7 * wanted.max())[1] - 61)
+            np.testing.assert_allclose(kernels.to_host(wide), wanted / unit, rtol=1e-6)
+            high, low = totals.read()[CHANGES].tolist()
+            coarse, fine = units(1.0, VERTICES)
+            np.testing.assert_allclose(high * coarse + low * fine, (1 - wanted).sum(), rtol=1e-12)
+        totals.write(np.array([int(whole.sum()), *[0] * 6]))
+        scores.scale(there(whole.copy()), old, wide, squares, 0.0, 1.0, 1.0, VERTICES, totals)
+        np.testing.assert_array_equal(kernels.to_host(old), whole / whole.sum())
 
 
 @launches(

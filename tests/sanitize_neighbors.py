@@ -6,6 +6,9 @@ from itertools import product
 
 import numpy as np
 from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
+from scipy import sparse
+
+from dask_graphflow.operators.priorities import priorities
 
 
 @launches("few_groups", "some_groups", "many_groups")
@@ -54,6 +57,137 @@ def heaviest(held, owners, names, weights):
     return wanted
 
 
+@launches("sweep")
+def swept(kernels, parents, ids):
+    """Three sweeps of a weighted graph and a refinement, with rows of all sizes."""
+    sweep = kernels_of(kernels, "groups").sweep
+    asarray, to_host = kernels.namespace.asarray, kernels.to_host
+    rows, matrix = both_ways(kernels, ids)
+    mass, ranks = matrix.sum(axis=1), np.random.default_rng(4).permutation(VERTICES)
+    factor, room = 1 / mass.sum(), {}
+    labels, load = np.arange(VERTICES), mass.copy()
+    labels_there, load_there = asarray(labels.astype(ids)), asarray(load.copy())
+    awake = asarray((mass > 0).astype("int32"))
+    for seed in range(3):
+        looking = np.flatnonzero(to_host(awake))
+        masses = asarray(mass), load_there, factor
+        moved = sweep(rows, labels_there, masses, (asarray(ranks), seed), awake, room=room)
+        wanted = one_sweep(matrix, labels, (mass, load, factor), looking, (ranks, seed))
+        np.testing.assert_array_equal(to_host(labels_there), labels)
+        np.testing.assert_array_equal(to_host(load_there), load)
+        assert moved == len(wanted) > 0
+        owners, ends = owners_of(to_host(rows.offsets)), to_host(rows.ends)
+        woken = ends[np.isin(owners, wanted) & (labels[owners] != labels[ends])]
+        np.testing.assert_array_equal(np.flatnonzero(to_host(awake)), np.unique(woken))
+    parts, loads, within = np.arange(VERTICES), mass.copy(), labels
+    parts_there, awake = asarray(parts.astype(ids)), asarray((mass > 0).astype("int32"))
+    masses = asarray(mass), asarray(loads.copy()), factor
+    draw, looking = (asarray(ranks), 9), np.flatnonzero(mass)
+    moved = sweep(rows, parts_there, masses, draw, awake, labels_there, room=room)
+    wanted = one_sweep(matrix, parts, (mass, loads, factor), looking, (ranks, 9), within)
+    np.testing.assert_array_equal(to_host(parts_there), parts)
+    np.testing.assert_array_equal(to_host(masses[1]), loads)
+    assert moved == len(wanted) > 0
+
+
+@launches("list_members", "sum_between", "copy_rows", "weight_between", "edges_inside")
+def grouped_edges(kernels, parents, ids):
+    """Sums of the weights between few large groups, and between many groups; edges inside groups."""
+    groups, asarray = kernels_of(kernels, "groups"), kernels.namespace.asarray
+    to_host = kernels.to_host
+    rows, matrix = both_ways(kernels, ids)
+    owners, ends = owners_of(to_host(rows.offsets)), to_host(rows.ends)
+    for count in (3, VERTICES // 2):
+        number = np.random.default_rng(count).integers(0, count, VERTICES)
+        for weighted in (False, True):
+            weights, given = np.ones_like(owners), rows._replace(weights=None)
+            if weighted:
+                weights, given = to_host(rows.weights), rows
+                number[matrix.sum(axis=1) == 0] = -1
+            there = asarray(number.astype(ids))
+            apart = number[owners] != number[ends]
+            between = apart & (weights > 0)
+            pairs = number[owners[between]], number[ends[between]]
+            wanted = sparse.coo_array((weights[between], pairs), (count, count)).tocsr()
+            found = groups.sums_between(given, there, count)
+            offsets, targets, sums = (to_host(array) for array in found[:3])
+            pairs = np.stack([owners_of(offsets), targets])
+            assert np.unique(pairs, axis=1).shape == pairs.shape == (2, wanted.nnz)
+            np.testing.assert_array_equal(np.asarray(wanted[*pairs]), sums)
+            assert groups.weight_between(given, there) == weights[apart].sum()
+        offsets = asarray(to_host(rows.offsets)[50:] - to_host(rows.offsets)[50])
+        inside = groups.edges_inside(
+            rows._replace(offsets=offsets, ends=rows.ends[-int(offsets[-1]) :], first=50), there
+        )
+        inside = {*zip(*(to_host(side).tolist() for side in inside), strict=True)}
+        same = (owners >= 50) & (owners < ends) & (number[owners] == number[ends])
+        assert inside == {*zip(owners[same].tolist(), ends[same].tolist(), strict=True)}
+
+
+@launches("number_groups")
+def numbered_groups(kernels, parents, ids):
+    """Labels of which some have no load, and some are negative."""
+    rng, asarray = np.random.default_rng(6), kernels.namespace.asarray
+    labels = rng.integers(-1, VERTICES, 2 * VERTICES).astype(ids)
+    load = rng.integers(0, 3, VERTICES)
+    numbers, mass = kernels_of(kernels, "groups").numbered(asarray(labels), asarray(load))
+    has = np.flatnonzero(load)
+    wanted = np.where(np.isin(labels, has), np.searchsorted(has, labels), -1)
+    np.testing.assert_array_equal(kernels.to_host(numbers), wanted)
+    np.testing.assert_array_equal(kernels.to_host(mass), load[has])
+
+
+def both_ways(kernels, ids):
+    """Return the rows of an undirected graph with weights, and its matrix without self-loops."""
+    rows = kernels_of(kernels, "rows")
+    out = hub_rows(kernels, ids)[0]
+    ends = kernels.to_host(out.ends).astype(ids)
+    source = owners_of(kernels.to_host(out.offsets)).astype(ids)
+    weights = np.random.default_rng(8).integers(0, 4, len(ends))
+    asarray = kernels.namespace.asarray
+    made = rows.rows(
+        *map(asarray, (source, ends, weights)), count=VERTICES, undirected=True, multi="sum"
+    )
+    made = made._replace(ends=made.ends.astype(ids))
+    matrix = whole_matrix(kernels, made).copy()
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    return made, matrix
+
+
+def owners_of(offsets):
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def one_sweep(matrix, labels, masses, looking, draw, within=None):
+    """Move vertices, class after class, in place; return those that moved."""
+    (mass, load, factor), (ranks, seed), every = masses, draw, []
+    classes = priorities(ranks[looking], seed) & 7
+    for drawn in range(8):
+        vertices, closed, moves = looking[classes == drawn], set(), []
+        if within is not None:
+            vertices = [v for v in vertices if labels[v] == v and load[v] == mass[v]]
+            closed = set(vertices)
+        for v in vertices:
+            near = slice(*matrix.indptr[v : v + 2])
+            sums = dict.fromkeys([labels[v]], 0)
+            for u, weight in zip(matrix.indices[near], matrix.data[near], strict=True):
+                if within is None or within[u] == within[v]:
+                    sums[labels[u]] = sums.get(labels[u], 0) + weight
+            rate = factor * mass[v]
+            stay = sums.pop(labels[v]) - rate * (load[labels[v]] - mass[v])
+            scores = [(rate * load[a] - sums[a], a) for a in sums if a not in closed]
+            least, label = min(scores, default=(0, 0))
+            if scores and -least > stay:
+                moves.append((v, label))
+        for v, label in moves:
+            load[labels[v]] -= mass[v]
+            load[label] += mass[v]
+            labels[v] = label
+        every += [v for v, _ in moves]
+    return every
+
+
 @launches("peel_run", "peel_all")
 def peeled(kernels, parents, ids):
     """Vertices with few edges left, one after another and many at once."""
@@ -70,7 +204,7 @@ def peeled(kernels, parents, ids):
         counts = np.diff(kernels.to_host(rows.offsets))
         few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
         counts, room = there(counts), kernels.namespace.empty((2, size), ids)
-        found, _ = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
+        found = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
         removed = np.concatenate([few, kernels.to_host(found)])
         assert len(removed) == len(set(removed.tolist()))
         assert set(range(size)) - set(removed.tolist()) <= {size - 1}
@@ -167,7 +301,7 @@ def intersected(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(found), sum(totals))
 
 
-@launches("lose")
+@launches("lose", "settle")
 def triangles_lost(kernels, parents, ids):
     """Edges lose each triangle once, however many of its edges leave: a few edges, and a third."""
     intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
@@ -182,15 +316,26 @@ def triangles_lost(kernels, parents, ids):
         drawn = rng.random(len(high))
         state = np.where(drawn < share, 1, np.where(drawn > 0.9, 2, 0)).astype("uint8")
         leaving = np.flatnonzero(state == 1)
-        leaving = leaving[np.argsort(low[leaving], kind="stable")]
         late, early = there(high[leaving]), there(low[leaving])
         lost = kernels.namespace.zeros(len(high), f"u{ids}")
-        here = whole, there(state), lost
+        state_there = there(state.copy())
+        here = whole, state_there, lost
         intersect.lose(*here, *here, late, late, early)
         states = state[corners]
         broken = corners[:, (states == 1).any(axis=0) & (states < 2).all(axis=0)]
         wanted = np.bincount(broken.ravel(), minlength=len(high)) * (state == 0)
         np.testing.assert_array_equal(kernels.to_host(lost), wanted)
+        owned = len(high) * 2 // 3
+        support = np.bincount(corners.ravel(), minlength=len(high))[:owned].astype(ids)
+        left = there(support.copy())
+        fallen = intersect.settle(state_there, lost, left, 2)
+        support -= wanted[:owned].astype(ids)
+        np.testing.assert_array_equal(kernels.to_host(left), support)
+        few = np.flatnonzero((wanted[:owned] > 0) & (support <= 2))
+        np.testing.assert_array_equal(np.sort(kernels.to_host(fallen)), few)
+        assert not kernels.to_host(lost).any()
+        removed = np.where(state == 1, 2, state)
+        np.testing.assert_array_equal(kernels.to_host(state_there), removed)
 
 
 @launches("common")

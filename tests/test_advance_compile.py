@@ -13,12 +13,20 @@ from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
 from dask_graphflow.kernels import policies, sources
+from dask_graphflow.operators import float_sums, multi_search
+from dask_graphflow.programs.edge_op import with_after
 
 nvrtc = test_cuda_compile.nvrtc
 
 BY_HAND = EdgeOp.from_code(
     "by_hand", target="level", slot="or", columns=[], signal=add_one, cond=above_three, cuda=CUDA
 )
+
+
+def each(name):
+    return EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max")
+
+
 PROGRAMS = [
     EdgeOp(
         "hops",
@@ -48,6 +56,16 @@ PROGRAMS = [
         {"total": "int64", "share": "int32"}, index_dtype="int32"
     ),
     BY_HAND.bind({"level": "int32"}, index_dtype="int32"),
+    with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
+        {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
+        index_dtype="int64",
+    ),
+    with_after(each("largest"), float_sums.UNIT).bind(
+        {"largest": "float64", "scale": "float64", "spare": "int32"}, index_dtype="int32"
+    ),
+    with_after(each("target"), float_sums._added("float32")).bind(
+        {"target": "float32", "scale": "float64", "sums": "int64"}, index_dtype="int32"
+    ),
 ]
 
 
@@ -63,6 +81,9 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
     assert (
         len(names) == 10
     )  # by push with the filter at once and without, but two policies without only
+    names |= {
+        policies.other_expression(kernel, program) for kernel in ("advance_run", "advance_after")
+    }
     lowered, size, log = nvrtc.compile(
         policies.text(program), "advance.cu", options_for(generation), tuple(sorted(names))
     )
@@ -95,23 +116,28 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same():
     stages = {"bitmask": "BITMASK", "block": "BLOCK_HASH", "warp": "WARP_HASH", "exact": "EXACT"}
     assert {name: cull[constant] for name, constant in stages.items()} == policies.STAGES
     (enumerated,) = re.findall(r"enum Count : u32 \{ (.*?) \};", sources.source("advance.cu"))
-    assert assigned("device_advance.py")[enumerated] == "range(8)"
+    assert assigned("device_bitmap.py")[enumerated] == "range(10)"
 
 
 def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
     """By their order; each has 8 bytes."""
-    (struct,) = re.findall(r"struct Task \{\n(.*?)\n\};", sources.source("advance.cuh"), re.DOTALL)
-    code = re.sub(r"//.*", "", struct)
-    members = [
-        name.strip(" *").split()[-1].strip("*")
-        for line in code.split(";")
-        if line.strip()
-        for name in line.split(",")
-    ]
+
+    def members(name):
+        given = re.findall(
+            rf"struct {name} \{{\n(.*?)\n\}};", sources.source("advance.cuh"), re.DOTALL
+        )
+        return [
+            name.strip(" *").split()[-1].strip("*")
+            for line in re.sub(r"//.*", "", given[0]).split(";")
+            if line.strip()
+            for name in line.split(",")
+        ]
+
     (edges,) = re.findall(r"struct Edges \{\n(.*?)\n\n", sources.source("rows.cu"), re.DOTALL)
     ends = [line.split(";")[0].split()[-1].strip("*") for line in edges.splitlines()]
     for module, variable, wanted in (
-        ("device_advance.py", "_TASK", members),
+        ("device_advance.py", "_TASK", members("Task")),
+        ("device_advance.py", "_RUN", members("Run")),
         ("device_rows.py", "_EDGES", ends),
     ):
         value = assigned(module)[variable]

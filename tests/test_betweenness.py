@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import tracemalloc
 
@@ -9,10 +10,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, frame
-from shapes import DIFFICULT, ENDS
+from conftest import BACKEND, frame, host_only, to_host
+from shapes import DIFFICULT, ENDS, on_members, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.betweenness_centrality import dependencies
 from dask_graphflow.operators.priorities import priorities
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -87,6 +89,53 @@ def test_more_paths_than_a_float_can_count(built, members):
         wanted[corners + side] = (last - corners - sides) / sides
     wanted[source] = np.nan
     np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
+
+
+@WAYS
+@pytest.mark.parametrize("members", [3])
+def test_whole_sources_and_levels_give_the_same_bits(built, monkeypatch, directed):
+    # 64**176 paths lead to the last corner, and one more along a path of its own: a subnormal fraction.
+    size, last = 65 * 176, 65 * 176 + 351
+    beside = [0, *range(size + 1, last + 1), size]
+    edges = pd.concat([squares(176, 64), frame([*itertools.pairwise(beside)])])
+
+    def ask(g):
+        scores, places = g.column(0, "float64"), np.where(g.numbers == 0, 0, -1)
+        dependencies.add_dependencies(g.simple, places, 1, scores, endpoints=False)
+        return to_host(scores[: last + 1])
+
+    graph = built(edges, directed=directed)
+    split = np.concatenate(on_members(graph, ask))
+    alone = built(edges, shards=1, directed=directed)
+    (whole,) = on_members(alone, ask)
+    monkeypatch.setattr(dependencies, "_are_taken_whole", lambda g, sources: False)
+    (levels,) = on_members(alone, ask)
+    assert 0 < whole[last] < np.finfo(float).tiny
+    np.testing.assert_array_equal(levels, whole)
+    np.testing.assert_array_equal(split[: len(whole)], whole)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_only_several_members_need_a_superstep_per_level(built, members):
+    path = frame([(i, i + 1) for i in range(12)])
+    results = built(path).betweenness_centrality(trace=True)
+    _, steps = traced(results)
+    assert len(steps) == 1 if members == 1 else len(steps) > 12
+
+
+def test_few_sources_are_taken_whole_if_levels_are_small(built, monkeypatch):
+    host_only("a device always takes whole sources")
+    threads, whole = 4, []
+
+    def ask(g):
+        g.threads = threads
+        whole.append(dependencies._are_taken_whole(g, np.arange(1)))
+        monkeypatch.setattr(dependencies, "SMALL", 1)
+        whole.append(dependencies._are_taken_whole(g, np.arange(1)))
+        whole.append(dependencies._are_taken_whole(g, np.arange(threads)))
+
+    on_members(built(rmat(), shards=1), ask)
+    assert whole == [True, False, True]
 
 
 @pytest.mark.slow

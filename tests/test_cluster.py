@@ -26,7 +26,6 @@ from distributed.scheduler import KilledWorker
 from members import eventually
 
 import dask_graphflow as gf
-from dask_graphflow.components import id_look
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import UsageError
@@ -77,72 +76,76 @@ def test_edges_that_lie_on_workers_stay_there(client):
     assert client.who_has(futures_of(edges)) == held
 
 
-@pytest.mark.parametrize("renumber", [True, False])
-def test_chunks_that_lie_on_a_worker_are_taken_several_at_a_time(client, renumber):
+def stages_of(labels):
+    """Return the names of the stages in a result's graph, without the persisted partitions."""
+    graph = labels.optimize().__dask_graph__()
+    keys = [key for key, task in graph.items() if not hasattr(task, "add_done_callback")]
+    return {TOKEN.split(str(key[0]))[0].strip("-") for key in keys}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "reason"),
+    [
+        ("integers", {}, None),
+        ("integers", {"renumber": False}, None),
+        ("integers", {"merge": "ring", "merge_chunks": 3}, None),
+        ("text", {"vertices": ["a", "5"]}, None),
+        ("null", {"dropna": True}, None),
+        ("far", {"weight": "w", "thresholds": [1, 2]}, None),
+        ("beyond int64", {}, None),
+        ("not persisted", {}, "no workers hold the edges"),
+        ("integers", {"inputs": "round-robin"}, "inputs= names the workers"),
+    ],
+)
+def test_persisted_edges_are_one_gang(client, kind, options, reason):
+    pairs = [(i, i + 1) for i in range(1000) if i % 100]
+    edges = frame(pairs).assign(w=np.arange(len(pairs)) % 3)
+    if kind == "text":
+        edges = edges.astype({"a": "str", "b": "str"})
+    elif kind == "null":
+        edges = edges.astype("Int64").replace(500, pd.NA)
+    elif kind == "beyond int64":
+        edges = edges.astype("uint64") + np.uint64(2**63)
+    elif kind == "far":
+        edges = edges.replace(999, 10**15)
+    lazy = on_backend(partitioned(edges, 18))
+    if kind != "not persisted":
+        lazy = lazy.persist()
+        wait(lazy)
+    labels = gf.connected_components(lazy, **ENDS, **options)
+    way = str(labels.expr)
+    assert (f"tasks, as {reason}" if reason else "a gang, as workers hold the edges") in way
+    tasks = {stage for stage in stages_of(labels) if stage.startswith(("hook", "merge"))}
+    assert bool(tasks) == bool(reason)
+    alone = {name: value for name, value in options.items() if name != "inputs"}
+    same(labels.compute(), gf.connected_components(edges, **ENDS, **alone).compute())
+
+
+def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):
+    """A member would need all of them in memory at once."""
     edges = on_backend(partitioned(frame([(i, i + 1) for i in range(1000)]), 18)).persist()
     wait(edges)
-    labels = gf.connected_components(edges, **ENDS, renumber=renumber)
-    homes = client.who_has(futures_of(edges))
+    mortal.run(spill)
+    mortal.run(beat)
+    labels = gf.connected_components(edges, **ENDS)
+    assert "tasks, as a worker has spilled data to disk" in str(labels.expr)
+    homes = mortal.who_has(futures_of(edges))
     held = [sum(home in workers for workers in homes.values()) for home in addresses(homes)]
     graph = dict(labels.optimize().__dask_graph__())
-    stages = [str(key[0]).rpartition("-")[0] for key in graph]
-    assert sum(stage.startswith("hook") for stage in stages) == sum(-(-n // 4) for n in held)
-    assert "start" not in stages
+    hooks = sum(str(key[0]).startswith("hook") for key in graph)
+    assert hooks == sum(-(-n // 4) for n in held)
     # Nothing hands a partition on: hooks depend on what was persisted.
     assert sum(key in homes for key in graph) == 18
     assert as_dict(labels.compute())[1000] == 0
 
 
-def stages_of(labels):
-    """Return the names of the stages in a result's graph."""
-    keys = labels.optimize().__dask_graph__()
-    return {TOKEN.split(str(key[0]))[0].strip("-") for key in keys}
+def spill(dask_worker):
+    while dask_worker.data.fast:
+        dask_worker.data.evict()
 
 
-@pytest.mark.parametrize(
-    ("kind", "looks", "is_dense"),
-    [
-        ("close", True, True),
-        ("negative", True, True),
-        ("one is far", True, False),
-        ("beyond int64", True, False),
-        ("null", True, True),
-        ("text", False, False),
-        ("too many bytes", False, False),
-        ("workers are busy", True, False),
-        ("not persisted", False, False),
-    ],
-)
-def test_persisted_ids_are_numbered_only_if_they_are_not_dense(
-    client, monkeypatch, kind, looks, is_dense
-):
-    edges = frame([(i, i + 1) for i in range(1000)])
-    if kind == "text":
-        edges = edges.astype("str")
-    elif kind == "null":
-        edges = edges.astype("Int64").replace(500, pd.NA)
-    elif kind == "beyond int64":
-        edges = edges.astype("uint64") + np.uint64(2**63)
-    elif kind == "one is far":
-        edges = edges.replace(1000, 10**15)
-    elif kind == "negative":
-        edges -= 500
-    elif kind == "too many bytes":
-        monkeypatch.setattr(id_look, "MOST_BYTES", {False: 100, True: 100})
-    # A worker that has not run anything yet imports this library first.
-    monkeypatch.setattr(id_look, "PATIENCE", 0 if kind == "workers are busy" else 30)
-    lazy = on_backend(partitioned(edges, 6))
-    if kind != "not persisted":
-        lazy = lazy.persist()
-        wait(lazy)
-    asked = []
-    monkeypatch.setattr(
-        id_look, "are_dense", lambda tasks, are=id_look.are_dense: asked.extend(tasks) or are(tasks)
-    )
-    labels = gf.connected_components(lazy, **ENDS, dropna=kind == "null")
-    assert bool(asked) == looks
-    assert ("number" not in stages_of(labels)) == is_dense
-    same(labels.compute(), gf.connected_components(edges.dropna(), **ENDS).compute())
+async def beat(dask_worker):
+    await dask_worker.heartbeat()
 
 
 def addresses(homes):
@@ -315,7 +318,8 @@ def die_once(stage, path):
     [
         ("hook", "int64", True),
         ("merge", "str", False),
-        pytest.param("label", "str", True, marks=pytest.mark.slow),
+        ("label_named", "str", True),
+        pytest.param("label", "str", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_worker_that_dies_at_a_stage_changes_nothing(mortal, tmp_path, stage, kind, persisted):

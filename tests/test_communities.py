@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import GRAPHS, frame
-from shapes import DIFFICULT, ENDS, rmat
+from shapes import DIFFICULT, ENDS, rmat, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.communities.groups import Groups
 from dask_graphflow.exceptions import WeightError
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -133,6 +134,38 @@ def test_levels_are_nested_from_fine_to_coarse(built, method):
     assert levels[0].nunique() > levels[-1].nunique()
     last = getattr(built(rmat(10), directed=False), method)().compute()
     assert last.community.tolist() == levels[-1].tolist()
+
+
+@METHODS
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_a_sweep_in_one_call_moves_the_same_vertices_as_one_class_after_another(
+    built, members, monkeypatch, method, weighted
+):
+    edges = frame(rmat(10))
+    if weighted:  # also self-loops, and edges with weight 0
+        edges = edges.assign(w=np.random.default_rng(3).integers(0, 9, len(edges)) / 4)
+    graph, calls = built(edges, directed=False), []
+    wanted = getattr(graph, method)().compute()
+
+    def together(groups, *arguments):
+        calls.append(groups)
+        return groups._sweep_together(*arguments)
+
+    monkeypatch.setattr(Groups, "_sweep_alone", together)
+    found = getattr(graph, method)().compute()
+    assert found.community.tolist() == wanted.community.tolist()
+    assert bool(calls) == (members == 1)
+
+
+@METHODS
+def test_vertices_of_every_level_move_again_on_the_way_back(built, method):
+    found, steps = traced(getattr(built(planted(), directed=False), method)(trace=True))
+    looking = steps.frontier.tolist()
+    top = len(looking) - 1 - looking[::-1].index(min(looking))
+    # Nothing moves there any more, so each level has one sweep.
+    assert looking[top] == 8 == found.community.nunique()
+    assert looking[top:] == sorted(set(looking[top:]))
+    assert looking[-1] == len(found)
 
 
 def test_a_negative_weight():

@@ -153,7 +153,7 @@ def test_every_kernel_that_the_device_module_launches_is_listed() -> None:
     instances = [call for call in calls if call.func.id == "instance"]
     names = {ast.literal_eval(call.args[0]) for call in instances}
     for call in calls:
-        if call.func.id in ("launch", "launch_blocks"):
+        if call.func.id in ("launch", "launch_blocks", "launch_resident", "launch_gang"):
             names.add(call.args[0].value)
     assert names == listed
     arity = {e.partition("<")[0]: e.count(",") + 1 for e in sum(sources.KERNELS.values(), ())}

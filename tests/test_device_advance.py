@@ -357,8 +357,32 @@ def test_a_push_may_list_a_vertex_twice_if_it_is_not_filtered_exactly(balance, s
     moved, _ = counted(case, balance, np.arange(300), stages=stages, changed=words)
     listed = device.to_host(moved.changed)
     assert set(listed.tolist()) == set(range(300, 307))
-    assert device_advance.count_words(words) == 7
+    assert device_advance.tally(words)[0] == 7
     assert len(listed) > 7 or stages
+
+
+@pytest.mark.parametrize("way", ["push", "pull"])
+def test_the_host_waits_once_for_all_it_needs(monkeypatch, way):
+    waits, read = [], device_advance.read
+    monkeypatch.setattr(
+        device_advance, "read", lambda array: waits.append(read(array)) or waits[-1]
+    )
+    case = Case(power_law())
+    op, dtypes = PROGRAMS["sum"]
+    bound, columns = case.bind(op, dtypes), on_device(case.columns(op, dtypes))
+    frontier, sizes = case.frontier(), np.diff(case.out.offsets)
+    degrees = cupy.asarray(sizes)
+    if way == "push":
+        how = {"leaving": int(sizes[frontier].sum()), "degrees": degrees}
+        given = bound.device_program, there(case.out), columns, cupy.asarray(frontier)
+        changed = device.to_host(device_advance.push(*given, **how).changed)
+        moved = device_advance.push(*given, **how)
+    else:
+        given = bound.device_program, there(case.into), columns
+        moved = device_advance.pull(*given, degrees=degrees)
+        changed = np.flatnonzero(np.diff(case.into.offsets))
+    assert (moved.count, moved.leaving) == (len(changed), sizes[changed].sum())
+    assert len(waits) == (2 if way == "push" else 1)
 
 
 def test_a_warp_appends_at_once():
@@ -384,7 +408,7 @@ def test_a_pull_stops_at_the_first_hit(balance):
         balance=balance,
         thresholds=(32, 512),
     )
-    assert device_advance.count_words(moved.changed) == 2
+    assert device_advance.tally(moved.changed)[0] == 2
     assert moved.edges < len(case.into.ends)
     if balance == "thread":
         assert moved.edges == 2

@@ -35,7 +35,13 @@ pytestmark = pytest.mark.gpu
 cupy = cupy_or_skip()
 cudf = pytest.importorskip("cudf")
 
-from dask_graphflow.kernels import device_buckets, device_groups, device_search  # noqa: E402
+from dask_graphflow.kernels import (  # noqa: E402
+    device_buckets,
+    device_groups,
+    device_scores,
+    device_search,
+    launching,
+)
 
 RNG = np.random.default_rng(11)
 
@@ -139,23 +145,33 @@ def relaxed(g, start):
 def pulled(g, precision):
     pull = Pull(g)
     rank = pull.take(g.column(1 / pull.count, precision))
-    pull.begin(rank, np.full_like(rank, ONE / 4096))
-    for _ in range(3):
+    pull.begin(rank, np.full_like(rank, ONE / 4096), 0.0)
+    restart = np.full_like(rank, 1 / pull.count, "float64", shape=1)
+    for onward in (None, np.full_like(rank, 2.0**-40, "float64"), None):
         pull.publish()
-        pull.update(rank, np.full_like(rank, 1 / pull.count, "float64", shape=1), 0.5)
+        pull.update(restart, onward, 0.5)
     return (pull.by_vertex(rank),)
 
 
-def summed(g, start):
-    """Return the numbers of walks of two edges to each vertex, forwards, backwards, and there and back."""
-    ways = [NeighborSums(g), NeighborSums(g.T)]
+def scored(g, precision):
+    """Return the scores of two iterations of each kind, and their changes."""
+    sums, back = NeighborSums(g, precision), NeighborSums(g.T, precision)
+    sums.begin(0.5)
     found = []
-    for first, second in itertools.product(ways, repeat=2):
-        sums, unit = first.pull(first.column(1), first.most_entering)
-        bound = first.most_entering * second.most_entering
-        sums, _ = second.pull(sums * unit, bound)
-        found.append(second.by_vertex(sums))
-    return found
+    for plus, squares in ((None, 1e9), (1.0, 0), (None, 0)):
+        sums.publish()
+        sums.combine(*sums.pull(), plus, squares)
+        found += [sums.by_vertex(sums.scores), g.column(sums.change(), "float64")]
+    back.totals = sums.totals
+    sums.begin(1 / sums.count, back.most_entering)
+    back.begin(1 / sums.count, sums.most_entering)
+    for one, other in ((sums, back), (back, sums)):
+        one.publish()
+        one.pull()
+        one.normalize(other)
+        found += [one.by_vertex(other.scores)]
+    back.publish()
+    return [*found, g.column(sums.change(), "float64")]
 
 
 def labelled(g, start):
@@ -170,7 +186,8 @@ OPERATORS = {
     "relax": relaxed,
     "pull": lambda g, start: pulled(g, "float64"),
     "pull, float32": lambda g, start: pulled(g, "float32"),
-    "sums": summed,
+    "sums": lambda g, start: scored(g, "float64"),
+    "sums, float32": lambda g, start: scored(g, "float32"),
     "labels": labelled,
 }
 
@@ -278,7 +295,7 @@ class Scarce:
         return getattr(cupy, name)
 
     def empty(self, size, dtype):
-        if size > self.slots:
+        if np.prod(size) > self.slots:
             raise MemoryError
         return cupy.empty(size, dtype)
 
@@ -303,3 +320,70 @@ def test_tables_in_memory_are_used_again(monkeypatch, less, weighted):
     monkeypatch.setattr(device_groups, "cupy", Scarce(1 << 8))
     with pytest.raises(MemoryError):
         device_groups.best_groups([there], cupy.asarray(labels), tables={})
+
+
+@pytest.mark.parametrize("less", [{}, {"ROOM": 1 << 16}, {"cupy": Scarce(1 << 16)}], ids=list)
+@pytest.mark.parametrize("refined", [False, True], ids=["moved", "refined"])
+def test_blocks_share_long_rows_and_a_sweep_is_one_launch(monkeypatch, less, refined):
+    """Rows for tables of a block and of several blocks, some of which have to wait for a table."""
+    size, rng = 600, np.random.default_rng(7)
+    source = np.repeat(np.arange(size), np.where(np.arange(size) < 12, 20_000, 700))
+    target = rng.integers(0, size, len(source))
+    rows = host_rows.rows(
+        source, target, rng.integers(0, 1 << 20, len(source)), count=size, undirected=True
+    )
+    rows = rows._replace(ends=rows.ends.astype("int32"))
+    mass = np.add.reduceat(rows.weights, rows.offsets[:-1])
+    factor, ranks = 1 / mass.sum(), rng.permutation(size)
+    within = (np.arange(size) % 3).astype("int32") if refined else None
+    launched, gang = [], device_groups.launch_gang
+    monkeypatch.setattr(
+        device_groups,
+        "launch_gang",
+        lambda *a, **options: [launched.append(a[0]), gang(*a, **options)],
+    )
+
+    def swept(sweep, asarray):
+        there = host_rows.Rows(*map(asarray, rows[:3]), 0)
+        labels, load = asarray(np.arange(size, dtype="int32")), asarray(mass.copy())
+        awake, room = asarray(np.ones(size, "int32")), {}
+        limit = None if within is None else asarray(within)
+        masses = asarray(mass), load, factor
+        moved = [
+            sweep(there, labels, masses, (asarray(ranks), seed), awake, limit, room=room)
+            for seed in range(2)
+        ]
+        return moved, *map(to_host, (labels, load, awake))
+
+    for name, value in less.items():
+        monkeypatch.setattr(device_groups, name, value)
+    wanted, found = swept(host_groups.sweep, np.asarray), swept(device_groups.sweep, cupy.asarray)
+    assert wanted[0][0] > 0
+    assert len(launched) == 2
+    for one, other in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# Per iteration. The sums along edges are one of them.
+LAUNCHES = {"pagerank": 2, "hits": 4, "katz_centrality": 3, "eigenvector_centrality": 3}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch, name):
+    edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
+    graph = gf.Graph(edges, source="a", target="b").persist()
+    launched, read = [], []
+    launch, totals = launching.launch_blocks, device_scores.RunningTotals.read
+    monkeypatch.setattr(launching, "launch_blocks", lambda *a: [launched.append(a[0]), launch(*a)])
+    monkeypatch.setattr(
+        device_scores.RunningTotals, "read", lambda self: [read.append(self), totals(self)][1]
+    )
+
+    def taken(most):
+        launched.clear(), read.clear()
+        options = {"max_iter": most, "tol": 1e-30, "fail_on_nonconvergence": False}
+        getattr(graph, name)(**options).compute()
+        return np.array([len(launched), len(read)])
+
+    taken(1)
+    assert (taken(5) - taken(2)).tolist() == [3 * LAUNCHES[name], 3]

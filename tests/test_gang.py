@@ -32,8 +32,8 @@ from members import certified as certified_in
 from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang
+from dask_graphflow.scheduling.gang_expr import roster_of
 from dask_graphflow.scheduling.membership import Membership
-from dask_graphflow.scheduling.names import is_member
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
@@ -80,6 +80,18 @@ def found(result):
     return result.to_dict("list")
 
 
+def shards_of(client, kind, parts=2):
+    """Return lazy shards, or persisted ones between whose members there are connections already."""
+    if kind == "lazy":
+        return frame(parts)
+    shards = frame(parts).persist()
+    assert found(gang.run(shards, total, META).compute()) == expected(parts)
+    return shards
+
+
+KINDS = pytest.mark.parametrize("kind", ["lazy", "kept"])
+
+
 def began(folder, count):
     """Wait until so many members have begun; return the last process of each rank."""
     assert eventually(lambda: len(list(folder.iterdir())) >= count)
@@ -97,7 +109,9 @@ def left_on_scheduler(dask_scheduler):
 def left_on_worker(dask_worker):
     """Return what a worker has of members: running, seceded, in memory."""
     plugin = dask_worker.plugins.get(Membership.name)
-    members = [] if plugin is None else plugin._members
+    members = (
+        [] if plugin is None else [*plugin._members, *plugin.links._idle, *plugin.links._named]
+    )
     kept = [str(key) for key in dask_worker.data if "-gang-" in str(key)]
     threads = [t.name for t in threading.enumerate() if t.name.startswith("graphflow")]
     return [*inside, *members, *kept, *dask_worker.state.long_running, *threads]
@@ -144,15 +158,22 @@ def test_nothing_runs_at_the_call_and_supersteps_take_no_tasks(client):
         len(client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_log)) == before
     )
     tasks = [len(result.optimize().__dask_graph__()) for result in (short, long)]
-    assert tasks == [4 + 3 * 4] * 2
+    assert tasks == [3 * 4] * 2  # partitions, whether they are ready, members
     assert found(long.compute()) == expected(4)
+
+
+def test_a_run_on_persisted_shards_has_one_task_per_member(client):
+    shards = frame(3).persist()
+    tasks = gang.run(shards, total, META).optimize().__dask_graph__()
+    assert sum(roster_of(task) is not None for task in tasks.values()) == 3
+    assert len(tasks) == 3 + 3  # and the futures of the shards
 
 
 def test_a_gang_with_one_member_is_one_ordinary_task(client):
     result = gang.run(frame(1), total, META, 1000)
     tasks = result.optimize().__dask_graph__()
     assert len(tasks) == 2
-    assert not any(map(is_member, tasks))
+    assert not any(map(roster_of, tasks.values()))
     assert found(result.compute()) == expected(1)
     (part,) = gang.run([delayed(np.arange)(100)], threads_and_messages, None)
     assert part.compute() == (1, 0)  # its worker has one thread
@@ -220,6 +241,16 @@ def test_an_error_of_one_member_is_the_error_of_the_run(client, scheduler):
         gang.run(frame(3), failing, META, name=f"failing-{scheduler}").compute(**options)
     assert nothing_left(client)
     assert found(gang.run(frame(3), total, META).compute(**options)) == expected(3)
+
+
+@KINDS
+def test_the_error_of_a_member_whose_part_nobody_wants(client, kind):
+    shards = shards_of(client, kind)
+    run = client.compute(gang.run(shards, failing, META, name=f"unwanted-{kind}").partitions[0])
+    assert isinstance(run.exception(timeout=20), ZeroDivisionError)
+    run.release()
+    del run, shards
+    assert nothing_left(client)
 
 
 def failing(channel, shard, rank):
@@ -330,6 +361,37 @@ def later_shard(name, i):
     return shard(i)
 
 
+def connections(channel, shard, rank, run):
+    """Return the sum of the ports of this member's connections."""
+    part = total(channel, shard, rank)
+    return part.assign(total=sum(peer._socket.getsockname()[1] for peer in channel.peers.values()))
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("size", [2, 3])
+def test_runs_on_persisted_shards_keep_their_connections_until_the_shards_go(client, size, alone):
+    def kept_them(shards):
+        runs = [gang.run(shards, connections, META, run, alone=alone) for run in range(3)]
+        return len({tuple(run.compute().total) for run in runs}) == 1
+
+    shards = frame(size).persist()
+    # A member that is late makes new ones.
+    assert eventually(functools.partial(kept_them, shards))
+    assert not kept_them(frame(size))
+    del shards
+    assert nothing_left(client)
+
+
+def test_runs_at_once_on_the_same_persisted_shards(client):
+    shards = shards_of(client, "kept")
+    for again in range(3):
+        results = [gang.run(shards, total, META, 10 + again, 0.002, name=f"{i}") for i in range(6)]
+        runs = [client.compute(result) for result in results]
+        assert [found(run.result(timeout=20)) for run in runs] == [expected(2)] * 6
+    del shards, results, runs
+    assert nothing_left(client)
+
+
 def overlap(folder, alone, client):
     runs = [
         client.compute(gang.run(frame(2), noting, META, folder, run, name="noting", alone=alone))
@@ -374,12 +436,14 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
 # Ends that are not good ones
 
 
-@pytest.mark.parametrize("waiting", [False, True], ids=["going", "gathering"])
-def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, waiting):
-    shards = frame(2)
-    if waiting:
-        slow = delayed(later_shard)("never", 1)
-        shards = [delayed(shard)(0), slow]
+@pytest.mark.parametrize("kind", ["lazy", "kept", "gathering"])
+def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, kind):
+    waiting = kind == "gathering"
+    if not waiting:
+        shards = shards_of(client, kind)
+    else:
+        made = [client.submit(shard, 0), client.submit(later_shard, "never", 1)]
+        shards = [delayed(future) for future in made]
     run = client.compute(gang.run(shards, total, META, 10**6, 0.001, tmp_path, name="cancelled"))
     if waiting:
         assert eventually(lambda: client.run_on_scheduler(left_on_scheduler), 5)
@@ -390,6 +454,8 @@ def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, wai
     start = time.monotonic()
     if waiting:
         Event("never").set()
+        del made
+    del shards
     assert nothing_left(client)
     assert time.monotonic() - start < 1
     Event("never").clear()
@@ -407,6 +473,18 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     assert nothing_left(client)
 
 
+@KINDS
+def test_a_part_that_is_let_go_in_mid_run(client, tmp_path, kind):
+    shards = shards_of(client, kind)
+    result = gang.run(shards, total, META, 100, 0.005, tmp_path, name="half")
+    runs = client.compute(result.to_delayed())
+    began(tmp_path, 2)
+    del runs[1]
+    assert found(runs[0].result(timeout=20)) == {"rank": [0], "total": [4950]}
+    del runs, result, shards
+    assert nothing_left(client)
+
+
 @pytest.mark.slow
 def test_a_single_member_runs_again_after_its_worker_was_killed(mortal, tmp_path):
     run = mortal.compute(gang.run(frame(1), total, META, 300, 0.005, tmp_path))
@@ -416,27 +494,34 @@ def test_a_single_member_runs_again_after_its_worker_was_killed(mortal, tmp_path
     mortal.wait_for_workers(2, timeout=30)
 
 
-def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path):
-    result = gang.run(frame(2), total, META, 300, 0.005, tmp_path)
-    run = mortal.compute(result)
+@KINDS
+def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path, kind):
+    shards = shards_of(mortal, kind)
+    run = mortal.compute(gang.run(shards, total, META, 300, 0.005, tmp_path))
     os.kill(began(tmp_path, 2)[1], signal.SIGKILL)
     assert found(run.result(timeout=30)) == expected(2)
     assert len(list(tmp_path.iterdir())) >= 4  # both ran again
     mortal.wait_for_workers(2, timeout=30)
-    assert found(gang.run(frame(2), total, META, 2).compute()) == expected(2)
-    del run
+    assert found(gang.run(shards, total, META, 2).compute()) == expected(2)
+    del run, shards
     assert nothing_left(mortal)
 
 
-def test_a_part_that_is_lost_after_the_run_is_made_again_by_all(mortal, tmp_path):
-    shards = frame(2).persist()
+@pytest.mark.parametrize("dropped", [False, True], ids=["all kept", "the others dropped"])
+@KINDS
+def test_a_part_that_is_lost_after_the_run_is_made_again_by_all(mortal, tmp_path, kind, dropped):
+    shards = shards_of(mortal, kind)
     result = gang.run(shards, total, META, 5, 0.0, tmp_path).persist()
     wait(result)
-    lost = began(tmp_path, 2)[1]
-    os.kill(lost, signal.SIGKILL)
-    assert found(mortal.compute(result).result(timeout=30)) == expected(2)
+    if dropped:
+        result = result.partitions[1].persist()
+        kept = 1 if kind == "lazy" else 3  # the part, and the shards
+        assert eventually(lambda: sum(map(bool, mortal.who_has().values())) == kept)
+    os.kill(began(tmp_path, 2)[1], signal.SIGKILL)
+    expected_now = {"rank": [1], "total": [4950]} if dropped else expected(2)
+    assert found(mortal.compute(result).result(timeout=30)) == expected_now
     assert len(list(tmp_path.iterdir())) == 4
-    del result
+    del result, shards
     assert nothing_left(mortal)
 
 
@@ -467,8 +552,10 @@ def ended(dask_scheduler):
 
 
 @pytest.mark.slow
-def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
-    result = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="doomed")
+@KINDS
+def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path, kind):
+    shards = shards_of(mortal, kind)
+    result = gang.run(shards, total, META, 10**6, 0.001, tmp_path, name="doomed")
     run = mortal.compute(result)
     for i in range(3):
         os.kill(began(tmp_path, 2 * i + 2)[1], signal.SIGKILL)
@@ -478,14 +565,15 @@ def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
     assert time.monotonic() - start < 30
     run.release()  # which its exception's traceback refers to
     mortal.wait_for_workers(1, timeout=30)
+    del result, shards
     assert nothing_left(mortal)
     assert found(gang.run(frame(2), total, META).compute()) == expected(2)
 
 
 def test_a_member_that_gets_no_worker_ends_the_run(client):
-    nowhere = delayed(client.submit(shard, 1, resources={"none-has": 1}))
+    here, nowhere = client.submit(shard, 0), client.submit(shard, 1, resources={"none-has": 1})
     with dask.config.set({"graphflow.gang.timeout": "1s"}):
-        result = gang.run([delayed(shard)(0), nowhere], total, META, name="stuck")
+        result = gang.run([delayed(here), delayed(nowhere)], total, META, name="stuck")
     start = time.monotonic()
     run = client.compute(result)
     with pytest.raises(WorkerLostError, match="for 1 s there was no worker for member 1"):
@@ -542,7 +630,7 @@ def breaking(channel, shard, rank, folder):
     """Have the sockets of one member closed the first time that it is run."""
     if rank == 0 and not list(folder.iterdir()):
         (folder / "broke").touch()
-        for peer in channel._peers.values():
+        for peer in channel.peers.values():
             peer.abort()
     return total(channel, shard, rank)
 
@@ -629,7 +717,7 @@ def test_on_a_cluster_with_tls_members_talk_by_tls(certified):
 
 def encrypted(channel, shard, rank):
     part = total(channel, shard, rank)
-    (peer,) = channel._peers.values()
+    (peer,) = channel.peers.values()
     return part.assign(total=sum(isinstance(part, ssl.SSLSocket) for part in vars(peer).values()))
 
 

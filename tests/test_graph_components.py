@@ -9,7 +9,7 @@ from shapes import ENDS, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.operators import gather_rows
+from dask_graphflow.operators import connected
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -29,7 +29,7 @@ def test_components_of_a_graph_are_those_of_its_edges(built, graph, dtype, direc
 def test_components_of_a_larger_graph_are_those_of_networkx(
     built, scheduler, directed, monkeypatch
 ):
-    monkeypatch.setattr(gather_rows, "CHUNK", 64)
+    monkeypatch.setattr(connected, "CHUNK", 64)
     pairs = (30_000 * np.random.default_rng(3).random((40_000, 2)) ** 3).astype(int).tolist()
     g = built(pairs, directed=directed)
     found, steps = traced(g.connected_components(trace=True))

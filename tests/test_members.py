@@ -7,6 +7,7 @@ from functools import partial
 
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import partitioned, to_host
 from distributed import wait
@@ -23,8 +24,8 @@ from dask_graphflow.scheduling.trees import Slots
 MANY = 1 << 40  # bytes
 
 
-def size(vertices, edges, device=False):
-    return Size(int(vertices), int(edges), False, 4, device)
+def size(vertices, edges, device=False, even=False):
+    return Size(int(vertices), int(edges), False, 4, device, even)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,9 @@ def size(vertices, edges, device=False):
         pytest.param(size(66e3, 314e3), 8, 1, MANY, 1, id="small"),
         pytest.param(size(24e6, 29e6), 8, 16, MANY, 1, id="roads"),
         pytest.param(size(4e6, 1 << 28), 8, 4, MANY, 8, id="large"),
+        pytest.param(size(64e6, 192e6), 8, 4, MANY, 8, id="few edges"),
+        pytest.param(size(64e6, 192e6, even=True), 8, 4, MANY, 1, id="mesh"),
+        pytest.param(size(4e6, 1 << 25, even=True), 8, 1, MANY, 8, id="even, but many edges"),
         pytest.param(size(4e6, 1 << 28), 1, 4, MANY, 1, id="one worker"),
         pytest.param(size(24e6, 29e6), 8, 16, 4 << 30, 2, id="roads without room for all"),
         pytest.param(size(4e6, 1 << 28), 8, 4, 1 << 20, 8, id="no room at all"),
@@ -43,6 +47,25 @@ def size(vertices, edges, device=False):
 )
 def test_members_have_room_and_are_clearly_faster(graph, most, threads, room, wanted):
     assert members.choose(graph, most, threads, room)[0] == wanted
+
+
+def mesh(rng, side=24):
+    """Return a mesh in three dimensions: its mean degree is that of many graphs of small diameter."""
+    at = rng.permutation(side**3).reshape(side, side, side)
+    near = ((at[:-1], at[1:]), (at[:, :-1], at[:, 1:]), (at[:, :, :-1], at[:, :, 1:]))
+    source, target = (np.concatenate([pair[i].ravel() for pair in near]) for i in (0, 1))
+    return pd.DataFrame({"a": source, "b": target})
+
+
+@pytest.mark.parametrize(("kind", "even"), [("mesh", True), ("power law", False)])
+def test_the_build_sees_whether_degrees_are_even(backend, choice, rng, monkeypatch, kind, even):
+    edges = mesh(rng) if kind == "mesh" else power_law(rng, 5000, 40_000)[["a", "b"]]
+    edges = partitioned(edges, 3)
+    choice(2, 3)
+    sizes = []
+    monkeypatch.setattr(members, "choose", lambda *given: sizes.append(given[0]) or (1, "one"))
+    gf.Graph(edges, **ENDS).persist()
+    assert {size.even for size in sizes} == {even}
 
 
 @pytest.mark.parametrize("device", [False, True])

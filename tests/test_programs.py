@@ -24,6 +24,7 @@ import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.kernels import policies
 from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.local_advance import LocalAdvance
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -530,6 +531,21 @@ def test_a_trace_says_what_each_superstep_did(built):
     assert steps["frontier"].tolist() == [1] * 201
     limited = g.run(farther, columns={"hops": 1000}, start=start, max_iter=7).compute()
     assert sorted(set(limited["hops"])) == [*range(8), 1000]
+
+
+def test_a_lone_member_takes_small_supersteps_in_one_call(monkeypatch):
+    calls, run = [], LocalAdvance.run
+    monkeypatch.setattr(LocalAdvance, "run", lambda *given: calls.append(run(*given)) or calls[-1])
+    g = gf.Graph(frame([(i, i + 1) for i in range(200)]), **ENDS)
+    farther = gf.EdgeOp("farther", target="hops", signal="hops[src] + 1", slot="min")
+    start = pd.DataFrame({"vertex": [0], "hops": [0]})
+    for max_iter, count in ((None, 201), (7, 7)):
+        given = {"columns": {"hops": 1000}, "start": start, "max_iter": max_iter}
+        found, steps = traced(g.run(farther, **given, trace=True))
+        assert found["hops"].tolist() == [i if i <= count else 1000 for i in range(201)]
+        assert len(steps) == count
+        assert {len(done) for _, _, done in calls} == {count}
+        calls.clear()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame
-from shapes import DIFFICULT, ENDS
+from shapes import DIFFICULT, ENDS, on_members
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -99,6 +100,37 @@ def test_every_iteration_pulls_along_all_edges(name):
     assert (steps.direction == "pull").all()
     assert (steps.edges == len(edges)).all()
     assert len(steps) % len(SCORES[name][1]) == 0
+
+
+@WAYS
+def test_narrow_scores_are_near_and_the_same_for_every_number_of_members(built, name, directed):
+    edges, near = rmat(), {"tol": 1e-30, "max_iter": 30, "fail_on_nonconvergence": False}
+    near = SCORES[name][0] | near
+    found = getattr(built(edges, directed=directed), name)(**near, precision="float32").compute()
+    narrow, wide = (
+        getattr(gf, name)(edges, **ENDS, directed=directed, **near, precision=precision).compute()
+        for precision in ("float32", "float64")
+    )
+    same_bits(name, found, narrow)
+    for column in SCORES[name][1]:
+        np.testing.assert_allclose(narrow[column], wide[column], rtol=1e-6, atol=1e-9)
+        assert (narrow[column].to_numpy() != wide[column].to_numpy()).any()
+
+
+ROUNDS = {"hits": 4, "katz_centrality": 2, "eigenvector_centrality": 2}
+
+
+def test_an_iteration_is_a_few_messages_to_each_member(built, name, members):
+    def rounds(g):
+        made = []
+        for most in (1, 2, 5):  # the first call makes what shards keep
+            run = ALGORITHMS[name].run
+            run(g, max_iter=most, tol=1e-30, fail_on_nonconvergence=False)
+            made.append(g.exchange.take_traffic().rounds)
+        return made
+
+    for _, few, many in on_members(built(rmat()), rounds):
+        assert many - few == (3 * ROUNDS[name] if members > 1 else 0)
 
 
 def test_scores_are_all_the_same_if_no_edge_has_a_weight_above_0(built, name):

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from dask_graphflow.operators.multi_search import multi_search
+from dask_graphflow.operators.multi_search import distance_sums
 from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
@@ -66,10 +66,7 @@ def closeness_centrality(
     [0.5, 0.75, 0.75, 0.5]
     """
     places, count = sampled(g, k, seed)
-    farness, reaching = g.column(0, "int64"), g.column(0, "int64")
-    for distance, vertices, sources in multi_search(g, places, count):
-        farness[vertices] += distance * sources
-        reaching[vertices] += sources
+    farness, reaching = distance_sums(g, places, count)
     closeness = reaching / np.maximum(farness, 1)
     if wf_improved:
         closeness *= reaching / np.maximum(count - (places >= 0), 1)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from dask_graphflow.operators.multi_search import multi_search
+from dask_graphflow.operators.multi_search import inverse_sums
 from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
@@ -55,9 +55,7 @@ def harmonic_centrality(
     """
     places, count = sampled(g, k, seed)
     every = g.count
-    harmonic = g.column(0, "float64")
-    for distance, vertices, sources in multi_search(g, places, count):
-        harmonic[vertices] += sources / distance
+    harmonic = inverse_sums(g, places, count)
     if count < every:
         harmonic *= (every - 1) / np.maximum(count - (places >= 0), 1)
     return Answer({"harmonic": harmonic})

@@ -10,13 +10,14 @@ Scores are summed as whole numbers, so they are bit-identical for every partitio
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import math
 
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.convergence import MaxIter, Tolerance, not_converged
+from dask_graphflow.runtime.convergence import MaxIter, Precision, Tolerance, not_converged
 
 
 @algorithm(
@@ -28,6 +29,7 @@ def hits(
     *,
     max_iter: MaxIter = 100,
     tol: Tolerance = 1e-8,
+    precision: Precision = "float64",
     fail_on_nonconvergence: bool = True,
 ) -> Answer:
     """Return the hub score and the authority score of each vertex.
@@ -40,6 +42,9 @@ def hits(
     ----------
     tol : float
         Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
+    precision : {"float64", "float32"}
+        Precision of the scores that are read along the edges. With "float32" an iteration reads less
+        memory, and scores are accurate to about 6 digits. "float64" by default.
 
     References
     ----------
@@ -57,30 +62,30 @@ def hits(
     2       3  0.000      0.382
     3       4  0.000      0.618
     """
-    hubs = NeighborSums(g)
-    authorities = NeighborSums(g.T) if g.directed else hubs
-    hub = authority = hubs.column(1 / max(1, hubs.count))
-    if not hubs.most_entering:
-        return _answer(hubs, hub, authority)
-    for _ in range(max_iter):
-        # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
-        before, authority = hub, _normalized_sums(g, hubs, hub, authorities.most_entering)
-        hub = _normalized_sums(g, authorities, authority, hubs.most_entering)
-        change = g.total(abs(hub - before), 1.0)
-        if change < tol:
+    hubs, authorities = NeighborSums(g, precision), NeighborSums(g.T, precision)
+    authorities.totals = hubs.totals  # an iteration sums both
+    equal, change = 1 / max(1, hubs.count), math.inf
+    # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
+    hubs.begin(equal, authorities.most_entering)
+    authorities.begin(equal, hubs.most_entering)
+    for iteration in itertools.count():
+        if not hubs.most_entering:
             break
-    else:
-        if fail_on_nonconvergence:
-            so_far = f"hub scores still change by {change:.2g} together"
-            raise not_converged(so_far, tol, max_iter)
-    return _answer(hubs, hub, authority)
-
-
-def _normalized_sums(g: GraphView, sums: NeighborSums, scores: Any, bound: float) -> Any:
-    """Return the sums of the scores of neighbors, divided by the total of all sums."""
-    total, _ = sums.pull(scores, bound)
-    return total / float(g.all_reduce(sums=(int(total.sum()),)).sums[0])
-
-
-def _answer(sums: NeighborSums, hub: Any, authority: Any) -> Answer:
-    return Answer({"hub": sums.by_vertex(hub), "authority": sums.by_vertex(authority)})
+        with g.superstep("pull", hubs.count, hubs.edges) as step:
+            hubs.publish()
+            if iteration:
+                change = hubs.change()
+            if iteration == max_iter or change < tol:
+                step.clear()
+                break
+            hubs.pull()
+            hubs.normalize(authorities)
+        with g.superstep("pull", hubs.count, hubs.edges):
+            authorities.publish()
+            authorities.pull()
+            authorities.normalize(hubs)
+    if fail_on_nonconvergence and hubs.most_entering and change >= tol:
+        so_far = f"hub scores still change by {change:.2g} together"
+        raise not_converged(so_far, tol, max_iter)
+    scores = {"hub": hubs, "authority": authorities}
+    return Answer({name: hubs.by_vertex(sums.scores) for name, sums in scores.items()})

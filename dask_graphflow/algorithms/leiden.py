@@ -21,8 +21,9 @@ from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Number, Seed
 from dask_graphflow.runtime.options import Choice
 
+from .communities.groups import Groups
 from .communities.level import Level
-from .communities.moves import carry, move_nodes, refine, split
+from .communities.moves import move_back, move_nodes, refine
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 
@@ -57,7 +58,7 @@ def leiden(
         below the usual weight of an edge.
     tol : float
         Stop after a pass that raises the quality by at most this part of the sum of all weights; 1e-7 by
-        default. There are at most 3 passes.
+        default. There are at most 2 passes.
     levels : int
         Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
         before have connected parts of them, finer ones first.
@@ -90,23 +91,24 @@ def leiden(
     """
     potts = objective == "cpm"
     return best_communities(
-        g, _leiden_pass, resolution, potts=potts, tol=tol, levels=levels, seed=seed
+        g, _leiden_pass, resolution, connected=True, potts=potts, tol=tol, levels=levels, seed=seed
     )
 
 
-def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:
+def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Groups:
     """Move vertices, refine communities and aggregate their parts, until each part is one vertex.
 
-    Return the level whose vertices are the connected components of the communities.
+    Then vertices of finer levels move again. Return the communities of the first level.
     """
     level, communities = graph, graph.groups(labels)
     while True:
         move_nodes(level, communities, seeds)
         parts = refine(level, communities, next(seeds))
-        coarser, numbers = level.aggregate(parts)
-        del parts  # no level but the first and the current one is kept in memory
-        if coarser.g.size == level.vertices:
-            del coarser, numbers
-            return level.aggregate(split(level, communities))[0]
-        communities = carry(level, communities, coarser, numbers)
-        level = coarser
+        if parts.count == level.vertices:
+            break
+        level = level.aggregate(parts)
+        del parts  # before the next ones take memory
+        communities = level.groups(level.from_finer(communities.own))
+    while level.finer is not None:
+        level, communities = move_back(level, communities, seeds)
+    return communities

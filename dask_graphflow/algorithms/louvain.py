@@ -1,11 +1,14 @@
 """Louvain: communities of high modularity, by moving vertices and making one vertex of each community.
 
 Vertices move to the communities of their neighbors as long as this raises the modularity. Then a coarser
-graph has one vertex for each community, and its vertices move in the same way [1]_. The next pass begins
-with the communities that this gives, so that single vertices can leave a community again.
+graph has one vertex for each community, and its vertices move in the same way [1]_. On the way back to the
+first graph, the vertices of each level move once more, so that single vertices can leave a community again
+[2]_. The next pass begins with the communities that this gives.
 
 .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large
    networks", Journal of Statistical Mechanics, 2008.
+.. [2] R. Rotta, A. Noack, "Multilevel local search algorithms for modularity clustering", Journal of
+   Experimental Algorithmics, 2011.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Number, Seed
 
+from .communities.groups import Groups
 from .communities.level import Level
-from .communities.moves import move_nodes
+from .communities.moves import move_back, move_nodes
 from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 
@@ -49,7 +53,7 @@ def louvain(
         Larger values give smaller communities; 1.0 by default. Several values give one column each, which
         is faster than several calls.
     tol : float
-        Stop after a pass that raises the modularity by at most this; 1e-7 by default. There are at most 3
+        Stop after a pass that raises the modularity by at most this; 1e-7 by default. There are at most 2
         passes.
     levels : int
         Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
@@ -79,18 +83,23 @@ def louvain(
     >>> gf.louvain(ties, source="a", target="b").compute().community.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    return best_communities(g, _louvain_pass, resolution, tol=tol, levels=levels, seed=seed)
+    return best_communities(
+        g, _louvain_pass, resolution, connected=False, tol=tol, levels=levels, seed=seed
+    )
 
 
-def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:
+def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Groups:
     """Move vertices and aggregate communities, until no vertex leaves its own community.
 
-    Return the level whose vertices are the communities.
+    Then vertices of finer levels move again. Return the communities of the first level.
     """
     level, communities = graph, graph.groups(labels)
     while True:
         move_nodes(level, communities, seeds)
-        coarser, _ = level.aggregate(communities)
-        if coarser.g.size == level.vertices:
-            return coarser
-        level, communities = coarser, coarser.groups()
+        if communities.count == level.vertices:
+            break
+        level = level.aggregate(communities)
+        communities = level.groups()
+    while level.finer is not None:
+        level, communities = move_back(level, communities, seeds)
+    return communities

@@ -18,6 +18,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.typed import where_equal
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Seed
@@ -62,11 +63,11 @@ def maximal_independent_set(g: GraphView, *, seed: Seed = 0) -> Answer:
     priority, waits = priorities(g.ranks, seed), g.column(0, "int64")
     excluded, selected = g.column(0, "int32"), g.column(False, "bool")
     Advance(g, WAIT, {"waits": waits, "priority": priority}, own_changes=True).pull(g.everyone())
-    release = Advance(g, RELEASE, {"waits": waits, "priority": priority}, own_changes=True)
+    columns = {"waits": waits, "priority": priority, "excluded": excluded}
+    release = Advance(g, RELEASE, columns, own_changes=True, after=where_equal(waits=0, excluded=0))
     exclude = Advance(g, EXCLUDE, {"excluded": excluded}, own_changes=True)
     ready = g.frontier((g.exists & (waits == 0)).nonzero()[0])
     while ready:
         selected[ready.vertices] = True
-        released = release.push(exclude.push(ready)).vertices
-        ready = g.frontier(released[(waits[released] == 0) & (excluded[released] == 0)])
+        ready = release.push(exclude.push(ready))
     return Answer({"selected": selected})

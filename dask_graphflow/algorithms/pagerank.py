@@ -16,9 +16,8 @@ from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.convergence import MaxIter, not_converged
+from dask_graphflow.runtime.convergence import MaxIter, Precision, not_converged
 from dask_graphflow.runtime.number_options import Number
-from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.vertex_options import VertexWeights
 
 
@@ -36,7 +35,7 @@ def pagerank(
     personalization: Annotated[Any | None, VertexWeights()] = None,
     nstart: Annotated[Any | None, VertexWeights()] = None,
     dangling: Annotated[Any | None, VertexWeights()] = None,
-    precision: Annotated[str, Choice(("float64", "float32"))] = "float64",
+    precision: Precision = "float64",
     fail_on_nonconvergence: bool = True,
 ) -> Answer:
     """Return the PageRank of each vertex.
@@ -83,28 +82,25 @@ def pagerank(
     if not pull.count:
         return Answer({"pagerank": g.column(0, "float64")})
     uniform = np.dtype(precision).type(1 / pull.count)
-    rank, dangling_rank, change = g.column(uniform, precision), float(uniform) * sinks, math.inf
+    rank, dangling_rank, change = np.full_like(share, uniform), float(uniform) * sinks, math.inf
     if nstart is not None:
+        nstart = pull.take(nstart)
         rank, dangling_rank = nstart.astype(precision), g.total(nstart * (share == 0), 1.0)
-    rank, share = pull.take(rank), pull.take(share)
     # The probability that a restart, or a step from a dangling vertex, leads to each vertex.
     restart = np.array([1 / pull.count], like=rank)
     if personalization is not None:
         restart = pull.take(personalization)
-    dangling = restart if dangling is None else pull.take(dangling)
-    pull.begin(rank, share)
+    onward = None if dangling is None else pull.take(dangling)
+    pull.begin(rank, share, dangling_rank)
     for iteration in itertools.count():
         with g.superstep("pull", pull.count, pull.edges) as step:
-            totals = pull.publish()  # of the iteration before
-            if iteration:
-                change, dangling_rank = totals
+            pull.publish()
+            if iteration and tol is not None:
+                change = pull.change()
             if iteration == max_iter or (tol is not None and change < tol * pull.count):
                 step.clear()
                 break
-            base = restart * (1 - alpha + alpha * dangling_rank)
-            if dangling is not restart:
-                base = restart * (1 - alpha) + dangling * (alpha * dangling_rank)
-            pull.update(rank, base, alpha)
+            pull.update(restart, onward, alpha)
     if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
         so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)

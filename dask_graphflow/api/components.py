@@ -82,7 +82,8 @@ def connected_components(
         while the next one is in transit; 1, the default, sends the forest whole. More slices help if
         sending a slice takes longer than its tasks, which cost some milliseconds. Groute [1]_ uses 2 for
         a dense graph and 8 for a sparse one. A slice takes 5 bytes per vertex. Dask combines slices into
-        one message up to ``distributed.worker.transfer.message-bytes-limit``, 50 MB by default.
+        one message up to ``distributed.worker.transfer.message-bytes-limit``, 50 MB by default. Forests of
+        persisted edges in host memory need no tasks, and have slices of at most 2**20 vertices anyway.
     inputs : {"availability", "round-robin"} or sequence of str
         Which worker processes which partition: "availability", the default, uses the worker that holds
         the partition or has capacity; "round-robin" uses each worker in turn; a sequence gives the
@@ -99,8 +100,8 @@ def connected_components(
     renumber : bool
         Whether to renumber ids that are not dense integers. True by default. False asserts that the ids
         are integers without large gaps: a forest then has one entry for every integer from the smallest to
-        the largest id, and a cluster skips the steps that number ids. A cluster that holds the edges in
-        memory finds this out by itself.
+        the largest id, and a cluster skips the steps that number ids. If the cluster holds the edges in
+        memory, there are no such steps.
     progress : bool or callable
         Report each finished part. True shows a progress bar in a terminal. A function is called with a
         dict that has the keys ``stage`` ("hook" for a partition of the edges, "label" for a partition of

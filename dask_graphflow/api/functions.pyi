@@ -125,20 +125,20 @@ def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNa
 def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = 'keep', vertices: Any = None, dropna: bool = False, max_iter: int = 100,
-    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    tol: float = 1e-06, precision: str = 'float64', fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = 'keep', vertices: Any = None, dropna: bool = False, max_iter: int = 100,
-    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    tol: float = 1e-06, precision: str = 'float64', fail_on_nonconvergence: bool = True,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = 'keep', vertices: Any = None, dropna: bool = False, max_iter: int = 100,
-    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    tol: float = 1e-06, precision: str = 'float64', fail_on_nonconvergence: bool = True,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
@@ -166,18 +166,19 @@ def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target
 @overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 def induced_subgraph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     subset: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
     vertices: Any = None, dropna: bool = False) -> DataFrame: ...
@@ -211,20 +212,20 @@ def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnName
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-    normalized: bool = True, fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-    normalized: bool = True, fail_on_nonconvergence: bool = True, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-    normalized: bool = True, fail_on_nonconvergence: bool = True, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
@@ -435,8 +436,8 @@ class FrameMethods:
         dropna: bool = False, radius: int = 1, trace: bool = False, progress: Listener = False) -> Any: ...
     def eigenvector_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, max_iter: int = 100, tol: float = 1e-06, fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        dropna: bool = False, max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def greedy_color(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
@@ -445,8 +446,8 @@ class FrameMethods:
         trace: bool = False, progress: Listener = False) -> Any: ...
     def hits(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def induced_subgraph(self, *, source: ColumnNames, target: ColumnNames, subset: Any,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
         dropna: bool = False) -> DataFrame: ...
@@ -459,8 +460,8 @@ class FrameMethods:
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
         alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-        normalized: bool = True, fail_on_nonconvergence: bool = True, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def label_propagation(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
         max_iter: int = 10, trace: bool = False, progress: Listener = False) -> Any: ...

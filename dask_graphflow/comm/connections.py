@@ -20,7 +20,7 @@ import struct
 import threading
 import time
 from collections import deque
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,7 @@ import numpy as np
 LENGTH = struct.Struct("<Q")
 LONG = 1 << 20  # bytes; after a message of this size or more, the next one is read ahead
 RECORD = 1 << 14  # bytes that TLS encrypts at a time
+END = (1 << 64) - 1  # in place of a length: the sender has left the run
 AT_ONCE = 64  # message parts per system call; operating systems limit this number
 IDLE, INTERVAL, PROBES = 10, 5, 3  # keep-alive: seconds, seconds, count
 AWAKE = 50e-6  # seconds that a reader polls before it sleeps; waking up takes as long
@@ -57,12 +58,22 @@ class Connection:
         self._length = memoryview(bytearray(LENGTH.size))
         self._reader: threading.Thread | None = None
         self._reading_ahead = False  # whether the reader thread reads the next message
+        self._ends = (
+            0  # how often the peer says that it has left a run, before any message of this one
+        )
         self._wanted = threading.Semaphore(0)
-        self._ahead: SimpleQueue[memoryview | OSError] = SimpleQueue()
+        self._ahead: SimpleQueue[memoryview | OSError | None] = SimpleQueue()
 
     def send(self, views: list[memoryview]) -> None:
         """Send a message: write what the socket takes at once, and leave the rest to a thread."""
-        views = [memoryview(LENGTH.pack(sum(map(len, views)))), *views]
+        self._put([memoryview(LENGTH.pack(sum(map(len, views)))), *views])
+
+    def leave(self) -> None:
+        """Tell the peer that this run has ended here. The connection can be used for another run."""
+        self._put([memoryview(LENGTH.pack(END))])
+        self._ends += 1
+
+    def _put(self, views: list[memoryview]) -> None:
         with self._changed:
             if self._error is not None:
                 raise self._error
@@ -76,20 +87,51 @@ class Connection:
                 self._thread = threading.Thread(target=self._write, name=self._name, daemon=True)
                 self._thread.start()
 
-    def receive(self) -> memoryview:
+    def receive(self, patience: float | None = None) -> memoryview:
         """Wait for the next message.
 
         After a long message, a thread reads the next one ahead. That one is likely to be long too, so it
         arrives while the caller does something else.
+
+        Parameters
+        ----------
+        patience : float, optional
+            Seconds after which a TimeoutError is raised if no message has begun to arrive.
         """
+        while self._ends:
+            if self._next(patience) is not None:
+                raise ConnectionAbortedError("a message of an earlier run was not received")
+            self._ends -= 1
+        message = self._next(patience)
+        if message is None:
+            raise ConnectionResetError("the peer has left the run")
+        return message
+
+    def check(self) -> None:
+        """Raise an error if the connection is known to be broken."""
+        if self._error is not None:
+            raise self._error
+        with contextlib.suppress(BlockingIOError):
+            # Not SSLSocket.recv, which would decrypt what it returns.
+            flags = socket.MSG_PEEK | socket.MSG_DONTWAIT
+            _some(len(socket.socket.recv(self._socket, 1, flags)))
+
+    def _next(self, patience: float | None) -> memoryview | None:
+        """Return the next message; None if the peer has left the run."""
         if self._reading_ahead:
-            came, self._reading_ahead = self._ahead.get(), False
+            try:
+                came = self._ahead.get(timeout=patience)
+            except Empty:
+                raise TimeoutError from None
+            self._reading_ahead = False
             if isinstance(came, OSError):
                 raise came
             message = came
         else:
+            if patience is not None:
+                self._line.wait(patience)
             message = self._read()
-        self._reading_ahead = len(message) >= LONG
+        self._reading_ahead = message is not None and len(message) >= LONG
         if self._reading_ahead:
             self._wanted.release()
             if self._reader is None:
@@ -122,10 +164,13 @@ class Connection:
                 thread.join()
         self._socket.close()
 
-    def _read(self) -> memoryview:
+    def _read(self) -> memoryview | None:
         self._fill(self._length)
+        (length,) = LENGTH.unpack(self._length)
+        if length == END:
+            return None
         # A bytearray would be filled with zeros first: 8 MB took a fifth longer.
-        message = np.empty(LENGTH.unpack(self._length), np.uint8).data
+        message = np.empty(length, np.uint8).data
         self._fill(message)
         return message
 
@@ -192,6 +237,9 @@ class _Line(Protocol):
     def read(self, view: memoryview) -> int:
         """Wait until there are bytes to read; read some, and return their number."""
 
+    def wait(self, patience: float) -> None:
+        """Wait until there are bytes to read; raise a TimeoutError after so many seconds."""
+
 
 class _Plain:
     def __init__(self, line: socket.socket) -> None:
@@ -223,6 +271,10 @@ class _Plain:
             except BlockingIOError:
                 if waits:
                     _look(self._socket)
+
+    def wait(self, patience: float) -> None:
+        if not _ready(self._socket, select.POLLIN, patience):
+            raise TimeoutError
 
 
 class _Secure:
@@ -262,11 +314,19 @@ class _Secure:
             except ssl.SSLWantReadError:
                 self._wait(select.POLLIN)
 
+    def wait(self, patience: float) -> None:
+        if not self._socket.pending() and not _ready(self._socket, select.POLLIN, patience):
+            raise TimeoutError
+
     def _wait(self, event: int) -> None:
-        poll = select.poll()
-        poll.register(self._socket, event)
-        if not poll.poll(LOOK * 1000):
+        if not _ready(self._socket, event, LOOK):
             _look(self._socket)
+
+
+def _ready(line: socket.socket, event: int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(line, event)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _some(count: int) -> int:

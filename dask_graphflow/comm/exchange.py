@@ -38,6 +38,9 @@ SUMS = 4  # numbers that one header can sum
 HEADER = struct.Struct(f"<QBB?6sQQ{SUMS}qd7x")
 
 
+# An array that is sent outside of a round: dtype, bytes, and whether it is on a device.
+LONE = struct.Struct("<6sQB1x")
+
 NOTHING = Packed("nothing", 0, None, np.empty(0, np.uint8))
 
 
@@ -66,8 +69,8 @@ class Traffic:
     rounds : int
         Number of rounds.
     sent : dict of str to int
-        Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"`` and
-        ``"all_gather"``.
+        Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"``,
+        ``"all_gather"`` and ``"lone"``, the arrays outside of rounds.
     packing, sending, unpacking, waiting : float
         Seconds spent on packing boxes; on giving them to the channel; on unpacking received messages,
         including the caller's work on them; and on waiting for messages.
@@ -164,6 +167,35 @@ class Exchange:
             One array from each member. This member's own array is not copied.
         """
         return self._swap("all_gather", [array] * self.size)
+
+    def send_to(self, to: int, array: Any) -> None:
+        """Send an array to one other member, outside of the rounds. Does not wait.
+
+        The other member calls :meth:`receive_from`. Between two members, arrays and rounds arrive in the
+        order in which they were sent. Do not change the array until this member receives something that
+        `to` sent afterwards.
+        """
+        array = array if array.flags.c_contiguous else array.copy()
+        raw, carried, dtype = array.view(np.uint8), on_device(array), array.dtype.str.encode()
+        header = LONE.pack(dtype, raw.nbytes, carried)
+        self._traffic.sent["lone"] = self._traffic.sent.get("lone", 0) + raw.nbytes
+        if not carried:
+            self._channel.send(to, header, raw)
+            return
+        assert self._carrier is not None
+        # The announcement goes first: NCCL may wait here until the other member receives.
+        self._channel.send(to, header, self._carrier.post(to, raw))
+        self._carrier.take(to, to, raw[:0], None, False)
+
+    def receive_from(self, source: int) -> Any:
+        """Return the next array that another member sent with :meth:`send_to`. The caller owns it."""
+        message = self._channel.receive(source)
+        dtype, size, carried = LONE.unpack_from(message)
+        raw: Any = np.frombuffer(message, np.uint8, offset=LONE.size)
+        if carried:
+            assert self._carrier is not None
+            raw = self._carrier.take(source, source, raw, size, self._device)
+        return raw.view(np.dtype(dtype.rstrip(b"\0").decode()))
 
     def take_traffic(self) -> Traffic:
         """Return the traffic since the last call."""

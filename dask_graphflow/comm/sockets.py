@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .channel import Aborts, Channel, PeerLost, buffers
+from .channel import Aborts, PeerLost, buffers
 from .connections import Connection
 from .handshake import Contexts, Meeting
 
@@ -56,7 +56,7 @@ class Listener:
         self._secret, self._contexts = secret, ssl
         self._error: BaseException | None = None
 
-    def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Channel:
+    def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Sockets:
         """Connect to all other members, and close the port.
 
         Parameters
@@ -70,7 +70,7 @@ class Listener:
 
         Returns
         -------
-        Channel
+        Sockets
 
         Raises
         ------
@@ -80,7 +80,11 @@ class Listener:
         meeting = Meeting(self._socket, rank, addresses, self._secret, self._contexts)
         with contextlib.closing(self):
             lines = meeting.connect(time.monotonic() + timeout, lambda: self._error)
-        return _Sockets(rank, lines, encrypted=self._contexts is not None)
+        peers = {
+            other: Connection(line, f"graphflow-send-{rank}-{other}")
+            for other, line in lines.items()
+        }
+        return Sockets(rank, peers, encrypted=self._contexts is not None)
 
     def abort(self, error: BaseException) -> None:
         """Make a waiting or later :meth:`connect` raise `error`. Any thread may call this."""
@@ -91,36 +95,43 @@ class Listener:
         self._socket.close()
 
 
-class _Sockets:
-    def __init__(self, rank: int, lines: dict[int, socket.socket], *, encrypted: bool) -> None:
-        self.rank, self.size, self.encrypted = rank, len(lines) + 1, encrypted
+class Sockets:
+    """A :class:`~.channel.Channel` on connections, which :class:`~.links.KeptLinks` may keep afterwards.
+
+    Attributes
+    ----------
+    peers : dict of int to Connection
+        The connections to the other members, by rank.
+    """
+
+    def __init__(self, rank: int, peers: dict[int, Connection], *, encrypted: bool) -> None:
+        self.rank, self.size, self.encrypted = rank, len(peers) + 1, encrypted
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
-        self._peers = {
-            other: Connection(line, f"graphflow-send-{rank}-{other}")
-            for other, line in lines.items()
-        }
+        self.peers = peers
         self._error: BaseException | None = None
         self._lock = threading.Lock()
         self._aborts = Aborts()
 
     def send(self, to: int, *parts: Any) -> None:
+        """See :meth:`.Channel.send`."""
         if self._error is not None:
             raise self._error
         views = buffers(parts)
         size = sum(map(len, views))
         try:
-            self._peers[to].send(views)
+            self.peers[to].send(views)
         except OSError as error:
             raise self._error or PeerLost(to) from error
         self.bytes_sent += size
 
     def receive(self, source: int) -> memoryview:
+        """See :meth:`.Channel.receive`."""
         if self._error is not None:
             raise self._error
         began = time.perf_counter()
         try:
-            message = self._peers[source].receive()
+            message = self.peers[source].receive()
         except OSError as error:
             raise self._error or PeerLost(source) from error
         self.seconds_waited += time.perf_counter() - began
@@ -128,26 +139,44 @@ class _Sockets:
         return message
 
     def abort(self, error: BaseException) -> None:
+        """See :meth:`.Channel.abort`."""
         # The lock prevents an abort during close: a closed socket's number may already be reused.
         with self._lock:
             if self._error is None:
                 self._error = error
-                for peer in self._peers.values():
+                for peer in self.peers.values():
                     peer.abort()
         self._aborts.call()
 
     def narrow(self, size: int) -> None:
+        """See :meth:`.Channel.narrow`."""
         self.size = size
 
     def abort_too(self, end: Callable[[], Any]) -> None:
+        """See :meth:`.Channel.abort_too`."""
         self._aborts.add(end)
 
     def close(self) -> None:
+        """See :meth:`.Channel.close`."""
         if self._error is None:
-            for peer in self._peers.values():
+            for peer in self.peers.values():
                 peer.flush()
             self._aborts.clear()
         self.abort(ConnectionError("the channel was closed"))
         with self._lock:
-            for peer in self._peers.values():
+            for peer in self.peers.values():
                 peer.close()
+
+    def leave(self) -> bool:
+        """Leave the gang; return whether the connections can be used for another run."""
+        try:
+            for peer in self.peers.values():
+                peer.leave()
+            for peer in self.peers.values():
+                peer.flush()
+                peer.check()
+        except OSError:
+            self.close()
+            return False
+        self._aborts.clear()
+        return True

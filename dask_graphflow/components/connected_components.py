@@ -53,6 +53,14 @@ types.
 ANY = 1 << 62  # a number of edges for which any range of ids is dense
 
 
+def not_plain() -> VertexTypeError:
+    """Return the error for ids that are said to be dense and are not."""
+    return VertexTypeError(
+        "renumber=False needs ids below 2**63, and there are ids of 2**63 and more; leave "
+        "renumber=False out"
+    )
+
+
 @dataclass(frozen=True)
 class Components:
     """The steps of :class:`~dask_graphflow.scheduling.forest_expr.ForestReduction`.
@@ -154,10 +162,7 @@ class Components:
             The fragment is not dense.
         """
         if not fragment.dense:
-            raise VertexTypeError(
-                "renumber=False needs ids below 2**63, and there are ids of 2**63 and more; leave "
-                "renumber=False out"
-            )
+            raise not_plain()
         return fragment.forests
 
     # Number ids that are not dense
@@ -246,21 +251,27 @@ class Components:
         with self.progress.part("label"):
             if owned is None:
                 part = owner * shares + share
-                return self._label_dense(forests, *numbers.bounds[part : part + 2])
-            values = numbering.columns(forests, owned, sizes, owner, heads, share, shares)
-            labels = frames.build(type(owned[0]), dict(zip(self.columns, values, strict=True)))
+                return self.label_dense(forests, *numbers.bounds[part : part + 2])
+            roots, low, first = numbering.share_of(forests, sizes, owner, share, shares)
+            labels = self.label_named(roots, owned[0], low, first, heads)
             if not self.streamed:
                 return labels
             return self._typed(streaming.device().kernels.to_pandas(labels))
+
+    def label_named(self, roots: list[Any], ids: Any, *where: Any) -> Any:
+        """Return a share of the vertices, and their components; see :func:`.numbering.columns`."""
+        values = numbering.columns(roots, ids, *where)
+        return frames.build(type(ids), dict(zip(self.columns, values, strict=True)))
 
     def label_plain(self, forests: list[Forest], part: int, parts: int) -> Any:
         """Return a part of the vertices, and their components, if the ids are dense."""
         low, high = forests[0].base, forests[0].stop
         bounds = [low + (high - low) * i // parts for i in (part, part + 1)]
         with self.progress.part("label"):
-            return self._label_dense(forests, *bounds)
+            return self.label_dense(forests, *bounds)
 
-    def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
+    def label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
+        """Return the vertices between `low` and `high` - 1 and their components, if ids are dense."""
         dtype = self.frames[0].dtypes[0]
         kind = pd.DataFrame if self.streamed else frames.kind(forests[0].kernels)
         if frames.is_pandas(kind) and not dtypes.is_integer(dtype):

@@ -75,6 +75,13 @@ class Forest:
             needed = size * (np.dtype(dtype).itemsize + 1)
             raise no_room(self.kernels, vertices=size, needed=needed, held=held) from error
 
+    @classmethod
+    def of(cls, base: int, parent: Any, seen: Any) -> Forest:
+        """Return the forest of some entries, which it takes over."""
+        forest = cls(parent)
+        forest._held, forest.flat = (base, aligned(parent), seen), False
+        return forest
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._held, self.counts)
 
@@ -247,6 +254,20 @@ class Forest:
         self.compress(threads=threads)
         self.kernels.mark_members(self.parent, self.seen, threads=threads)
 
+    def occupied(self) -> tuple[int, int]:
+        """Return the first vertex that occurs, and one past the last; an empty range if none does.
+
+        Call :meth:`mark_members` first.
+        """
+        seen, size = self.seen.view("bool"), GRAIN
+        if not seen.any():
+            return self.base, self.base
+        while not seen[-size:].any():  # there are few unused places, beyond the last vertex
+            size *= 2
+        tail = seen[-size:]
+        last = len(seen) - int(tail[::-1].argmax())
+        return self.base + int(seen.argmax()), self.base + last
+
     def labels(self, low: int, high: int, dtype: Any) -> tuple[Any, Any]:
         """Return the vertices between `low` and `high` - 1 that occur, in order, and their roots.
 
@@ -338,8 +359,6 @@ def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) ->
 
 
 def _restore(held: tuple[int, Any, Any], counts: dict[str, int]) -> Forest:
-    base, parent, seen = held
-    forest = Forest(parent)
-    forest._held, forest.counts = (base, aligned(parent), seen), counts
-    forest.flat = False  # other threads may have hooked edges while the forest was sent
+    forest = Forest.of(*held)  # not flat: other threads may have hooked edges while it was sent
+    forest.counts = counts
     return forest

@@ -9,6 +9,7 @@ from dask_graphflow.graph.dtypes import is_integer
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.scheduling import memory_limits, placement
+from dask_graphflow.scheduling.expr import Held, Resident
 from dask_graphflow.scheduling.parquet import Pieces, by_row_groups, pieces_of
 from dask_graphflow.showing.tables import size
 
@@ -33,7 +34,8 @@ def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> 
     GraphMemoryError
         The workers' memory limit is too low for the edges, or for this library itself.
     """
-    least = placement.least_room()
+    persisted = not isinstance(edges, Held) and Resident.of(edges.expr)
+    least = None if persisted else placement.least_room()
     if least is None:
         return edges
     limit, threads, workers = least

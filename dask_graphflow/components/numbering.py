@@ -7,13 +7,14 @@ from all chains, and answers each chain with their indices. So no task has all i
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.graph import frames
 from dask_graphflow.graph import renumber as ids_of
 from dask_graphflow.graph.renumber import is_dense
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import index_dtype, kernels_for
 
 from .forest import Forest
 from .fragments import Fragment, moved
@@ -58,19 +59,39 @@ def survey(fragment: Fragment) -> Survey:
 def number(surveys: list[Survey], owners: int, shares: int = 1) -> Numbering:
     """Choose the numbering."""
     fingerprints = [survey.fingerprint for survey in surveys]
-    # The chains of one process share a forest, so their ranges are the same: count each range once.
-    ranges = {(s.low, s.high) for s in surveys if s.low is not None and s.high > s.low}
-    loose = [s.ids for s in surveys if s.low is None and len(s.ids)]
-    if not loose:
-        low = min((low for low, _ in ranges), default=0)
-        high = max((high for _, high in ranges), default=0)
-        if is_dense(low, high, sum(high - low for low, high in ranges)):
-            parts = owners * shares
-            bounds = [low + (high - low) * i // parts for i in range(parts + 1)]
-            return Numbering(bounds, None, fingerprints)
+    ranges = [None if s.low is None else (s.low, s.high) for s in surveys]
+    if common := common_range(ranges):
+        low, high = common
+        parts = owners * shares
+        bounds = [low + (high - low) * i // parts for i in range(parts + 1)]
+        return Numbering(bounds, None, fingerprints)
+    loose = [s.ids for s in surveys if s.low is None]
     empty = frames.empty_like(surveys[0].ids)
-    dense = [ids_of.sample_range(low, high, empty) for low, high in sorted(ranges)]
+    filled = sorted({one for one in ranges if one is not None and one[1] > one[0]})
+    dense = [ids_of.sample_range(low, high, empty) for low, high in filled]
     return Numbering(None, ids_of.splitters([*loose, *dense], owners), fingerprints)
+
+
+def common_range(
+    ranges: Sequence[tuple[int, int] | None], *, said: bool = False
+) -> tuple[int, int] | None:
+    """Return the range of all ids if it is dense, and None otherwise.
+
+    Parameters
+    ----------
+    ranges : sequence of pairs of int
+        The first id of each dense fragment, and one past the last. None for a fragment that is not dense.
+    said : bool
+        Whether the caller says that the ids are dense.
+    """
+    if None in ranges:
+        return None
+    # The chains of one process share a forest, so their ranges are the same: count each range once.
+    filled = {one for one in ranges if one is not None and one[1] > one[0]}
+    low = min((low for low, _ in filled), default=0)
+    high = max((high for _, high in filled), default=0)
+    dense = said or is_dense(low, high, sum(high - low for low, high in filled))
+    return (low, high) if dense else None
 
 
 def piece(fragments: list[Fragment], numbering: Numbering, owner: int) -> list[Any] | None:
@@ -152,34 +173,48 @@ def head(
 
 
 def columns(
-    forests: list[Forest],
-    owned: tuple[Any, list[Any]],
-    sizes: list[Any],
-    owner: int,
-    heads: list[Any],
-    share: int,
-    shares: int,
+    roots: Sequence[Any], ids: Any, low: int, first: int, heads: Sequence[tuple[Any, Any]]
 ) -> list[Any]:
-    """Return the columns of a share of an owner's range: the vertices, and their components."""
-    ids, xp = owned[0], forests[0].kernels.namespace
-    low = _bounds(sizes)[owner]
-    first, last = (len(ids) * i // shares for i in (share, share + 1))
-    before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
+    """Return the columns of a share of an owner's range: the vertices, and their components.
+
+    Parameters
+    ----------
+    roots : sequence of array
+        The root of each vertex of the share, per threshold.
+    ids : frame
+        The ids of the owner's range.
+    low : int
+        The first vertex of the owner's range.
+    first : int
+        The share's first row in `ids`.
+    heads : sequence of (array, frame)
+        Roots in earlier ranges, ascending, and their ids.
+    """
+    xp = kernels_for(roots[0]).namespace
+    before = xp.concatenate([xp.zeros(0, "int64"), *(own for own, _ in heads)])
     names = frames.stack([*(names for _, names in heads), ids.iloc[:0]])
-    vertices = ids.iloc[first:last].reset_index(drop=True)
+    vertices = ids.iloc[first : first + len(roots[0])].reset_index(drop=True)
     result = [vertices[column] for column in vertices.columns]
-    for forest in forests:
-        roots = forest.parent[low + first : low + last]
-        inside, outside = xp.flatnonzero(roots >= low), xp.flatnonzero(roots < low)
+    for own in roots:
+        inside, outside = xp.flatnonzero(own >= low), xp.flatnonzero(own < low)
         # Take ids from both frames and reorder them. This copies only the ids of this share, and not
         # those of the whole range.
-        other = names.iloc[xp.searchsorted(before, roots[outside])]
-        taken = frames.stack([ids.iloc[roots[inside] - low], other])
-        order = xp.empty(len(roots), "int64")
-        order[xp.concatenate([inside, outside])] = xp.arange(len(roots))
+        other = names.iloc[xp.searchsorted(before, own[outside])]
+        taken = frames.stack([ids.iloc[own[inside] - low], other])
+        order = xp.empty(len(own), "int64")
+        order[xp.concatenate([inside, outside])] = xp.arange(len(own))
         components = taken.iloc[order].reset_index(drop=True)
         result += [components[column] for column in ids.columns]
     return result
+
+
+def share_of(
+    forests: list[Forest], sizes: list[int], owner: int, share: int, shares: int
+) -> tuple[list[Any], int, int]:
+    """Return the roots in a share of an owner's range, the range's first vertex, and the share's row."""
+    low, count = _bounds(sizes)[owner], sizes[owner]
+    first, last = (count * i // shares for i in (share, share + 1))
+    return [forest.parent[low + first : low + last] for forest in forests], low, first
 
 
 def _bounds(sizes: list[int]) -> list[int]:

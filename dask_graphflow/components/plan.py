@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import is_pandas
-from dask_graphflow.scheduling import device_readers, placement, plugins, trees
+from dask_graphflow.kernels import on_device
+from dask_graphflow.scheduling import device_readers, gang, gang_build, placement, plugins, trees
+from dask_graphflow.scheduling import partitions as partitions_of
 from dask_graphflow.scheduling.expr import (
     Empty,
     Held,
@@ -16,11 +19,12 @@ from dask_graphflow.scheduling.expr import (
     collection,
     held_by,
 )
-from dask_graphflow.scheduling.forest_expr import ForestReduction
+from dask_graphflow.scheduling.forest_expr import ForestGang, ForestReduction
 from dask_graphflow.scheduling.progress import Progress, Tally
 
-from . import id_look, merging
+from . import merging
 from .connected_components import Components
+from .members import Member
 
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
@@ -58,26 +62,17 @@ def planned(
         Gets the progress.
     """
     edges = frames[0][0]
-    given = [
-        frame if isinstance(frame, Held) else as_computed(frame, columns.columns)
-        for frame, columns in frames
-    ]
-    partitions = sum(frame.npartitions for frame in given)
     placement.check_spilling(edges._meta)
-    slots = placement.slots()
-    homes = [
-        home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
-    ]
-    residents = [None if isinstance(f, Held) else Resident.of(f.expr) for f, _ in frames]
-    asked = id_look.look(residents, [columns for _, columns in frames], homes) if renumber else []
-    chains = trees.chains(inputs, homes, slots)
-    if merge_chunks > 1 or any(chain.worker for chain in chains):
-        plugins.keep_pins()
-    if streamed or not is_pandas(type(edges._meta)):
-        plugins.preload("dask_graphflow.components.serialization")
-        device_readers.find_readers(slots.workers)
+    sources, look = _sources(frames)
+    by_gang, reason = _way(sources, look, inputs, streamed)
+    chains = trees.chains(inputs, look.homes, look.slots)
     plugins.watch_pauses()
-    owners, shares = _owners(len(chains), partitions, slots)
+    partitions = len(look.homes)
+    owners, shares = _owners(len(chains), partitions, look.slots)
+    if by_gang:
+        # A list of vertices is sent to the worker that holds the first edges.
+        chains = trees.by_home([home or look.homes[0] for home in look.homes])
+        owners, shares = len(chains), max(1, round(owners * shares / len(chains)))
     progress = Progress(
         listener and Tally(listener, {"hook": partitions, "label": owners * shares})
     )
@@ -87,23 +82,84 @@ def planned(
         thresholds=tuple(thresholds),
         partitions=partitions,
         chunk_size=chunk_size,
-        sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
+        sharing=min(look.slots.chains, -(-len(chains) // len(look.slots.workers))),
         streamed=streamed,
-        dense=not renumber or id_look.are_dense(asked),
+        dense=not renumber,
         progress=progress,
     )
-    # If each chain runs in its own process, it makes its own forest.
-    resident = all(chain.home for chain in chains)
-    shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
     merges = merging.merges_of(merge, len(chains))
-    # Chunks that are read in place are taken as they are, with all their columns.
-    sources = [(resident and own) or frame for frame, own in zip(given, residents, strict=True)]
     parts = [ids[column] for column in ids.columns]
     empty = type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})
-    reduction = ForestReduction(
-        program, Empty(empty), chains, merges, merge_chunks, owners, shares, shared, *sources
-    )
-    return progress.of(collection(reduction))
+    if by_gang:
+        dealt = gang_build.dealing(sources, chains)
+        member = Member(program, dealt, merges, merge_chunks, shares, look.slots.chains)
+        labels = _run(gang_build.taken(sources, dealt), member, empty)
+        steps: Any = ForestGang(labels, program, chains, merges, owners, shares, reason)
+        return progress.of(collection(steps))
+    if merge_chunks > 1 or any(chain.worker for chain in chains):
+        plugins.keep_pins()
+    if streamed or not is_pandas(type(edges._meta)):
+        plugins.preload("dask_graphflow.components.serialization")
+        device_readers.find_readers(look.slots.workers)
+    in_place = all(chain.home for chain in chains)
+    if not in_place:  # only the columns that are needed are sent to another worker
+        sources = [_computed(*one) for one in frames]
+    # If each chain runs in its own process, it makes its own forest.
+    shared = len(chains) > 1 and not (in_place and len(chains) <= len(look.slots.workers))
+    plan = program, Empty(empty), chains, merges, merge_chunks, owners, shares, shared, reason
+    return progress.of(collection(ForestReduction(*plan, *sources)))
+
+
+def _sources(frames: Sequence[tuple[Any, EdgeColumns]]) -> tuple[list[Any], placement.Look]:
+    """Return the frames as inputs of tasks, and what the scheduler knows about their partitions."""
+    sources: list[Any] = []
+    keys: list[Any] = []
+    futures: list[Any] = []
+    for frame, columns in frames:
+        source = None if isinstance(frame, Held) else Resident.of(frame.expr)
+        source = source or _computed(frame, columns)
+        sources.append(source)
+        persisted = isinstance(source, Resident)
+        own = (source.keys, source.futures) if persisted else held_by(source)
+        keys += own[0] or [None] * source.npartitions
+        futures += own[1]
+    return sources, placement.look(keys, futures)
+
+
+def _computed(frame: Any, columns: EdgeColumns) -> Any:
+    """Return the columns of a frame that are needed, as an input of tasks."""
+    return frame if isinstance(frame, Held) else as_computed(frame, columns.columns)
+
+
+def _way(
+    sources: Sequence[Any], look: placement.Look, inputs: Any, streamed: bool
+) -> tuple[bool, str]:
+    """Return whether a gang computes the components or single tasks do, and the reason.
+
+    A gang saves several levels of tasks, which take a cluster some milliseconds each. But each member takes
+    all partitions on its worker at once, so they have to be in its memory already.
+    """
+    edges, *others = sources
+    homes = look.homes
+    if streamed:
+        return False, "edges are streamed to GPUs"
+    if inputs != "availability":
+        return False, "inputs= names the workers"
+    if not isinstance(edges, Resident) or None in homes[: edges.npartitions]:
+        return False, "no workers hold the edges"
+    if not look.spilled.isdisjoint(homes):
+        return False, "a worker has spilled data to disk"
+    if not all(isinstance(one, Resident) or one.npartitions == 1 for one in others):
+        return False, "vertices= or seed= is read"
+    return True, "workers hold the edges"
+
+
+def _run(shards: Any, member: Member, empty: Any) -> Any:
+    """Return the expression of a gang's result."""
+    run = partial(gang.run, shards, member, name="components", alone=on_device(empty))
+    if member.parts == 1:
+        return run(empty).expr.frame
+    return partitions_of.frames(run(None), range(member.parts), empty).expr.frame
 
 
 def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:

@@ -2,9 +2,10 @@
 
 The graph gets as few members as have room for it, unless more members are clearly faster. On graphs that
 are small or have a large diameter, messages between members cost more than they save. The build of a graph
-decides once it knows the numbers of vertices and edges, before any edge is sent. The decision must be
-repeatable, so that lost shards can be rebuilt the same way. So it uses the constants below instead of the
-rates of the machine. docs/internals/costs.md has the measurements.
+decides once it knows the numbers of vertices and edges, and whether all vertices have about the same
+degree, before any edge is sent. The decision must be repeatable, so that lost shards can be rebuilt the
+same way. So it uses the constants below instead of the rates of the machine. docs/internals/costs.md has
+the measurements.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class _Speed:
             return work / threads
         sending = MESSAGES * size.vertices * (1 - 1 / members) * self.message
         others = members - 1
-        levels = search_levels(size.vertices, 2 * size.edges / max(size.vertices, 1))
+        degree = 2 * size.edges / max(size.vertices, 1)
+        levels = search_levels(size.vertices, degree, even=size.even)
         fixed = others * (4 * self.gang + (3 * levels + 25) * self.superstep)
         return (work + sending) / (members * threads) + fixed
 

@@ -8,6 +8,9 @@ import math
 ALL_SENT = 2
 SORTED = 3  # ends of edges that can be looked up in the time it takes to sort one distinct id
 SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
+FLAT = (
+    10.0  # mean degree below which a graph with even degrees is treated as a mesh in two dimensions
+)
 
 
 def remote(vertices: float, degree: float, members: int) -> float:
@@ -32,15 +35,22 @@ def numbered(ends: float, vertices: float, members: int) -> float:
     return ends / members + SORTED * distinct * (1 if members == 1 else 2)
 
 
-def search_levels(vertices: int, degree: float) -> float:
+def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
     """Return the number of levels of a search from any vertex, estimated from the mean degree.
+
+    If all vertices have about the same degree, the graph can be a mesh: in two dimensions if the degree is
+    small, and in three if it is large.
 
     Parameters
     ----------
     vertices : int
     degree : float
         Mean number of edges in both directions.
+    even : bool
+        Whether degrees are known to differ little.
     """
-    if degree < SPARSE:
+    if degree < (FLAT if even else SPARSE):
         return 2 * math.sqrt(vertices)
+    if even:
+        return 3 * vertices ** (1 / 3)
     return math.log(max(vertices, 2)) / math.log(degree) + 2

@@ -31,6 +31,7 @@ from dask_graphflow.kernels import (
 from dask_graphflow.scheduling import gang, placement
 
 from . import numbering, shares
+from .hubs import is_even
 from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
@@ -40,6 +41,9 @@ DEVICE_SLICE = 1 << 27  # the same on a device
 # In an undirected gang of at most this many members, pieces can stay with the member that read them. With
 # more members, most edges of a piece belong to other members.
 STAY = 3
+SAMPLE = (
+    1 << 17
+)  # ends of edges that tell whether degrees are even: 10 times the root of 10^8 vertices
 
 
 class Size(NamedTuple):
@@ -54,6 +58,8 @@ class Size(NamedTuple):
         Bytes per weight, 0 without weights.
     device : bool
         Whether the edges are in GPU memory.
+    even : bool
+        Whether degrees are known to differ little. Such a graph can have a large diameter.
     """
 
     vertices: int
@@ -61,6 +67,7 @@ class Size(NamedTuple):
     directed: bool
     weight_bytes: int
     device: bool
+    even: bool = False
 
 
 Choose = Callable[[Size, int, int, float], tuple[int, str]]
@@ -161,7 +168,9 @@ def build(
     if exchange.size > 1:
         grains = _edges_by_grain(exchange, numbers, vertices.size, threads)
         if choose is not None:
-            size = Size(vertices.size, int(grains.sum()) // 2, directed, weight_bytes, any(devices))
+            even = is_even(_sample(exchange, numbers), vertices.size)
+            edges = int(grains.sum()) // 2
+            size = Size(vertices.size, edges, directed, weight_bytes, any(devices), even)
             least = (min(each) for each in zip(*able_to, strict=True))
             used, why = choose(size, exchange.size, *least)
             turned = turned and used > 1
@@ -302,39 +311,36 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     return Edges(source, target, weight)
 
 
-def of_numbers(exchange: Exchange, like: Any, edges: Edges, size: int, threads: int) -> Shard:
+def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
     """Build the shard of an undirected graph whose vertices already have numbers.
 
-    All members call it. The weights of parallel edges are added up.
+    All members call it.
 
     Parameters
     ----------
     exchange : Exchange
     like : frame
-        A frame in the same memory as `edges`; see :class:`.Shard`.
-    edges : Edges
-        This member's part of the edges. Weights are int64.
-    size : int
-        Number of vertices.
+        A frame in the same memory as `rows`; see :class:`.Shard`.
+    rows : Rows
+        This member's part of the rows of all vertices, in which each edge is in the rows of both of its
+        ends. Weights are int64. The weights of parallel edges are added up. A single member's rows have no
+        parallel edges, and become the graph's.
     threads : int
         Host threads to use.
     """
-    bounds = [0, size]
-    if exchange.size > 1:
-        grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
-        bounds = chunk_grains(grains, size, exchange.size)
-    dealt = _dealt_in_slices(exchange, edges, bounds, both=True, threads=threads)
+    size = len(rows.offsets) - 1
+    if exchange.size == 1:
+        return Shard(like, [0, size], 0, rows, directed=False)
+    kernels = kernels_of("rows", rows.ends)
+    edges = Edges(kernels.owners(rows, rows.ends.dtype, threads=threads), rows.ends, rows.weights)
+    grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
+    bounds = chunk_grains(grains, size, exchange.size)
+    dealt = _dealt_in_slices(exchange, edges, bounds, both=False, threads=threads)
     low, high = bounds[exchange.rank : exchange.rank + 2]
-    rows = kernels_of("rows", edges.source).rows(
-        *dealt,
-        first=low,
-        count=high - low,
-        columns=size,
-        undirected=True,
-        multi="sum",
-        threads=threads,
+    own = kernels.rows(
+        *dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads
     )
-    return Shard(like, bounds, exchange.rank, rows, directed=False)
+    return Shard(like, bounds, exchange.rank, own, directed=False)
 
 
 def _dealt_in_slices(
@@ -398,6 +404,18 @@ def _edges_by_grain(
         )
     total: np.ndarray = np.sum(exchange.all_gather(edges), axis=0)
     return total
+
+
+def _sample(exchange: Exchange, numbers: list[tuple[Any, Any]]) -> np.ndarray:
+    """Return a sample of the ends of the edges of all members."""
+    sides = list(itertools.chain.from_iterable(numbers))
+    part = SAMPLE / exchange.size / max(1, sum(map(len, sides)))
+    rng, own = np.random.default_rng(0), [np.empty(0, "int64")]
+    for side in sides:
+        at = rng.integers(0, len(side), math.ceil(part * len(side))) if len(side) else own[0]
+        kernels = kernels_for(side)
+        own.append(kernels.to_host(side[kernels.namespace.asarray(at)]).astype("int64"))
+    return np.concatenate(exchange.all_gather(np.concatenate(own)))
 
 
 def _dealt(

@@ -8,6 +8,9 @@ import numpy as np
 
 HUBS = 16  # one vertex in 16 is a candidate
 HUBS_EDGES = 2  # candidates are hubs if they have more than one edge in two
+EVEN = (
+    2  # degrees are even if their mean square is at most this multiple of the square of their mean
+)
 
 
 def has_hubs(degrees: Any) -> bool:
@@ -17,6 +20,25 @@ def has_hubs(degrees: Any) -> bool:
         return False
     most = np.partition(degrees, len(degrees) - few)[len(degrees) - few :]
     return int(most.sum()) * HUBS_EDGES > int(degrees.sum())
+
+
+def is_even(ends: np.ndarray, vertices: int) -> bool:
+    """Return whether degrees differ little, as in a road network, a grid or a mesh.
+
+    Two random ends of edges are at the same vertex the more often, the more the degrees differ: the
+    probability is the mean square of the degrees, divided by the square of their mean and by the number of
+    vertices.
+
+    Parameters
+    ----------
+    ends : array of integers
+        A sample of the ends of edges. The answer is reliable from several times the square root of
+        `vertices` on.
+    vertices : int
+    """
+    _, counts = np.unique(ends, return_counts=True)
+    pairs = len(ends) * (len(ends) - 1)
+    return vertices * int((counts * (counts - 1)).sum()) <= EVEN * pairs
 
 
 def inverse(labels: Any) -> Any:

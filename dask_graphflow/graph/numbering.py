@@ -158,20 +158,40 @@ def _renumbered(
     ids, places = renumber.union(uniques)
     ids, order = renumber.sort(ids)
 
-    cuts = renumber.splitters(swap(exchange, [renumber.sample(ids)] * exchange.size), exchange.size)
-    ranges = [renumber.piece(ids, cuts, owner) for owner in range(exchange.size)]
-    owned, rows = renumber.merge(swap(exchange, ranges))
-
-    counts = swap(exchange, [len(owned)] * exchange.size)
-    first, count = sum(counts[: exchange.rank]), sum(counts)
-    dtype = index_dtype(count)
-    received = exchange.all_to_all([(row.astype("int64") + first).astype(dtype) for row in rows])
-    by_row = np.concatenate(received)[order]
+    owned, homes, by_row = number_sorted(exchange, ids)
+    by_row = by_row[order]
     numbers = []
     for (source, target), place in zip(consumed(codes), places[1:], strict=True):
         own = by_row[place]
         numbers.append((own[source], None if target is None else own[target]))
-    return Numbering(like, count, ids=owned, first=first), numbers
+    return Numbering(like, homes[-1], ids=owned, first=homes[exchange.rank]), numbers
+
+
+def number_sorted(exchange: Exchange, ids: Any) -> tuple[Any, list[int], Any]:
+    """Number the ids of all members by their order.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    ids : frame
+        This member's ids, each once, in ascending order.
+
+    Returns
+    -------
+    owned : frame
+        The ids in this member's range of the order: row i has the number ``homes[rank] + i``.
+    homes : list of int
+        The first number of each member's range, followed by the number of ids.
+    numbers : array of int32 or int64, shape (len(ids),)
+        The number of each of this member's ids.
+    """
+    cuts = renumber.splitters(swap(exchange, [renumber.sample(ids)] * exchange.size), exchange.size)
+    ranges = [renumber.piece(ids, cuts, owner) for owner in range(exchange.size)]
+    owned, rows = renumber.merge(swap(exchange, ranges))
+    homes = list(itertools.accumulate(swap(exchange, [len(owned)] * exchange.size), initial=0))
+    first, dtype = homes[exchange.rank], index_dtype(homes[-1])
+    received = exchange.all_to_all([(row.astype("int64") + first).astype(dtype) for row in rows])
+    return owned, homes, np.concatenate(received)
 
 
 def _renumbered_alone(
@@ -346,10 +366,24 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     if shard.ids is None or exchange.size == 1:
         return Vertices(shard.like, shard.count, shard.base, shard.ids).named(numbers)
     distinct, places = np.unique(numbers, return_inverse=True)
-    cuts = np.searchsorted(distinct, np.array(shard.homes, like=distinct))
+    received_ids = ids_of(exchange, shard.ids, shard.homes, distinct)
+    return Vertices(shard.like, len(received_ids), ids=received_ids).named(places)
+
+
+def ids_of(exchange: Exchange, owned: Any, homes: Sequence[int], numbers: Any) -> Any:
+    """Return the ids for which some numbers stand, as a frame. Each member may ask for others.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    owned, homes
+        See :func:`number_sorted`.
+    numbers : array of integers
+        Distinct, in ascending order.
+    """
+    cuts = np.searchsorted(numbers, np.array(homes, like=numbers))
     ranges = itertools.pairwise(cuts.tolist())
     asked = exchange.all_to_all(
-        [distinct[a:b] - low for (a, b), low in zip(ranges, shard.homes, strict=False)]
+        [numbers[a:b] - low for (a, b), low in zip(ranges, homes, strict=False)]
     )
-    received_ids = _stacked(swap(exchange, [shard.ids.iloc[rows] for rows in asked]))
-    return Vertices(shard.like, len(received_ids), ids=received_ids).named(places)
+    return _stacked(swap(exchange, [owned.iloc[rows] for rows in asked]))

@@ -65,6 +65,11 @@ def to_host(array: Any) -> np.ndarray:
     return copied
 
 
+def wait() -> None:
+    """Wait for the work that is queued on the current stream."""
+    cupy.cuda.get_current_stream().synchronize()
+
+
 def _indices(source: Any, target: Any) -> tuple[Any, Any]:
     """Return ids in a form that the kernels support: contiguous, and both int32 or both int64."""
     if source.dtype != target.dtype:

@@ -1,4 +1,7 @@
-"""Bitmaps of vertices on the device, in words of 64 bits; :mod:`.host_advance` has the host versions."""
+"""Sets of vertices on the device, as lists and as bitmaps in words of 64 bits.
+
+:mod:`.host_advance` has the host versions.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,13 @@ from typing import Any
 import numpy as np
 
 from .device import namespace as cupy
-from .launching import launch
+from .launching import launch, read
 from .sources import instance
+
+# As in cuda/cull.cuh:
+TAIL, EDGES, TILES, APPENDS, SMALL, MEDIUM, LARGE, OWNED, LEAVING, COUNTS = range(10)
+
+_DEGREES = np.dtype([("of", "u8"), ("owned", "u8")])
 
 
 def new_words(size: int) -> Any:
@@ -36,11 +44,13 @@ def add_words(words: Any, vertices: Any) -> None:
         )
 
 
-def from_words(words: Any, dtype: Any) -> Any:
-    """Return the vertices of a bitmap in ascending order."""
+def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
+    """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
     ends = running(ones(words))
-    vertices = cupy.empty(int(ends[-1]) if len(words) else 0, dtype)
-    if len(vertices):
+    if count is None:
+        count = int(read(ends[-1:])[0]) if len(words) else 0
+    vertices = cupy.empty(count, dtype)
+    if count:
         launch(
             instance("write_words", vertices.dtype),
             32 * len(words),
@@ -52,14 +62,41 @@ def from_words(words: Any, dtype: Any) -> Any:
     return vertices
 
 
-def count_words(words: Any) -> int:
-    """Return how many bits of a bitmap are set."""
-    return int(ones(words).sum())
+def tally(words: Any, degrees: Any = None) -> tuple[int, int]:
+    """Return the number of vertices in a bitmap, and the sum of their degrees."""
+    report = cupy.zeros(COUNTS, "uint64")
+    tally_into(words, degrees, report)
+    counts = read(report).tolist()
+    return counts[TAIL], counts[LEAVING]
 
 
-def sum_words(words: Any, values: Any) -> int:
-    """Return the sum of the values of a bitmap's vertices."""
-    return int(values[from_words(words, "int64")].sum(dtype="int64"))
+def tally_into(words: Any, degrees: Any, report: Any) -> None:
+    """Add the number of vertices in a bitmap, and the sum of their degrees, to a report."""
+    if len(words):
+        size = np.uint64(len(words))
+        launch("tally", 32 * len(words), words, size, of_owned(degrees), report)
+
+
+def sum_degrees(vertices: Any, degrees: Any) -> int:
+    """Return the sum of the degrees of a list of vertices."""
+    if not len(vertices):
+        return 0
+    report, vertices = cupy.zeros(COUNTS, "uint64"), cupy.ascontiguousarray(vertices)
+    launch(
+        instance("sum_degrees", vertices.dtype),
+        len(vertices),
+        vertices,
+        np.uint64(len(vertices)),
+        of_owned(degrees),
+        report,
+    )
+    return int(read(report)[LEAVING])
+
+
+def of_owned(degrees: Any) -> np.ndarray:
+    """Return the struct of the degrees of owned vertices; None if nobody asks for their sum."""
+    owned = (0, 0) if degrees is None else (degrees.data.ptr, len(degrees))
+    return np.array(owned, _DEGREES)
 
 
 def ones(words: Any) -> Any:

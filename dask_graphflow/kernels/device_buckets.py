@@ -22,7 +22,7 @@ import numpy as np
 from . import device_outbox, index_dtype
 from .csr import Light, Reached, Rows
 from .device import namespace as cupy
-from .device_advance import to_words
+from .device_advance import gather_sizes, to_words
 from .device_pull import floats
 from .device_search import UNSEEN, near
 from .launching import NULL, launch, launch_gang
@@ -112,7 +112,8 @@ class Buckets:
         self._near, self._far = near, far
         self._settled = cupy.empty(size, near.dtype)
         near[0, : len(sources)] = self._settled[: len(sources)] = sources
-        self._going = np.zeros(1, _GOING)
+        self._going = _pinned(1, _GOING)  # copies to and from pinned memory take one transfer
+        self._going[:] = np.zeros(1, _GOING)
         self._there = cupy.empty(_GOING.itemsize // 8, "int64")
         going = self._going[0]
         going["delta"] = going["limit"] = delta
@@ -249,12 +250,11 @@ class Buckets:
         if settling:
             first = int(now["settled_from"])
             pile = self._settled[first : first + int(now["settled"]["count"])]
-            sizes = offsets[pile + 1] - middle[pile]
+            begins, stops = middle, offsets[1:]
         else:
             pile = self._near[int(now["near_side"]), : int(now["near"]["count"])]
-            sizes = middle[pile] - offsets[pile]
-        costs = cupy.zeros(len(pile) + 1, "int64")
-        cupy.cumsum(sizes, out=costs[1:])
+            begins, stops = offsets, middle
+        costs = gather_sizes(begins, stops, pile)
         kernel, there = instance("relax", self._ends, self._weights), self._begun()
         launch(kernel, len(ends) // 8, self._search, costs, np.bool_(settling), there)
         self._ended()
@@ -399,7 +399,7 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
     condition, reached = (distance, weights), Reached(seen, predecessor, level)
     limits: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
     while len(frontier):
-        frontier, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
+        frontier, _, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
         depth += len(sizes)
 
 

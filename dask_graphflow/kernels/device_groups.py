@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import index_dtype, joined
 from .csr import Rows
 from .device import namespace as cupy
-from .device_rows import owners as row_owners
-from .launching import attribute, launch, launch_blocks
+from .launching import (
+    NULL,
+    attribute,
+    gang_blocks,
+    launch,
+    launch_blocks,
+    launch_gang,
+    launch_resident,
+    read,
+)
 from .sources import THREADS, instance
 
 # As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
@@ -18,7 +28,21 @@ SOME, MANY = 32, 1 << 10
 # Maximum bytes of all tables in global memory. There is at least one table, whatever its size.
 ROOM = 1 << 31
 
+# As in cuda/tables.cuh: the maximum edges of an item in shared memory, and without a joint table.
+PER_BLOCK, PER_TABLE = 1 << 10, 1 << 14
+PARTS = 64  # of an item with a joint table, at most
+# As in cuda/sweep.cu and cuda/between.cu: the numbers of a sweep's and of a sum's progress.
+PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
+BUSY = 1 << 12  # edges that keep a block of a gang busy
+EACH = 8  # edges per thread of other launches
+PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied to their rows
+
 _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
+_SWEEP = np.dtype(
+    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 6), ("room", "u8", 12)]
+)
+_MEMBERS = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
+_BETWEEN = np.dtype([("arrays", "u8", 13), ("room", "u8", 12)])
 
 
 def best_groups(
@@ -58,7 +82,7 @@ def best_groups(
     sizes = cupy.zeros(4, "int64")
     kernel = instance("few_groups", dtype, rule)
     launch(kernel, count, groups, np.uint64(count), some, many, sizes)
-    in_shared, in_memory, largest, _ = sizes.get().tolist()
+    in_shared, in_memory, largest, _ = read(sizes).tolist()
     if in_shared:
         blocks = min(in_shared, 8 * attribute("MultiProcessorCount"))
         kernel = instance("some_groups", dtype, rule)
@@ -87,24 +111,193 @@ def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[An
             blocks //= 2
 
 
-def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:
-    """Return the total weight of the edges between groups of vertices, with each pair of groups once."""
-    owners = row_owners(rows._replace(first=0), rows.ends.dtype)
-    source, target = number[owners], number[rows.ends]
-    inside = (source == target) & (place[owners] <= place[rows.ends])
-    once = inside | (source < target)
-    if rows.weights is not None:
-        once &= rows.weights != 0
-    del owners, inside
-    source, target = source[once], target[once]
-    if not len(source):
-        return source, target, source.astype("int64")
-    pairs = source.astype("int64") * (int(number.max()) + 1) + target
-    # Running sums of whole numbers are exact, so their differences are exact too.
-    order, before = cupy.argsort(pairs), cupy.arange(len(pairs) + 1)
-    if rows.weights is not None:
-        cupy.cumsum(rows.weights[once][order], out=before[1:])
-    pairs = pairs[order]
-    first = cupy.flatnonzero(cupy.concatenate([pairs[:1] >= 0, pairs[1:] != pairs[:-1]]))
-    last = cupy.concatenate([first[1:], cupy.array([len(pairs)])])
-    return source[order[first]], target[order[first]], before[last] - before[first]
+def sweep(
+    rows: Rows,
+    labels: Any,
+    masses: tuple[Any, Any, float],
+    draw: tuple[Any, int],
+    awake: Any,
+    within: Any = None,
+    *,
+    room: dict[Any, Any],
+    threads: int = 1,
+) -> int:
+    """Move vertices to the labels with the best scores, class after class; see :func:`.host_groups.sweep`.
+
+    All classes take one launch, and the host reads one number.
+    """
+    count, dtype, (mass, load, factor) = len(labels), labels.dtype, masses
+    if not count:
+        return 0
+    kernel = instance("sweep", dtype, "false" if within is None else "true")
+    blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
+    if room.get("offsets") is not rows.offsets:
+        room["offsets"], room["longest"] = rows.offsets, int(read(cupy.diff(rows.offsets).max()))
+    tables = _tables_for(room, room["longest"], count, blocks, dtype)
+    order, best, movers, alone = _lists(room, count, dtype)
+    ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
+    ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
+    sides = rows.offsets, ends, weights, None, None, None
+    arrays = _pointers(*sides, order, labels, mass, load, within, alone, best)
+    groups = np.array((arrays, factor), _GROUPS)
+    arrays = _pointers(awake, labels, load, order, movers, alone)
+    about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
+    progress = cupy.zeros(PROGRESS, "int64")
+    launch_gang(kernel, groups, about, progress, blocks=blocks)
+    return int(read(progress[:2]).sum())
+
+
+def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
+    """Return three arrays with an item per vertex, and one of bytes that are 0."""
+    if ("lists", dtype) not in room or len(room["lists", dtype][0]) < count:
+        room["lists", dtype] = [*cupy.empty((3, count), dtype), cupy.zeros(count, "uint8")]
+    return room["lists", dtype]  # type: ignore[no-any-return]
+
+
+def _tables_for(
+    room: dict[Any, Any], longest: int, labels: int, blocks: int, dtype: Any
+) -> list[int]:
+    """Return tables in global memory as cuda/tables.cuh takes them, if the longest item needs them."""
+    own = joint = (0, 0)
+    parts = min(-(-longest // PER_TABLE), PARTS)
+    if longest > PER_BLOCK:
+        own = blocks, 2 << (min(longest, PER_TABLE) - 1).bit_length()
+    if longest > PER_TABLE:
+        # While the last parts of some items are summed, the next ones begin.
+        joint = max(1, 2 * blocks // parts), 2 << (min(longest, labels) - 1).bit_length()
+    return [*_empty(room, "own", *own, dtype), *_empty(room, "joint", *joint, dtype), parts]
+
+
+def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) -> list[int]:
+    """Return up to `count` empty tables, kept in `room`; for joint ones, also their turns."""
+    dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
+    if slots and ((name, dtype) not in room or len(room[name, dtype][0]) < count * slots):
+        room.pop((name, dtype), None)
+        fitting = max(1, ROOM // (slots * sum(one.itemsize for one in dtypes)))
+        _, (keys, sums, used) = _tables(min(count, fitting), slots, dtypes)
+        keys.fill(-1)
+        sums.fill(0)
+        room[name, dtype] = keys, sums, used
+    made = [0, 0, 0, 0, 0]
+    if slots:
+        count = min(count, len(room[name, dtype][0]) // slots)
+        made = [*_pointers(*room[name, dtype]), count, slots]
+    if name == "joint":
+        room["turns"] = cupy.zeros((max(1, count), 3), "uint32")
+        made += _pointers(room["turns"])
+    return made
+
+
+def _pointers(*arrays: Any) -> list[int]:
+    return [0 if array is None else array.data.ptr for array in arrays]
+
+
+def numbered(labels: Any, load: Any) -> tuple[Any, Any]:
+    """Return the number of each vertex's label, and the loads; see :func:`.host_groups.numbered`."""
+    kernel = instance("number_groups", labels.dtype)
+    size, groups = len(labels), len(load)
+    blocks = max(1, min(gang_blocks(kernel), -(-(size + groups) // BUSY)))
+    numbers, mass, totals = (cupy.empty(n, "int64") for n in (groups + 1, groups, blocks))
+    holder, arrived = cupy.empty_like(labels), cupy.zeros(1, "uint32")
+    arrays = numbers, holder, mass, totals, arrived
+    launch_gang(kernel, labels, np.uint64(size), load, np.uint64(groups), *arrays, blocks=blocks)
+    count = int(read(numbers[groups:])[0])
+    return holder.astype(index_dtype(count), copy=False), mass[:count].copy()
+
+
+def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:
+    """Return rows of groups of vertices; see :func:`.host_groups.sums_between`."""
+    dtype, offsets = number.dtype, cupy.zeros(count + 1, "int64")
+    members, total, longest = _members(rows, number, count)
+    if not total:
+        return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
+    kernel = instance("sum_between", dtype)
+    blocks = min(gang_blocks(kernel), -(-len(rows.ends) // BUSY))
+    cuts = [0, count]
+    if total > PAIRS:
+        inner = cupy.searchsorted(members[-1], cupy.arange(PAIRS, total, PAIRS)).tolist()
+        cuts = sorted({0, *inner, count})
+    work = [cupy.empty(count, dtype), offsets, cupy.empty(blocks, "int64")]
+    most = min(total, PAIRS + min(longest, count))
+    work += cupy.empty(most, dtype), cupy.empty(most, "int64")
+    ends = rows.ends.astype(dtype, copy=False)
+    room: dict[Any, Any] = {}
+    arrays = _pointers(rows.offsets, ends, rows.weights, number, *members, *work)
+    new_ends, new_weights, done = [], [], 0
+    for low, high in itertools.pairwise(cuts):
+        between = np.array((arrays, _tables_for(room, longest, count, blocks, dtype)), _BETWEEN)
+        part = between, np.uint64(low), np.uint64(high)
+        launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks)
+        size = int(read(offsets[high : high + 1])[0]) - done
+        done += size
+        new_ends.append(cupy.empty(size, dtype))
+        new_weights.append(cupy.empty(size, "int64"))
+        launch(instance("copy_rows", dtype), size // EACH, *part, new_ends[-1], new_weights[-1])
+    del work, room
+    return Rows(offsets, joined(new_ends), joined(new_weights), 0)
+
+
+def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
+    """List the vertices by group, as cuda/between.cu describes.
+
+    Return the arrays, the largest possible number of pairs of groups, and the most edges of a group.
+    """
+    vertices, dtype = len(rows.offsets) - 1, number.dtype
+    kernel = instance("list_members", dtype)
+    blocks = min(gang_blocks(kernel), -(-(vertices + count) // BUSY))
+    places, members = cupy.empty((2, vertices), dtype)
+    first, begins = cupy.zeros(count + 1, "int64"), cupy.empty(vertices + 1, "int64")
+    # The last item is the most edges of a group, beside the total of all bounds.
+    bounds, totals = cupy.empty(count + 2, "int64"), cupy.empty(blocks, "int64")
+    bounds[count + 1 :] = 0
+    arrived = cupy.zeros(1, "uint32")
+    arrays = (
+        rows.offsets,
+        number,
+        places,
+        members,
+        first,
+        begins,
+        bounds,
+        totals,
+        bounds[count + 1 :],
+        arrived,
+    )
+    launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
+    total, longest = read(bounds[count:]).tolist()
+    return [members, first, begins, bounds[: count + 1]], total, longest
+
+
+def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
+    """Return the weight of the edges between labels; see :func:`.host_groups.weight_between`."""
+    total, ends = cupy.zeros(1, "int64"), rows.ends.astype(labels.dtype, copy=False)
+    if len(ends):
+        weights = NULL if rows.weights is None else rows.weights
+        size = np.uint64(len(rows.offsets) - 1)
+        kernel = instance("weight_between", labels.dtype)
+        launch_resident(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
+    return int(read(total)[0])
+
+
+def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
+    """Return the edges inside groups; see :func:`.host_groups.edges_inside`."""
+    dtype, count = labels.dtype, cupy.zeros(1, "int64")
+    ends = rows.ends.astype(dtype, copy=False)
+    source, target = cupy.empty((2, len(ends)), dtype)
+    if len(ends):
+        size, first = np.uint64(len(rows.offsets) - 1), dtype.type(rows.first)
+        kernel = instance("edges_inside", dtype)
+        launch(
+            kernel,
+            len(ends) // EACH,
+            rows.offsets,
+            ends,
+            size,
+            first,
+            labels,
+            source,
+            target,
+            count,
+        )
+    found = int(read(count)[0])
+    return source[:found], target[:found]

@@ -9,7 +9,7 @@ import numpy as np
 from .csr import Rows
 from .device import namespace as cupy
 from .device_rows import owners
-from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
+from .launching import BLOCKS, NULL, attribute, launch, launch_blocks, read
 from .sources import THREADS, instance
 
 TILE = 512  # as in cuda/intersect.cu
@@ -103,6 +103,26 @@ def lose(
             *(side.astype(own.ends.dtype, copy=False) for side in (row, late, early)),
             np.uint64(len(row)),
         )
+
+
+def settle(state: Any, lost: Any, support: Any, limit: int) -> Any:
+    """End a step of leaving edges; see :func:`.host_intersect.settle`. The result is in no order."""
+    with state.device:
+        fallen, count = cupy.empty(len(support), "int64"), cupy.zeros(1, "uint64")
+        if len(state):
+            launch(
+                instance("settle", support.dtype),
+                len(state),
+                state,
+                lost,
+                support,
+                np.uint64(len(support)),
+                np.uint64(len(state)),
+                np.int64(limit),
+                fallen,
+                count,
+            )
+        return fallen[: int(read(count)[0])].copy()
 
 
 def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:

@@ -8,16 +8,14 @@ import numpy as np
 
 from .csr import Rows
 from .device import namespace as cupy
-from .launching import launch_gang
+from .launching import launch_gang, read
 from .sources import instance
 
 # The struct in cuda/peel.cu: begin, count, three sets, three minima, and the number of arrived blocks.
 STATE = 9
 
 
-def peel(
-    rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1
-) -> tuple[Any, int]:
+def peel(rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1) -> Any:
     """Remove vertices, and then the vertices that have too few edges left."""
     count, queue = len(frontier), room[1]
     queue[:count] = frontier
@@ -25,9 +23,7 @@ def peel(
     state[1] = count
     kernel = instance("peel_run", rows.ends.dtype)
     launch_gang(kernel, rows.offsets, rows.ends, counts, np.int64(limit), queue, state)
-    removed = queue[: int(state[0])]
-    edges = (rows.offsets[1:][removed] - rows.offsets[removed]).sum()
-    return removed[count:], int(edges)
+    return queue[count : int(read(state)[0])]
 
 
 def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:

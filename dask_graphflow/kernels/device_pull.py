@@ -14,7 +14,9 @@ import numpy as np
 
 from .csr import Rows
 from .device import namespace as cupy
-from .launching import launch
+from .device_scores import RunningTotals
+from .fixed_point import HIGH, SUM
+from .launching import NULL, launch, launch_resident, read
 from .sources import instance
 
 ONE = 2.0**62
@@ -22,22 +24,25 @@ CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
 
 
-def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum the contributions of the neighbors of each vertex."""
-    count = len(rows.offsets) - 1
-    sums[:count] = 0
-    if not len(rows.ends):
-        return
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support, so that each pull need not convert them."""
+    return rows if rows.weights is None else rows._replace(weights=floats(rows.weights))
+
+
+def sum_contributions(
+    rows: Rows, contribution: Any, sums: Any, totals: RunningTotals, *, threads: int = 1
+) -> None:
+    """Begin an iteration: sum the contributions of the neighbors of each vertex. The sums must be 0."""
+    totals.turn()
     before = rows.offsets, rows.ends
-    after = np.uint64(count), contribution, sums
+    after = np.uint64(len(rows.offsets) - 1), contribution, sums, totals.now, totals.after
     items = len(rows.ends) // 8
     if rows.weights is None:
         kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
         launch(kernel, items, *before, *after)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, weights.dtype)
-        launch(kernel, items, *before, weights, *after)
+        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
+        launch(kernel, items, *before, rows.weights, *after)
 
 
 def row_totals(rows: Rows) -> Any:
@@ -50,50 +55,66 @@ def row_totals(rows: Rows) -> Any:
     return totals
 
 
+def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tuple[int, int]:
+    """Divide :data:`ONE` by the total that leaves each vertex; return how many do not fit, or are 0."""
+    counts = RunningTotals()
+    launch_resident(
+        instance("shares", total.dtype, share_out.dtype),
+        len(total),
+        total,
+        np.uint64(len(total)),
+        np.float64(least),
+        share_out,
+        counts.now,
+    )
+    unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
+    return unfit, sinks
+
+
 def apply_sums(
     sums: Any,
     rank: Any,
     share_out: Any,
     contribution: Any,
     restart: Any,
+    onward: Any,
     damping: float,
+    dangling: float | None,
+    totals: RunningTotals,
     *,
     threads: int = 1,
-) -> tuple[int, int]:
-    """Set the ranks from sums, and contributions from ranks; wait for the totals, and return them."""
-    totals = cupy.zeros(2, "int64")
-    if len(rank):
-        launch(
-            instance("apply_sums", rank.dtype),
-            len(rank),
-            sums,
-            rank,
-            share_out,
-            contribution,
-            np.uint64(len(rank)),
-            cupy.asarray(restart, "float64"),
-            np.bool_(len(restart) == 1),
-            np.float64(damping),
-            totals,
-        )
-    change, dangling = totals.get().tolist()
-    return change, dangling
+) -> None:
+    """Set the ranks from sums, contributions from ranks, and the sums to 0."""
+    launch_resident(
+        instance("apply_sums", rank.dtype),
+        len(rank),
+        sums,
+        rank,
+        share_out,
+        contribution,
+        np.uint64(len(rank)),
+        restart,
+        np.bool_(len(restart) == 1),
+        NULL if onward is None else onward,
+        np.float64(damping),
+        np.float64(0 if dangling is None else dangling),
+        totals.before if dangling is None else NULL,
+        totals.now,
+    )
 
 
 def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum the contributions of the neighbors of each vertex, in several columns at once."""
-    sums[:] = 0
-    if not len(rows.ends):
-        return
+    """Sum the contributions of the neighbors in several columns at once. The sums must be 0."""
     count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
     items = len(rows.ends) // 8
     if rows.weights is None:
         kernel = instance("sum_batch", rows.ends.dtype)
         launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
     else:
-        weights = floats(rows.weights)
-        kernel = instance("sum_weighted_batch", rows.ends.dtype, weights.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, weights, count, contribution, width, sums)
+        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
+        launch(
+            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
+        )
 
 
 def apply_batch(
@@ -101,13 +122,13 @@ def apply_batch(
     rank: Any,
     share_out: Any,
     contribution: Any,
-    at: np.ndarray,
+    at: Any,
     base: np.ndarray,
     damping: float,
     *,
     threads: int = 1,
 ) -> np.ndarray:
-    """Set the ranks of several columns from sums, and contributions from ranks; return the totals."""
+    """Set the ranks of several columns from sums, contributions from ranks, and the sums to 0."""
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
         launch(
@@ -119,13 +140,12 @@ def apply_batch(
             contribution,
             np.uint64(len(rank)),
             np.uint32(len(at)),
-            cupy.asarray(at),
+            at,
             cupy.asarray(base),
             np.float64(damping),
             totals,
         )
-    host_totals: np.ndarray = totals.get()
-    return host_totals
+    return read(totals)
 
 
 def floats(weights: Any) -> Any:

@@ -16,13 +16,14 @@ from .csr import Reached, Rows
 from .device import namespace as cupy
 from .device_advance import gather_degrees
 from .device_bitmap import add_words
-from .launching import launch, launch_gang
+from .launching import launch, launch_gang, read
 from .sources import instance
 
 UNSEEN = -1  # the level of a vertex that was not reached
 SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
+FEW = 100  # levels whose numbers are read together with the state
 GIVEN_UP = 1 << 11  # edges of a row after which cuda/search.cu leaves the rest to a block
 
 _GOING = np.dtype(
@@ -44,12 +45,12 @@ def bfs_pull(
     depth: int,
     *,
     threads: int = 1,
-) -> int:
+) -> None:
     """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier."""
     count = len(rows.offsets) - 1
-    counts = cupy.zeros(2, "int64")  # numbers of new vertices, and of rows that are left
+    left = cupy.zeros(1, "int64")  # number of rows that are left to the second kernel
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
-    state = frontier, following, *reached, np.int32(depth), counts, rests, counts[1:]
+    state = frontier, following, *reached, np.int32(depth), rests, left
     if count:
         launch(
             instance("bfs_pull", rows.ends.dtype),
@@ -68,7 +69,6 @@ def bfs_pull(
             np.uint64(rows.first),
             *state,
         )
-    return int(counts[0])
 
 
 def bfs_push(
@@ -112,7 +112,7 @@ def push(
         fresh,
         count,
     )
-    return fresh[: int(count[0])]
+    return fresh[: int(read(count)[0])]
 
 
 def bfs_near(
@@ -123,7 +123,7 @@ def bfs_near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[Any, np.ndarray, np.ndarray]:
+) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
     """Continue a search by push, while at most :data:`SMALL_FRONTIER` edges leave the frontier."""
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
     return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
@@ -139,35 +139,40 @@ def near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[Any, np.ndarray, np.ndarray]:
+) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
     """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
 
     The first kernel pushes one level, and the second one pushes many.
     """
-    sizes = cupy.diff(gather_degrees(rows.offsets, frontier))
-    edges, largest = (int(n) for n in cupy.stack([sizes.sum(), sizes.max()]).get())
-    if largest > LONG or edges > SMALL_FRONTIER:
-        fresh = push(kernels[0], condition, rows, frontier, reached, depth)
-        mark_seen(reached.seen, fresh)
-        return fresh, np.array([len(frontier)]), np.array([edges])
+    count, levels = len(frontier), min(levels, SPAN)
     going = np.zeros(1, _GOING)
     for name, value in {
-        "count": len(frontier), "edges": edges, "largest": largest, "depth": depth - 1,
-        "most_steps": min(levels, SPAN), "most_edges": SMALL_FRONTIER, "longest": LONG,
-        "dense": dense[0], "left": dense[1], "shrinking": dense[2],
+        "count": count, "depth": depth - 1, "most_steps": levels, "most_edges": SMALL_FRONTIER,
+        "longest": LONG, "dense": dense[0], "left": dense[1], "shrinking": dense[2],
     }.items():  # fmt: skip
         going[name] = value
-    queue = cupy.empty(len(frontier) + len(reached.level), rows.ends.dtype)
-    queue[: len(frontier)] = frontier
-    there, trace = cupy.asarray(going.view("i8")), cupy.empty((SPAN, 2), "int64")
+    queue = cupy.empty(count + len(reached.level), rows.ends.dtype)
+    queue[:count] = frontier
+    # The state of the launch, followed by the sizes and edges of its levels.
+    words = _GOING.itemsize // 8
+    there = cupy.empty(words + 2 * levels, "int64")
+    there[:words].set(going.view("i8"))
     arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
-    launch_gang(kernels[1], *condition, *arrays, there, trace)
-    done = there.get().view(_GOING)[0]
-    begin = int(done["begin"])
+    launch_gang(kernels[1], *condition, *arrays, there, there[words:])
+    numbers = read(there[: words + 2 * min(levels, FEW)])
+    done = numbers[:words].view(_GOING)[0]
+    begin, steps = int(done["begin"]), int(done["steps"])
+    if not steps:  # a large level or a long row
+        fresh = push(kernels[0], condition, rows, frontier, reached, depth)
+        mark_seen(reached.seen, fresh)
+        return fresh, None, np.array([count]), np.array([int(done["edges"])])
     end = begin + int(done["count"])
-    mark_seen(reached.seen, queue[len(frontier) : end])
-    steps = trace[: int(done["steps"])].get()
-    return queue[begin:end].copy(), steps[:, 0], steps[:, 1]
+    mark_seen(reached.seen, queue[count:end])
+    trace = numbers[words : words + 2 * steps]
+    if steps > FEW:
+        trace = there[words : words + 2 * steps].get()
+    sizes, edges = trace.reshape(-1, 2).T
+    return queue[begin:end].copy(), int(done["edges"]), sizes, edges
 
 
 def mark_seen(seen: Any, vertices: Any) -> None:
@@ -225,11 +230,12 @@ def reach(
         own,
         mirrors,
     )
-    count, mine, away, leaving = counts.get().tolist()
+    count, mine, away, leaving = read(counts).tolist()
     if names is not None:
         predecessor[fresh[:count]] = names[predecessor[fresh[:count]]]
     mirrors = mirrors[:away]
-    mirrors.sort()
+    if away:
+        mirrors.sort()
     return own[:mine], leaving, mirrors
 
 
@@ -256,14 +262,5 @@ def take_offers(
         fresh,
         counts,
     )
-    count, edges = counts.get().tolist()
+    count, edges = read(counts).tolist()
     return fresh[:count], edges
-
-
-def tally(words: Any, rows: Rows, degrees: Any) -> tuple[int, int]:
-    """Return the number of vertices in a bitmap, and the number of edges in their rows."""
-    counts = cupy.zeros(2, "uint64")
-    if len(words):
-        launch("tally", 32 * len(words), words, np.uint64(len(words)), rows.offsets, counts)
-    count, edges = counts.get().tolist()
-    return count, edges

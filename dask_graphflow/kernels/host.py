@@ -40,6 +40,10 @@ def to_host(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def wait() -> None:
+    """Return at once: on the host, no work is queued."""
+
+
 @intrinsic
 def _compare_and_swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
     """Atomically set ``array[index]`` to `desired` if it equals `expected`; return the old value."""

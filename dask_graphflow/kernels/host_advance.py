@@ -8,6 +8,9 @@ only one thread, so pull needs no atomics for values.
 Both return the vertices that changed. Columns are read in place. A program that reads the column it writes
 at ``src`` may therefore see a message of the same superstep. If that matters, as it does for sums, the
 program must read one column and write another.
+
+A small superstep takes less time than the call of its kernel. :class:`Run` pushes several of them in one
+call.
 """
 
 from __future__ import annotations
@@ -22,12 +25,24 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros, weight_at
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, stolen, take, turns
+from .host_threads import (
+    MINI_CHUNK,
+    TURN,
+    even_turns,
+    frontier_turns,
+    put,
+    run,
+    stolen,
+    take,
+    turns,
+)
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
 
 BATCH = 256  # vertices appended to the next frontier at a time
 EDGES = 1 << 13  # edges per thread of a push; fewer edges take less time than waking a thread
+SMALL_FRONTIER = EDGES  # maximum edges that leave a frontier in a call of many supersteps
+SPAN = 1 << 14  # maximum supersteps per call
 
 
 class Moved(NamedTuple):
@@ -43,6 +58,10 @@ class Moved(NamedTuple):
         Number of mini-chunks taken, and how many of them came from another thread's range.
     appends : int
         Number of atomic appends to the list.
+    words : ndarray of uint64, optional
+        The vertices in the list as a bitmap.
+    count, owned, leaving : int, optional
+        Numbers that only a device counts; see :class:`.device_advance.Moved`.
     """
 
     changed: np.ndarray
@@ -50,16 +69,29 @@ class Moved(NamedTuple):
     chunks: int
     steals: int
     appends: int
+    words: np.ndarray | None = None
+    count: int | None = None
+    owned: int | None = None
+    leaving: int | None = None
+
+
+class Loops(NamedTuple):
+    """The compiled loops of an edge program."""
+
+    push: Callable[..., Any]
+    pull: Callable[..., Any]
+    run: Callable[..., Any]
+    after: Callable[..., Any]
 
 
 @cache
-def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled push and pull loops for an edge program.
+def kernels(program: HostProgram) -> Loops:
+    """Return the compiled loops for an edge program.
 
     Loops are cached on disk only for programs written as text. There is no way to tell what the functions
     of other programs read.
     """
-    (signal, cond, combine), text, target, first_hit, _ = program
+    (signal, cond, combine, after), text, target, first_hit, _ = program
     if text:
         compiled = partial(_compiled, program=f"{target}, {first_hit}\n{text}")
     else:
@@ -155,7 +187,44 @@ def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any
             start, stop = take(ranges, part, MINI_CHUNK)
         return edges
 
-    return push_rows, pull_rows
+    @compiled
+    def after_rows(columns, vertices, kept, degrees, step):  # type: ignore[no-untyped-def]
+        count = leaving = 0
+        for vertex in vertices:
+            if after(columns, vertex, step):
+                kept[count] = vertex
+                count += 1
+                leaving += degrees[np.uint64(vertex)]
+        return count, leaving
+
+    @compiled
+    def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):  # type: ignore[no-untyped-def]
+        offsets, values = rows[0], columns[target]
+        first, most, dense, left, shrinking = limits
+        ranges, tail = np.zeros(TURN, np.int64), np.zeros(1, np.int64)
+        step = 0
+        while frontier.size and step < most and edges <= SMALL_FRONTIER and edges * dense <= left:
+            trace[step, 0], trace[step, 1] = frontier.size, edges
+            if shrinking:
+                left -= edges
+            ranges[0], ranges[1], tail[0] = 0, frontier.size, 0
+            following = lists[step & 1]
+            push_rows(rows, columns, frontier, queued, following, tail, ranges, 0)
+            step += 1
+            edges = np.int64(0)
+            count = 0
+            for vertex in following[: tail[0]]:
+                at = np.uint64(vertex)
+                queued[at >> six] = np.uint64(0)
+                before[at] = values[at]
+                if after(columns, vertex, first + step):
+                    following[count] = vertex
+                    count += 1
+                    edges += offsets[at + one] - offsets[at]
+            frontier = following[:count]
+        return step, frontier.size, edges
+
+    return Loops(push_rows, pull_rows, run_rows, after_rows)
 
 
 def push(
@@ -167,6 +236,8 @@ def push(
     changed: np.ndarray | None = None,
     threads: int = 1,
     balance: str = "auto",
+    leaving: int | None = None,
+    degrees: np.ndarray | None = None,
 ) -> Moved:
     """Send messages along the rows of a frontier.
 
@@ -188,6 +259,8 @@ def push(
         Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same on the host, except that "all_edges" does not accept a frontier.
+    leaving, degrees
+        Only used on a device.
 
     Returns
     -------
@@ -205,7 +278,7 @@ def push(
     if frontier is None:
         frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
     frontier = frontier.astype(dtype, copy=False)
-    push_rows, _ = kernels(program)
+    push_rows = kernels(program).push
     size = len(columns[program.target])
     queued = new_words(size) if changed is None else changed
     costs = gather_degrees(rows.offsets, frontier)
@@ -216,10 +289,10 @@ def push(
     given = _read(program, rows), columns, frontier, queued, following, tail
     if threads == 1:  # skip the work sharing, which takes longer than a small superstep
         edges, appends = push_rows(*given, ranges, 0)
-        return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends)
+        return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends, queued)
     done = run(push_rows, ranges, *given)
     edges, appends = (sum(counts) for counts in zip(*done, strict=True))
-    return Moved(following[: tail[0]], edges, *stolen(ranges), appends)
+    return Moved(following[: tail[0]], edges, *stolen(ranges), appends, queued)
 
 
 def pull(
@@ -231,6 +304,7 @@ def pull(
     changed: np.ndarray | None = None,
     threads: int = 1,
     balance: str = "auto",
+    degrees: np.ndarray | None = None,
 ) -> Moved:
     """Fetch messages from the neighbors that are in a frontier.
 
@@ -244,6 +318,8 @@ def pull(
         A bitmap of the vertices that send messages. By default, every vertex sends.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same.
+    degrees
+        Only used on a device.
 
     Returns
     -------
@@ -256,7 +332,7 @@ def pull(
         The policy does not exist on the host.
     """
     check(balance, HOST_POLICIES)
-    _, pull_rows = kernels(program)
+    pull_rows = kernels(program).pull
     if changed is None:
         changed = new_words(len(columns[program.target]))
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
@@ -264,6 +340,118 @@ def pull(
     words = changed if frontier is None else frontier
     edges = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
     return Moved(changed, sum(edges), *stolen(ranges), 0)
+
+
+class Run:
+    """Pushes of one frontier after another in one call, while few edges leave them.
+
+    Parameters
+    ----------
+    program, rows
+        See :func:`push`. The rows are those of all vertices, from 0 on.
+    columns : tuple of ndarray, shape (V,) each
+        The vertex columns; only :meth:`push` changes the target column.
+    before : ndarray, shape (V,), optional
+        A copy of the target column, which messages read. It is updated after each superstep.
+    """
+
+    def __init__(
+        self,
+        program: HostProgram,
+        rows: Rows,
+        columns: tuple[np.ndarray, ...],
+        before: np.ndarray | None = None,
+    ) -> None:
+        target = columns[program.target]
+        self._loop, self._rows = kernels(program).run, _read(program, rows)
+        self._columns, self._before = columns, target if before is None else before
+        self._queued = new_words(len(target))
+        self._lists = np.empty((2, min(len(target), SMALL_FRONTIER)), rows.ends.dtype)
+        self._trace = np.empty((SPAN, 2), np.int64)
+
+    def push(
+        self,
+        params: tuple[Any, ...],
+        frontier: np.ndarray,
+        leaving: int,
+        first: int,
+        most: int,
+        dense: tuple[int, int, bool],
+    ) -> tuple[np.ndarray, int, np.ndarray]:
+        """Push from a frontier, then from the vertices that change, and so on.
+
+        Parameters
+        ----------
+        params : tuple of number
+            The values of the program's parameters.
+        frontier : ndarray of integers, shape (f,)
+            The vertices to begin with, each once.
+        leaving : int
+            Number of edges that leave them.
+        first : int
+            Number of supersteps before this call.
+        most : int
+            Maximum number of supersteps.
+        dense : tuple of int, int and bool
+            A superstep is left to the caller if its number of edges, times the first item, is greater than
+            the second item. If the third item is true, the edges of each superstep are subtracted from the
+            second one.
+
+        Returns
+        -------
+        frontier : ndarray
+            The next frontier; empty if no vertex changed.
+        leaving : int
+            Number of edges that leave it.
+        done : ndarray of int64, shape (n, 2)
+            For each superstep, the size of its frontier and the number of edges that leave it. n can be 0.
+        """
+        frontier = frontier.astype(self._rows.ends.dtype, copy=False)
+        steps, count, leaving = self._loop(
+            self._rows,
+            (*self._columns, *params),
+            self._before,
+            frontier,
+            leaving,
+            self._queued,
+            self._lists,
+            (first, min(most, SPAN), *dense),
+            self._trace,
+        )
+        if steps:
+            frontier = self._lists[(steps - 1) % 2, :count].copy()
+        return frontier, leaving, self._trace[:steps].copy()
+
+
+def after(
+    program: HostProgram,
+    columns: tuple[np.ndarray, ...],
+    vertices: np.ndarray,
+    step: int,
+    degrees: np.ndarray,
+) -> tuple[np.ndarray, int]:
+    """Do what a program does with the vertices that changed, once for each.
+
+    Parameters
+    ----------
+    program, columns
+        See :func:`push`.
+    vertices : ndarray of integers, shape (f,)
+        The vertices that changed, each once.
+    step : int
+        Number of the superstep.
+    degrees : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    kept : ndarray
+        The vertices that are in the next frontier.
+    leaving : int
+        The sum of their degrees.
+    """
+    kept = np.empty_like(vertices)
+    count, leaving = kernels(program).after(columns, vertices, kept, degrees, step)
+    return kept[:count], leaving
 
 
 def _read(program: HostProgram, rows: Rows) -> Rows:
@@ -335,18 +523,19 @@ def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
     return words
 
 
-def from_words(words: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return the vertices of a bitmap in ascending order."""
-    vertices = np.empty(count_words(words), dtype)
+def from_words(words: np.ndarray, dtype: Any, count: int | None = None) -> np.ndarray:
+    """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
+    vertices = np.empty(int(_count_words(words)) if count is None else count, dtype)
     _from_words(words, vertices)
     return vertices
 
 
-def count_words(words: np.ndarray) -> int:
-    """Return the number of bits that are set in a bitmap."""
-    return int(_count_words(words))
+def tally(words: np.ndarray, degrees: np.ndarray | None = None) -> tuple[int, int]:
+    """Return the number of vertices in a bitmap, and the sum of their degrees."""
+    total = 0 if degrees is None else int(_sum_words(words, degrees))
+    return int(_count_words(words)), total
 
 
-def sum_words(words: np.ndarray, values: np.ndarray) -> int:
-    """Return the sum of `values` over the vertices in a bitmap."""
-    return int(_sum_words(words, values))
+def sum_degrees(vertices: np.ndarray, degrees: np.ndarray) -> int:
+    """Return the sum of the degrees of a list of vertices."""
+    return int(degrees[vertices].sum())

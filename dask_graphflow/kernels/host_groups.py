@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from . import joined
+from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import weight_at
 from .host_threads import even_turns, share, take
 
 CHUNK = 64  # vertices that a thread takes at a time
+CLASSES = 8  # of vertices, one of which moves at a time
+SMALL = 1 << 15  # edges, below which one thread is faster than several
 
 
 @partial(_compiled, forceinline=True)
@@ -27,22 +30,16 @@ def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
     return at
 
 
-# These two functions are inlined, because a call per vertex is expensive compared to a short row. If an
-# argument is None, its branch is left out of the compiled code.
+# This function is inlined, because a call per vertex is expensive compared to a short row.
 @partial(_compiled, forceinline=True)
-def _add(rows, v, labels, rule, mask, table, groups):  # type: ignore[no-untyped-def]
+def _add(rows, v, labels, mask, table, groups):  # type: ignore[no-untyped-def]
     """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
     (offsets, ends, weights), (keys, sums, slots) = rows, table
-    if rule is not None:
-        _, _, _, within, _, bounded = rule
     for k in range(offsets[v], offsets[v + 1]):
-        u = ends[k]
-        if rule is not None and (u == v or (bounded and within[u] != within[v])):
-            continue
         weight = weight_at(weights, k)
         if weight == 0:  # a sum of 0 is an empty slot
             continue
-        label = labels[np.uint64(u)]
+        label = labels[np.uint64(ends[k])]
         at = _slot(label, mask, keys, sums)
         if sums[at] == 0:
             keys[at] = label
@@ -52,29 +49,8 @@ def _add(rows, v, labels, rule, mask, table, groups):  # type: ignore[no-untyped
     return groups
 
 
-@partial(_compiled, forceinline=True)
-def _best_score(own, v, rule, table, groups):  # type: ignore[no-untyped-def]
-    """Return the label with the largest score, and reset all sums to 0."""
-    (mass, load, factor, _, closed, bounded), (keys, sums, slots) = rule, table
-    rate = factor * np.float64(mass[v])
-    stay, best, most = np.int64(0), own, -np.inf
-    for j in range(groups):
-        at = slots[j]
-        label = keys[at]
-        if label == own:
-            stay = sums[at]
-        elif not (bounded and closed[label]):
-            score = np.float64(sums[at]) - rate * np.float64(load[label])
-            if score > most or (score == most and label < best):
-                best, most = label, score
-        sums[at] = 0
-    if not most > np.float64(stay) - rate * np.float64(load[own] - mass[v]):
-        return own
-    return best
-
-
 @_compiled
-def _best(rows, other, vertices, labels, rule, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
+def _heaviest(rows, other, vertices, labels, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
     offsets, (keys, sums, slots) = rows[0], table
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
@@ -83,25 +59,21 @@ def _best(rows, other, vertices, labels, rule, best_labels, table, ranges, part)
             edges = offsets[v + 1] - offsets[v]
             if other is not None:
                 edges += other[0][v + 1] - other[0][v]
-            own = labels[v]
             size = 2
             while size < 2 * edges:
                 size *= 2
             mask, groups = np.uint64(size - 1), 0
-            groups = _add(rows, v, labels, rule, mask, table, groups)
+            groups = _add(rows, v, labels, mask, table, groups)
             if other is not None:
-                groups = _add(other, v, labels, rule, mask, table, groups)
-            if rule is None:
-                best, most = own, 0
-                for j in range(groups):
-                    at = slots[j]
-                    label, score = keys[at], sums[at]
-                    if score > most or (score == most and label < best):
-                        best, most = label, score
-                    sums[at] = 0
-                best_labels[i] = best
-            else:
-                best_labels[i] = _best_score(own, v, rule, table, groups)
+                groups = _add(other, v, labels, mask, table, groups)
+            best, most = labels[v], 0
+            for j in range(groups):
+                at = slots[j]
+                label, score = keys[at], sums[at]
+                if score > most or (score == most and label < best):
+                    best, most = label, score
+                sums[at] = 0
+            best_labels[i] = best
         start, stop = take(ranges, part, CHUNK)
 
 
@@ -143,7 +115,7 @@ def best_groups(
         Neighbors whose value there differs from that of the vertex do not count. The second item is an
         array of bool: the labels that no vertex takes.
     tables : dict
-        Keeps the hash table of each thread between calls on the same rows.
+        Keeps each thread's sums between calls on the same rows.
 
     Returns
     -------
@@ -159,68 +131,343 @@ def best_groups(
     best_labels = np.empty(len(degrees), labels.dtype)
     if not len(best_labels):
         return best_labels
+    if masses is not None:
+        every = np.arange(len(degrees)) if vertices is None else vertices
+        _in_parts(sides[0], labels, masses, limits, every, best_labels, tables, threads)
+        return best_labels
     size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
     ranges = even_turns(len(best_labels), threads, costs)
     rows, other = sides[0][:3], None if len(sides) == 1 else sides[1][:3]
-    rule = None
-    if masses is not None:
-        bounds = (labels, np.zeros(1, bool), False) if limits is None else (*limits, True)
-        rule = *masses, *bounds
 
     def work(part: int) -> None:
         if part not in tables or len(tables[part][0]) < size:
             tables[part] = _table(size, labels.dtype)
-        _best(rows, other, vertices, labels, rule, best_labels, tables[part], ranges, part)
+        _heaviest(rows, other, vertices, labels, best_labels, tables[part], ranges, part)
 
     share(work, threads, threads)
     return best_labels
 
 
 @_compiled
-def _sum(rows, vertices, number, place, low, high, table, columns, at):  # type: ignore[no-untyped-def]
-    """Sum the weights of some rows by the groups of both ends; return the number of sums."""
-    (offsets, ends, weights), (keys, sums, slots), (source, target, total) = rows, table, columns
-    count, first = 0, low
-    while first < high:
-        a = number[vertices[first]]
-        last, edges = first, 0
-        while last < high and number[vertices[last]] == a:
-            edges += offsets[vertices[last] + 1] - offsets[vertices[last]]
-            last += 1
-        size = 2
-        while size < 2 * edges and size < keys.size:
-            size *= 2
-        mask = np.uint64(size - 1)
-        groups = 0
-        for i in range(first, last):
-            v = vertices[i]
-            for k in range(offsets[v], offsets[v + 1]):
-                u = ends[k]
-                b = number[u]
-                if b < a or (b == a and place[u] < place[v]):
-                    continue
-                weight = weight_at(weights, k)
-                if weight == 0:  # a sum of 0 is an empty slot
-                    continue
-                slot = _slot(b, mask, keys, sums)
-                if sums[slot] == 0:
-                    keys[slot] = b
-                    slots[groups] = slot
-                    groups += 1
-                sums[slot] += weight
+def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
+    """Sort the awake vertices by class, and set the bounds of the classes."""
+    drawn = np.empty(awake.size, np.uint8)
+    cuts[:] = 0
+    for v in range(awake.size):
+        if awake[v]:
+            # As in operators/priorities.py.
+            x = (np.uint64(ranks[v]) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            x = (x ^ (x >> np.uint64(31))) & np.uint64(CLASSES - 1)
+            drawn[v] = x
+            cuts[x + np.uint64(1)] += 1
+    for c in range(CLASSES):
+        cuts[c + 1] += cuts[c]
+    at = cuts[:CLASSES].copy()
+    for v in range(awake.size):
+        if awake[v]:
+            c = np.uint64(drawn[v])
+            order[at[c]] = v
+            at[c] += 1
+
+
+@_compiled
+def _best(rows, labels, masses, limits, vertices, best, start, stop, table):  # type: ignore[no-untyped-def]
+    """Find the labels with the best scores, with the sum of each label in a dense array."""
+    (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
+    for i in range(start, stop):
+        v = np.uint64(vertices[i])
+        own = labels[v]
+        groups = np.uint64(0)
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            if u == v:
+                continue
+            if limits is not None and limits[0][u] != limits[0][v]:
+                continue
+            weight = weight_at(weights, np.int64(k))
+            if weight == 0:  # a label with the sum 0 is not in the list
+                continue
+            # A branch for the first edge of a label would often be predicted wrongly.
+            label = np.uint64(labels[u])
+            before = sums[label]
+            keys[groups] = label
+            groups += np.uint64(before == 0)
+            sums[label] = before + weight
+        rate = factor * np.float64(mass[v])
+        stay, best_label, most = np.int64(0), own, -np.inf
         for j in range(groups):
-            slot = slots[j]
-            source[at + count], target[at + count], total[at + count] = a, keys[slot], sums[slot]
-            sums[slot] = 0
+            label = keys[j]
+            at = np.uint64(label)
+            if label == own:
+                stay = sums[at]
+            elif limits is None or not limits[1][at]:
+                score = np.float64(sums[at]) - rate * np.float64(load[at])
+                if score > most or (score == most and label < best_label):
+                    best_label, most = label, score
+            sums[at] = 0
+        if not most > np.float64(stay) - rate * np.float64(load[np.uint64(own)] - mass[v]):
+            best_label = own
+        best[i] = best_label
+
+
+@_compiled
+def _best_of_part(rows, labels, masses, limits, vertices, best, table, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        _best(rows, labels, masses, limits, vertices, best, start, stop, table)
+        start, stop = take(ranges, part, CHUNK)
+
+
+@_compiled
+def _close(labels, masses, closed, order, low, high):  # type: ignore[no-untyped-def]
+    """Close the labels of vertices that are alone, move these to the front, and return their end."""
+    (mass, load, _), count = masses, low
+    for i in range(low, high):
+        v = order[i]
+        if labels[v] == v and load[v] == mass[v]:
+            closed[v] = True
+            order[count] = v
             count += 1
-        first = last
     return count
 
 
-def sums_between(
-    rows: Rows, number: np.ndarray, place: np.ndarray, *, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums of the weights of edges between groups of vertices.
+@_compiled
+def _apply(labels, masses, closed, order, best, low, high, movers):  # type: ignore[no-untyped-def]
+    """Move vertices to their best labels, and list those that moved after the first `movers` of `order`."""
+    mass, load, _ = masses
+    for i in range(low, high):
+        v, label = order[i], best[i]
+        if closed is not None:
+            closed[v] = False
+        if label != labels[v]:
+            load[labels[v]] -= mass[v]
+            load[label] += mass[v]
+            labels[v] = label
+            order[movers] = v
+            movers += 1
+    return movers
+
+
+@_compiled
+def _wake(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
+    """Wake the neighbors of moved vertices that are in another group: only these can be better off now."""
+    offsets, ends, _ = rows
+    for i in range(start, stop):
+        v = np.uint64(order[i])
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            if labels[u] != labels[v]:
+                awake[u] = 1
+
+
+@_compiled
+def _sweep(rows, labels, masses, limits, draw, awake, room, table):  # type: ignore[no-untyped-def]
+    """A whole sweep in one thread."""
+    order, best = room
+    cuts = np.empty(CLASSES + 1, np.int64)
+    _drawn(awake, draw[0], draw[1], order, cuts)
+    closed = None if limits is None else limits[1]
+    movers = 0
+    for c in range(CLASSES):
+        low, high = cuts[c], cuts[c + 1]
+        if limits is not None:
+            high = _close(labels, masses, limits[1], order, low, high)
+        _best(rows, labels, masses, limits, order, best, low, high, table)
+        movers = _apply(labels, masses, closed, order, best, low, high, movers)
+    if limits is None:
+        awake[:] = 0
+        _wake(rows, labels, order, 0, movers, awake)
+    return movers
+
+
+def sweep(
+    rows: Rows,
+    labels: np.ndarray,
+    masses: tuple[np.ndarray, np.ndarray, float],
+    draw: tuple[np.ndarray, int],
+    awake: np.ndarray,
+    within: np.ndarray | None = None,
+    *,
+    room: dict[Any, Any],
+    threads: int = 1,
+) -> int:
+    """Move the awake vertices to the labels with the best scores; return how many vertices moved.
+
+    Vertices are drawn into 8 classes. All vertices of a class choose their labels before any of them moves;
+    see :func:`best_groups`. Then the next class chooses.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of all vertices of a graph. Vertices and labels have the same numbers. Self-loops do not count.
+    labels : ndarray of integers, shape (V,)
+        Changed in place.
+    masses : tuple
+        The mass of each vertex and the load of each label (int64, shape (V,)), and the factor. Loads are
+        changed in place.
+    draw : tuple
+        A rank per vertex (integers, shape (V,)) and a seed: the class of a vertex is in the lowest bits of
+        its :func:`.priorities`.
+    awake : ndarray of int32, shape (V,)
+        1 for vertices that can move, and 0 for others. It is replaced by the neighbors of vertices that
+        moved, if these are in other groups, unless `within` is given.
+    within : ndarray of the dtype of `labels`, shape (V,), optional
+        If given, only neighbors with the same value as the vertex count. A vertex moves only while it is
+        alone with its own number as label, and takes no label of such a vertex of its class.
+    room : dict
+        Keeps work space between calls on the same rows.
+
+    Returns
+    -------
+    int
+    """
+    count = len(labels)
+    order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
+    limits = None
+    if within is not None:
+        limits = within, _kept(room, "closed", count, "bool")
+    draw = draw[0], np.uint64(draw[1] % 2**64)
+    if threads == 1 or len(rows.ends) < SMALL:
+        table = _dense(room, 0, count, labels.dtype)
+        return int(_sweep(rows[:3], labels, masses, limits, draw, awake, (order, best), table))
+    cuts = np.empty(CLASSES + 1, np.int64)
+    _drawn(awake, *draw, order, cuts)
+    closed = None if limits is None else limits[1]
+    movers = 0
+    for low, high in itertools.pairwise(cuts.tolist()):
+        if limits is not None:
+            high = _close(labels, masses, closed, order, low, high)
+        _in_parts(rows, labels, masses, limits, order[low:high], best[low:high], room, threads)
+        movers = _apply(labels, masses, closed, order, best, low, high, movers)
+    if limits is None:
+        awake[:] = 0
+        cuts = _even(movers, threads)
+        share(
+            lambda i: _wake(rows[:3], labels, order, cuts[i], cuts[i + 1], awake), threads, threads
+        )
+    return int(movers)
+
+
+def _in_parts(
+    rows: Rows,
+    labels: Any,
+    masses: Any,
+    limits: Any,
+    vertices: Any,
+    best: Any,
+    room: Any,
+    threads: int,
+) -> None:
+    parts = max(1, min(threads, len(vertices) // CHUNK))
+    ranges = even_turns(len(vertices), parts)
+
+    def work(part: int) -> None:
+        table = _dense(room, part, len(masses[1]), labels.dtype)
+        _best_of_part(rows[:3], labels, masses, limits, vertices, best, table, ranges, part)
+
+    share(work, parts, parts)
+
+
+def _dense(
+    room: dict[Any, Any], part: int, count: int, dtype: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a thread's sum of each label, initially 0, and room for a list of labels and one more."""
+    return _kept(room, f"sums {part}", count, "int64"), _kept(
+        room, f"keys {part}", count + 1, dtype
+    )
+
+
+def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray:
+    """Return an array of zeros, or an array of this name from an earlier call, which can be longer."""
+    if name not in room or len(room[name]) < count or room[name].dtype != dtype:
+        room[name] = np.zeros(count, dtype)
+    return room[name]  # type: ignore[no-any-return]
+
+
+def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the labels that have a load, in ascending order.
+
+    Parameters
+    ----------
+    labels : ndarray of integers, shape (n,)
+        Negative at positions that are not vertices.
+    load : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    ndarray of the narrowest index dtype, shape (n,)
+        The number of each label, or -1 if it is negative or has no load.
+    ndarray of int64, shape (count,)
+        The loads by number.
+    """
+    has = load > 0
+    numbers = np.cumsum(has, dtype=labels.dtype)
+    numbers -= 1
+    numbers[~has] = -1
+    held = load[has]
+    numbers = numbers.astype(index_dtype(len(held)), copy=False)[labels]
+    numbers[labels < 0] = -1
+    return numbers, held
+
+
+@_compiled
+def _members(number, count):  # type: ignore[no-untyped-def]
+    """Sort vertices by group; return where the groups begin, and the vertices."""
+    starts = np.zeros(count + 1, np.int64)
+    for v in range(number.size):
+        if number[v] >= 0:
+            starts[number[v] + 1] += 1
+    for a in range(count):
+        starts[a + 1] += starts[a]
+    at, members = starts[:count].copy(), np.empty(starts[count], number.dtype)
+    for v in range(number.size):
+        if number[v] >= 0:
+            members[at[number[v]]] = v
+            at[number[v]] += 1
+    return starts, members
+
+
+@_compiled
+def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
+    """Return how many edges the groups before each group have."""
+    edges = np.zeros(starts.size, np.int64)
+    for a in range(starts.size - 1):
+        edges[a + 1] = edges[a]
+        for i in range(starts[a], starts[a + 1]):
+            edges[a + 1] += offsets[members[i] + 1] - offsets[members[i]]
+    return edges
+
+
+@_compiled
+def _sum(rows, number, starts, members, low, high, table, columns, at, sizes):  # type: ignore[no-untyped-def]
+    """Write the rows of some groups; return where they end."""
+    (offsets, ends, weights), (sums, keys), (target, total) = rows, table, columns
+    for a in range(low, high):
+        groups = np.uint64(0)
+        for i in range(starts[a], starts[a + 1]):
+            v = np.uint64(members[i])
+            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+                b = number[np.uint64(ends[k])]
+                weight = weight_at(weights, np.int64(k))
+                if b == a or weight == 0:  # a group with the sum 0 is not in the list
+                    continue
+                before = sums[np.uint64(b)]
+                keys[groups] = b
+                groups += np.uint64(before == 0)
+                sums[np.uint64(b)] = before + weight
+        for j in range(groups):
+            b = keys[j]
+            target[at], total[at] = b, sums[np.uint64(b)]
+            sums[np.uint64(b)] = 0
+            at += 1
+        sizes[a + 1] = groups
+    return at
+
+
+def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1) -> Rows:
+    """Return rows of groups of vertices, with the sums of the weights of the edges between two groups.
 
     Parameters
     ----------
@@ -229,44 +476,99 @@ def sums_between(
         None for 1 each.
     number : ndarray of int32 or int64, shape (masters + mirrors,)
         Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
-    place : ndarray of integers, shape (masters + mirrors,)
-        A number per vertex that no other vertex has, on any member.
+    count : int
+        Number of groups.
 
     Returns
     -------
-    source, target : ndarray of the dtype of `number`
-        Pairs of groups, where the source is at most the target. A pair can occur more than once.
-    sums : ndarray of int64
-        Nonzero sums of weights. Each edge is counted once across all members.
+    Rows
+        For each group, the other groups with an edge from a vertex of `rows`, each once, in any order. The
+        weights are the sums, which are not 0. Edges inside a group are left out.
+    """
+    offsets = rows.offsets
+    starts, members = _members(number[: len(offsets) - 1], count)
+    edges = _edges_before(offsets, starts, members)
+    parts = 1 if len(rows.ends) < SMALL else threads
+    cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
+    bounds = edges[cuts].tolist()
+    # Memory is used only where a part writes, which is much less than the number of edges.
+    columns = np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], np.int64)
+    sizes = np.zeros(count + 1, np.int64)
+
+    def work(part: int) -> slice:
+        table = np.zeros(count, np.int64), np.empty(count + 1, number.dtype)
+        about = number, starts, members, cuts[part], cuts[part + 1]
+        return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
+
+    pieces = share(work, parts, parts)
+    for column in columns:
+        _close_gaps(column, pieces)
+    return Rows(np.cumsum(sizes), *columns, 0)
+
+
+def _close_gaps(column: np.ndarray, pieces: list[slice]) -> None:
+    """Move pieces of an array to its beginning, in place, and free the memory behind them."""
+    count = 0
+    for piece in pieces:
+        size = piece.stop - piece.start
+        if piece.start > count:
+            column[count : count + size] = column[piece]
+        count += size
+    column.resize(count, refcheck=False)
+
+
+@_compiled
+def _between(rows, labels, start, stop):  # type: ignore[no-untyped-def]
+    offsets, ends, weights = rows
+    total = np.int64(0)
+    for v in range(start, stop):
+        own = labels[v]
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+            if labels[np.uint64(ends[k])] != own:
+                total += weight_at(weights, np.int64(k))
+    return total
+
+
+def weight_between(rows: Rows, labels: np.ndarray, *, threads: int = 1) -> int:
+    """Return the sum of the weights of the edges in some rows whose ends have different labels.
+
+    Parameters
+    ----------
+    rows : Rows
+        Weights are int64, or None for 1 each.
+    labels : ndarray of integers, shape (masters + mirrors,)
     """
     count = len(rows.offsets) - 1
-    vertices = np.argsort(number[:count])
-    costs = np.zeros(count + 1, np.int64)
-    np.cumsum(np.diff(rows.offsets)[vertices], out=costs[1:])
-    parts = max(1, threads)
-    cuts = [0, *np.searchsorted(costs, costs[-1] * np.arange(1, parts) // parts).tolist(), count]
-    bounds = costs[cuts].tolist()
-    columns = (
-        np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], number.dtype),
-        np.empty(bounds[-1], np.int64),
-    )  # fmt: skip
-    most = int(min(number.max(initial=-1) + 1, _most_edges(number[vertices], costs)))
-
-    def work(part: int) -> int:
-        table = _table(max(2, 1 << max(2 * most - 1, 0).bit_length()), number.dtype)
-        about = vertices, number, place, cuts[part], cuts[part + 1]
-        return _sum(rows[:3], *about, table, columns, bounds[part])  # type: ignore[no-any-return]
-
-    counts = share(work, parts, parts)
-    taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
-    source, target, sums = (joined([side[part] for part in taken]) for side in columns)
-    return source, target, sums
+    parts = threads if len(rows.ends) >= SMALL else 1
+    cuts = _even(count, parts)
+    return sum(
+        share(lambda part: int(_between(rows[:3], labels, *cuts[part : part + 2])), parts, parts)
+    )
 
 
-def _most_edges(groups: np.ndarray, costs: np.ndarray) -> int:
-    """Return the largest number of edges of a group, given the group and the first edge of each vertex."""
-    starts = costs[:-1][np.append(True, groups[1:] != groups[:-1])[: len(groups)]]
-    return int(np.diff(starts, append=costs[-1]).max(initial=0))
+def _even(count: int, parts: int) -> list[int]:
+    """Return the bounds of parts of equal size."""
+    return [count * part // parts for part in range(parts + 1)]
+
+
+@_compiled
+def _inside(offsets, ends, first, labels, source, target):  # type: ignore[no-untyped-def]
+    count = 0
+    for i in range(offsets.size - 1):
+        v = first + i
+        for k in range(np.uint64(offsets[i]), np.uint64(offsets[i + 1])):
+            u = ends[k]
+            if v < u and labels[np.uint64(u)] == labels[v]:
+                source[count], target[count] = v, u
+                count += 1
+    return count
+
+
+def edges_inside(rows: Rows, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of some rows whose ends have the same label, each with its smaller end first."""
+    source, target = np.empty_like(rows.ends), np.empty_like(rows.ends)
+    count = _inside(rows.offsets, rows.ends, rows.first, labels, source, target)
+    return source[:count], target[:count]
 
 
 def _table(size: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

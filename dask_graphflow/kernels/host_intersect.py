@@ -321,10 +321,12 @@ def lose(
     row : ndarray of integers, shape (e,)
         The row in `rows` of the late end of each leaving edge.
     late, early : ndarray of integers, shape (e,)
-        The ends of these edges. `early` is ascending, and contains rows of `own`.
+        The ends of these edges. `early` contains rows of `own`.
     """
     if not len(row):
         return
+    order = np.argsort(early, kind="stable")
+    row, late, early = row[order], late[order], early[order]
     groups = np.append(np.flatnonzero(np.append(True, early[1:] != early[:-1])), len(early))
     costs = np.zeros(len(groups), np.int64)
     costs[1:] = np.cumsum(np.diff(rows.offsets)[row])[groups[1:] - 1]
@@ -339,6 +341,43 @@ def lose(
         _lose(*given, np.zeros(size, np.int64), ranges, part)
 
     share(work, threads, threads)
+
+
+@_compiled
+def _settle(state, lost, support, limit, fallen):  # type: ignore[no-untyped-def]
+    count = 0
+    for edge in range(state.size):
+        if state[edge] == 1:
+            state[edge] = 2
+        fewer = lost[edge]
+        if fewer:
+            lost[edge] = 0
+            if edge < support.size:
+                support[edge] -= fewer
+                if support[edge] <= limit:
+                    fallen[count] = edge
+                    count += 1
+    return count
+
+
+def settle(state: np.ndarray, lost: np.ndarray, support: np.ndarray, limit: int) -> np.ndarray:
+    """End a step: edges that leave are removed, and the others lose triangles.
+
+    Parameters
+    ----------
+    state, lost : ndarray, shape (e,)
+        See :func:`lose`. Nothing is lost any more afterwards.
+    support : ndarray of integers, shape (o,)
+        Number of triangles of the first edges.
+    limit : int
+
+    Returns
+    -------
+    ndarray of int64
+        Those of the first edges that lost triangles, and are left with at most `limit`.
+    """
+    fallen = np.empty(len(support), np.int64)
+    return fallen[: _settle(state, lost, support, limit, fallen)].copy()
 
 
 @_compiled

@@ -23,7 +23,7 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # ty
     (offsets, ends), waiting_for, removed = rows, room[0], room[1]
     one = np.uint64(1)
     batch = np.empty(BATCH, removed.dtype)
-    waiting, edges = 0, np.int64(0)
+    waiting = 0
     size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
     start, stop = take(ranges, part, size)
     while start < stop:
@@ -33,7 +33,6 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # ty
             while vertex >= 0:
                 row = np.uint64(vertex)
                 k, end = np.uint64(offsets[row]), np.uint64(offsets[row + one])
-                edges += np.int64(end - k)
                 while k < end:
                     near = np.uint64(ends[k])
                     if alone:
@@ -58,7 +57,6 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # ty
     if waiting:
         place = fetch_add(tail, np.intp(0), np.int64(waiting))
         put(removed, place, batch, waiting)
-    return edges
 
 
 def peel(
@@ -69,7 +67,7 @@ def peel(
     room: np.ndarray,
     *,
     threads: int = 1,
-) -> tuple[np.ndarray, int]:
+) -> np.ndarray:
     """Remove vertices, and then the vertices that have too few edges left.
 
     Parameters
@@ -87,13 +85,11 @@ def peel(
 
     Returns
     -------
-    removed : ndarray of the dtype of the ends
+    ndarray of the dtype of the ends
         The other vertices that were removed, in no particular order. This is a view of `room`.
-    edges : int
-        Number of edges that were followed.
     """
     costs = gather_degrees(rows.offsets, frontier)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges, tail = frontier_turns(costs, threads), np.zeros(1, np.int64)
-    edges = run(_peel, ranges, rows[:2], counts, limit, frontier, threads == 1, room, tail)
-    return room[1, : tail[0]], sum(edges)
+    run(_peel, ranges, rows[:2], counts, limit, frontier, threads == 1, room, tail)
+    return room[1, : tail[0]]

@@ -17,6 +17,8 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .fixed_point import CHANGES, SUM
+from .host_scores import RunningTotals, in_threads
 from .host_threads import MINI_CHUNK, even_turns, run, share, take
 
 ONE = 2.0**62
@@ -38,20 +40,26 @@ def _sum_row(ends, weights, contribution, start, stop):  # type: ignore[no-untyp
 
 @_compiled
 def _sum(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+    every = np.int64(0)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
             low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
-            sums[row] = _sum_row(ends, weights, contribution, low, high)
+            total = _sum_row(ends, weights, contribution, low, high)
+            sums[row] = total
+            every += total
         start, stop = take(ranges, part, MINI_CHUNK)
+    return every
 
 
 @_compiled
-def _apply(sums, rank, share_out, contribution, restart, damping, start, stop):  # type: ignore[no-untyped-def]
+def _apply(sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop):  # type: ignore[no-untyped-def]
     change, dangling = np.int64(0), np.int64(0)
     everywhere = restart.size == 1
     for v in range(start, stop):
-        base = restart[0] if everywhere else restart[v]
+        base = (restart[0] if everywhere else restart[v]) * parts[0]
+        if onward is not None:
+            base += onward[v] * parts[1]
         old = rank[v]
         rank[v] = base + damping * (sums[v] / ONE)
         change += np.int64(abs(rank[v] - old) * CHANGE)
@@ -115,10 +123,20 @@ def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals,
                 dangling[j] += np.int64(now[j] * CHANGE)
 
 
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support: on the host, all types of weights."""
+    return rows
+
+
 def sum_contributions(
-    rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1
+    rows: Rows,
+    contribution: np.ndarray,
+    sums: np.ndarray,
+    totals: RunningTotals,
+    *,
+    threads: int = 1,
 ) -> None:
-    """Sum the contributions of the neighbors of each vertex.
+    """Begin an iteration: sum the contributions of the neighbors of each vertex.
 
     Parameters
     ----------
@@ -127,12 +145,16 @@ def sum_contributions(
     contribution : ndarray of float32 or float64, shape (V,)
         The contribution of each vertex, times :data:`ONE`.
     sums : ndarray of int64, shape (n,)
-        Set to the sums of the vertices from ``rows.first`` on.
+        Set to the sums of the vertices from ``rows.first`` on. On a device, they must be 0 before.
+    totals : RunningTotals
+        Set to the sum of all sums, and the other totals to 0.
     threads : int
         Threads to use. Each gets a range with about the same number of edges.
     """
+    totals.turn()
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    run(_sum, ranges, *rows[:3], contribution, sums)
+    every = run(_sum, ranges, *rows[:3], contribution, sums)
+    totals.now[SUM] = np.sum(every, dtype=np.int64)  # not used if it is 2**63 or more
 
 
 @_compiled
@@ -168,17 +190,61 @@ def row_totals(rows: Rows) -> np.ndarray:
     return totals
 
 
+@_compiled
+def _shares(total, least, share_out, start, stop):  # type: ignore[no-untyped-def]
+    unfit, sinks = 0, 0
+    for v in range(start, stop):
+        if total[v] == 0:
+            share_out[v] = 0
+            sinks += 1
+            continue
+        share_out[v] = ONE / total[v]
+        if not (np.float64(share_out[v]) >= least and math.isfinite(share_out[v])):
+            share_out[v] = math.nan
+            unfit += 1
+    return unfit, sinks
+
+
+def shares(
+    total: np.ndarray, least: float, share_out: np.ndarray, *, threads: int = 1
+) -> tuple[int, int]:
+    """Divide :data:`ONE` by the total that leaves each vertex.
+
+    Parameters
+    ----------
+    total : ndarray of int64 or float64, shape (n,)
+        The number of outgoing edges, or the sum of their weights.
+    least : float
+        The smallest share that fits; a smaller one, and one that is not finite, is set to NaN.
+    share_out : ndarray of float32 or float64, shape (n,)
+        Set to the shares; 0 if the total is 0.
+
+    Returns
+    -------
+    unfit, sinks : int
+        Number of shares that do not fit, and of totals that are 0.
+    """
+    parts = in_threads(
+        lambda start, stop: _shares(total, least, share_out, start, stop), len(total), threads
+    )
+    unfit, sinks = (sum(part) for part in zip(*parts, strict=True))
+    return unfit, sinks
+
+
 def apply_sums(
     sums: np.ndarray,
     rank: np.ndarray,
     share_out: np.ndarray,
     contribution: np.ndarray,
     restart: np.ndarray,
+    onward: np.ndarray | None,
     damping: float,
+    dangling: float | None,
+    totals: RunningTotals,
     *,
     threads: int = 1,
-) -> tuple[int, int]:
-    """Compute ranks from sums, and contributions from ranks.
+) -> None:
+    """Compute ranks from sums, and contributions from ranks; on a device, set the sums to 0.
 
     Parameters
     ----------
@@ -192,26 +258,32 @@ def apply_sums(
     contribution : ndarray of the ranks' dtype, shape (n,)
         Set to ``rank * share_out``.
     restart : ndarray of float64, shape (1,) or (n,)
-        The part of each rank that does not come along edges.
+        The probability that a restart leads to each vertex.
+    onward : ndarray of float64, shape (n,), or None
+        The probability that a step from a vertex without outgoing edges leads to each vertex; by default
+        the same as for restarts.
     damping : float
         The fraction of rank that follows edges.
-
-    Returns
-    -------
-    change, dangling : int
-        The sum of the absolute changes of ranks, and the sum of the ranks of vertices without outgoing
-        edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order of vertices.
+    dangling : float or None
+        The sum of the ranks of vertices without outgoing edges; None for the one in ``totals.before``.
+    totals : RunningTotals
+        Set to the sum of the absolute changes of ranks, and the sum of the ranks of vertices without
+        outgoing edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order of
+        vertices.
     """
-    cuts = [len(rank) * i // threads for i in range(threads + 1)]
-    done = share(
-        lambda i: _apply(
-            sums, rank, share_out, contribution, restart, damping, cuts[i], cuts[i + 1]
+    if dangling is None:
+        dangling = int(totals.before[CHANGES][1]) / CHANGE
+    parts = 1 - damping, damping * dangling
+    if onward is None:
+        parts = parts[0] + parts[1], 0.0
+    done = in_threads(
+        lambda start, stop: _apply(
+            sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop
         ),
-        threads,
+        len(rank),
         threads,
     )
-    change, dangling = (sum(part) for part in zip(*done, strict=True))
-    return change, dangling
+    totals.now[CHANGES] = [sum(part) for part in zip(*done, strict=True)]
 
 
 def sum_batch(rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
@@ -226,7 +298,7 @@ def sum_batch(rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads
     contribution : ndarray of float64, shape (V, b)
         The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
     sums : ndarray of int64, shape (n, b)
-        Set to the sums.
+        Set to the sums. On a device, they must be 0 before.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_sum_batch, ranges, *rows[:3], contribution, sums)
@@ -245,6 +317,8 @@ def apply_batch(
 ) -> np.ndarray:
     """Compute the ranks of several columns from sums, and contributions from ranks.
 
+    On a device, the sums are set to 0.
+
     See :func:`apply_sums`.
 
     Parameters
@@ -256,7 +330,7 @@ def apply_batch(
     contribution : ndarray of float64, shape (n, b)
         Set to ``rank * share_out``.
     at : ndarray of int64, shape (b,)
-        In host memory. The only vertex of each column whose rank gets more than its sum, or -1.
+        The only vertex of each column whose rank gets more than its sum, or -1.
     base : ndarray of float64, shape (b,)
         In host memory. The rank that is added for this vertex.
     damping : float

@@ -19,8 +19,8 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Reached, Rows
-from .host_advance import BATCH, count_words, gather_degrees, sum_words
-from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
+from .host_advance import BATCH, gather_degrees
+from .host_atomics import fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
 # Maximum edges that leave a small frontier: 10 us of work, less than it takes to distribute it to threads.
@@ -35,7 +35,6 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     size = np.uint64(offsets.size - 1)
     at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
-    count = np.int64(0)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         base = np.uint64(first + start)
@@ -64,9 +63,7 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
                 k += one
         following[word] |= hits
         seen[word] |= hits
-        count += np.int64(count_ones(hits))
         start, stop = take(ranges, part, MINI_CHUNK)
-    return count
 
 
 @_compiled
@@ -155,7 +152,7 @@ def bfs_pull(
     depth: int,
     *,
     threads: int = 1,
-) -> int:
+) -> None:
     """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
 
     Parameters
@@ -168,15 +165,9 @@ def bfs_pull(
         Updated in place. The level of new vertices is `depth`.
     depth : int
         The next level.
-
-    Returns
-    -------
-    int
-        Number of new vertices.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-
-    return sum(run(_pull, ranges, rows, frontier, following, reached, depth))
+    run(_pull, ranges, rows, frontier, following, reached, depth)
 
 
 def bfs_push(
@@ -221,7 +212,7 @@ def bfs_near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, int | None, np.ndarray, np.ndarray]:
     """Push level after level, in one thread, while at most :data:`SMALL_FRONTIER` edges leave the frontier.
 
     In a graph with many small levels, a level can take less time than the call of a kernel. The first level
@@ -244,6 +235,8 @@ def bfs_near(
     -------
     frontier : ndarray
         The next frontier; empty if the search is complete.
+    leaving : int or None
+        Number of edges that leave it, if the kernel counted them.
     sizes, edges : ndarray of int64, shape (n,)
         Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
     """
@@ -252,7 +245,7 @@ def bfs_near(
     buffers[0][: len(frontier)] = frontier
     sizes, edges = np.empty((2, min(levels, SPAN)), np.int64)
     done, count = _near(rows, buffers, len(frontier), reached, depth, dense, sizes, edges)
-    return buffers[done % 2][:count], sizes[:done], edges[:done]
+    return buffers[done % 2][:count], None, sizes[:done], edges[:done]
 
 
 def mark_seen(seen: np.ndarray, vertices: np.ndarray) -> None:
@@ -302,17 +295,20 @@ def reach(
     if not len(frontier):
         fresh = frontier
     elif edges <= SMALL_FRONTIER:
-        fresh, _, _ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
+        fresh, *_ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
     else:
         fresh = bfs_push(rows, frontier, reached, depth, threads=threads)
         mark_seen(reached.seen, fresh)
     if names is None:
-        predecessor[fresh] += low
+        if low:
+            predecessor[fresh] += low
     else:
         predecessor[fresh] = names[predecessor[fresh]]
-    mine = fresh < len(degrees)
-    own = fresh[mine]
-    return own, int(degrees[own].sum()), np.sort(fresh[~mine])
+    own, mirrors = fresh, fresh[:0]
+    if len(reached.level) > len(degrees):
+        mine = fresh < len(degrees)
+        own, mirrors = fresh[mine], np.sort(fresh[~mine])
+    return own, int(degrees[own].sum()), mirrors
 
 
 def take_offers(
@@ -349,8 +345,3 @@ def take_offers(
     vertices = vertices[now]
     predecessor[vertices] = np.minimum(predecessor[vertices], offers[now])
     return fresh, int(degrees[fresh].sum())
-
-
-def tally(words: np.ndarray, rows: Rows, degrees: np.ndarray) -> tuple[int, int]:
-    """Return the number of vertices in a bitmap, and of the edges in their rows."""
-    return count_words(words), int(sum_words(words, degrees))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,9 @@ from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 
 NULL = np.uint64(0)  # a null pointer
 
+READ = 1 << 12  # most bytes that :func:`read` returns
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle
+RESIDENT = 8  # blocks per multiprocessor that fit at once
 _FILES = {name: file for file, names in KERNELS.items() for name in names}
 
 
@@ -48,6 +51,12 @@ def launch(name: str, items: int, *arguments: Any) -> None:
     launch_blocks(name, blocks_for(items), THREADS, 0, *arguments)
 
 
+def launch_resident(name: str, items: int, *arguments: Any) -> None:
+    """Run a kernel in no more blocks than fit at once, because each adds to the same totals at its end."""
+    blocks = min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount"))
+    launch_blocks(name, max(1, blocks), THREADS, 0, *arguments)
+
+
 def blocks_for(items: int) -> int:
     """Return the number of blocks of THREADS threads to launch for `items` items."""
     return max(1, min(-(-items // THREADS), BLOCKS * attribute("MultiProcessorCount")))
@@ -60,10 +69,42 @@ def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments:
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
-def launch_gang(name: str, *arguments: Any) -> None:
-    """Run a kernel whose blocks wait for each other: one block per multiprocessor, all at the same time."""
-    device = cupy.cuda.runtime.getDevice()
-    blocks = attribute("MultiProcessorCount")
+def launch_gang(kernel: Any, *arguments: Any, blocks: int | None = None) -> None:
+    """Run a kernel whose blocks wait for each other, and therefore all run at the same time.
+
+    The kernel is given by its name, or as a function of CuPy. By default, there is one block per
+    multiprocessor; :func:`gang_blocks` says how many fit.
+    """
+    if isinstance(kernel, str):
+        kernel = _kernel(kernel, cupy.cuda.runtime.getDevice())
+    blocks = attribute("MultiProcessorCount") if blocks is None else blocks
     # A cooperative launch fails if the blocks do not all fit at once, instead of waiting forever.
-    run = _kernel(name, device).kernel
-    run((blocks,), (GANG,), arguments, enable_cooperative_groups=True)
+    kernel.kernel((blocks,), (GANG,), arguments, enable_cooperative_groups=True)
+
+
+def gang_blocks(name: str) -> int:
+    """Return the largest number of blocks of a kernel that can run at the same time on this device."""
+    return _gang_blocks(name, cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _gang_blocks(name: str, device: int) -> int:
+    function = _kernel(name, device).kernel.ptr
+    each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, GANG, 0)
+    return int(each) * _attribute("MultiProcessorCount", device)
+
+
+_threads = threading.local()  # pinned memory of each thread, into which the device copies numbers
+
+
+def read(array: Any) -> np.ndarray:
+    """Wait for a few numbers that kernels compute, and return a copy of them in host memory.
+
+    A copy to pinned memory takes one transfer; one to other memory takes two.
+    """
+    if not hasattr(_threads, "pinned"):
+        _threads.pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(READ), "uint8", READ)
+    here = _threads.pinned[: array.nbytes].view(array.dtype).reshape(array.shape)
+    array.get(out=here)
+    numbers: np.ndarray = here.copy()
+    return numbers

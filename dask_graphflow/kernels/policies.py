@@ -55,3 +55,8 @@ def expression(program: DeviceProgram, balance: str, *, pulls: bool) -> str:
     culls = balance in CULLING and not pulls
     flags = ", ".join(str(flag).lower() for flag in (pulls, culls))
     return f"{KERNELS[balance]}<{program.name}, {flags}>"
+
+
+def other_expression(kernel: str, program: DeviceProgram) -> str:
+    """Return the CUDA C++ name of a kernel for an edge program that is the same for all policies."""
+    return f"{kernel}<{program.name}>"

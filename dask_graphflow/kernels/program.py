@@ -20,11 +20,15 @@ class HostFunctions(NamedTuple):
         ``cond(columns, dst)`` returns whether `dst` accepts messages.
     combine : callable
         ``combine(old, new)`` returns the target's new value, from its old value and a message.
+    after : callable
+        ``after(columns, dst, step)`` is called once for each vertex that changed, and returns whether it is
+        in the next frontier; see :class:`.After`.
     """
 
     signal: Callable[..., Any]
     cond: Callable[..., Any]
     combine: Callable[..., Any]
+    after: Callable[..., Any]
 
 
 class HostProgram(NamedTuple):

@@ -21,6 +21,7 @@ _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64":
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
 _FLOATS = ("float32", "float64")
+_SUMS = ("int64", "float64")
 _RULES = ("COUNT", "SUM", "SCORE")  # as in cuda/groups.cu
 
 
@@ -84,6 +85,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("write_words", 1),
         *_instances("gather_degrees", 1),
         *_instances("uniquify", 1),
+        "tally",
+        *_instances("sum_degrees", 1),
     ),
     "search.cu": (
         *_instances("bfs_pull", 1),
@@ -94,16 +97,21 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("bfs_run_weightless", _IDS, _FLOATS),
         *_instances("part_found", 1),
         *_instances("take_offers", 1),
-        "tally",
     ),
     "pull.cu": (
         *_each("sum_contributions", _IDS, _FLOATS),
         *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
         *_each("row_totals", _FLOATS),
+        *_each("shares", _SUMS, _FLOATS),
         *_each("apply_sums", _FLOATS),
         *_instances("sum_batch", 1),
         *_each("sum_weighted_batch", _IDS, _FLOATS),
         "apply_batch",
+    ),
+    "scores.cu": (
+        "total",
+        *(instance("combine", dtype) for dtype in _SUMS),
+        *_each("scale", _SUMS, _FLOATS),
     ),
     "buckets.cu": (
         *_each("light_first", _IDS, _FLOATS),
@@ -114,6 +122,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
+    "searches.cu": _each("search", _IDS, ("true", "false")),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
     "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
@@ -121,10 +130,20 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("some_groups", _IDS, _RULES),
         *_each("many_groups", _IDS, _RULES),
     ),
+    "sweep.cu": _each("sweep", _IDS, ("true", "false")),
+    "between.cu": (
+        *_instances("number_groups", 1),
+        *_instances("list_members", 1),
+        *_instances("sum_between", 1),
+        *_instances("copy_rows", 1),
+        *_instances("weight_between", 1),
+        *_instances("edges_inside", 1),
+    ),
     "intersect.cu": (
         *_instances("triangles", 1),
         *_instances("credit", 1),
         *_instances("lose", 2),
+        *_instances("settle", 1),
         *_instances("common", 1),
     ),
     "sample.cu": (

@@ -15,15 +15,18 @@ directly on the algorithm's columns.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.programs.edge_op import EdgeOp, without_values
+from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
+from dask_graphflow.programs.typed import After
 
+from .direction import Direction
 from .local_advance import LocalAdvance, bound
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
@@ -55,6 +58,13 @@ class Advance:
     synchronous : bool
         Whether messages read the values from before each step. Otherwise a program that reads the column
         that it writes can see a message in the same step. A sum always reads the values from before.
+    after : After, optional
+        What is done with each vertex that a step changes, and whether the step returns it.
+
+    Attributes
+    ----------
+    supersteps : int
+        Number of steps so far; the algorithm can set it. `after` takes the number that includes the step.
 
     Raises
     ------
@@ -71,6 +81,7 @@ class Advance:
         balance: str = "auto",
         own_changes: bool = False,
         synchronous: bool = False,
+        after: After | None = None,
     ) -> None:
         columns, self._before = dict(columns), None
         reads_itself = op.target in (*op.reads_src, *op.reads_dst) and isinstance(op.signal, str)
@@ -82,8 +93,12 @@ class Advance:
         bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
         self._own_changes = own_changes and self._before is None
+        self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
+        if after is not None:
+            self._op = op = with_after(self._op, after)
+        self.supersteps = 0
         self._params = dict(op.params)
         self._columns = {name: columns[name] for name in op.columns}
         self._sides: dict[str, _Side] = {}
@@ -106,10 +121,8 @@ class Advance:
             if side.mirrors is None:
                 return self._alone(side, frontier, "push", row)
             column, owned = side.columns[op.target], g.owned
-            moved, edges = self._moved(side, frontier.own, "push")
-            cut = int((moved < owned).sum())
-            masters, mirrors = moved[:cut], moved[cut:]
-            following = VertexSet(owned, vertices=masters)
+            masters, mirrors, leaving, edges = self._moved(side, frontier.own, "push")
+            following = VertexSet(owned, vertices=masters, edges=leaving)
             # If no member changed a mirror, these totals are final.
             sums = len(masters), following.edges(g.degrees), len(mirrors), edges
             side.mirrors.reduce(column, mirrors - owned, sums)
@@ -127,6 +140,46 @@ class Advance:
                 totals = self._totals(following, edges)
             return self._ended("push", side, following, totals, row)
 
+    def push_on(
+        self, frontier: Frontier, rule: Direction, most: int | None = None
+    ) -> tuple[Frontier, int]:
+        """Push from a frontier, and perhaps from the vertices that change, and so on.
+
+        A single member takes several small supersteps in one call.
+
+        Parameters
+        ----------
+        frontier : Frontier
+        rule : Direction
+            The rule that chose "push" for the frontier. The call ends before a superstep that it pulls.
+        most : int, optional
+            Maximum number of supersteps.
+
+        Returns
+        -------
+        following : Frontier
+            The vertices that the last superstep changed.
+        steps : int
+            Number of supersteps.
+        """
+        g, own = self._g, frontier.own
+        if g.alone and own is not None and self._balance == "auto":
+            side = self._side("push", "out", self._op.reads_dst)
+            if side.advance.is_small(frontier.leaving):
+                began, most = time.perf_counter(), g.size + 1 if most is None else most
+                limits = self.supersteps, most, rule.limits(frontier), self._before
+                vertices, leaving, done = side.advance.run(
+                    self._params, own.vertices, frontier.leaving, *limits
+                )
+                if len(done):
+                    self.supersteps += len(done)
+                    sizes, edges = done.T
+                    rule.pushed(sizes, edges)
+                    g.fused("push", sizes, edges, time.perf_counter() - began)
+                    own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
+                    return Frontier(own, len(vertices), leaving), len(done)
+        return self.push(frontier), 1
+
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
         g, op = self._g, self._op
@@ -139,28 +192,54 @@ class Advance:
                 there = side.broadcast(None, active.vertices)
                 vertices = np.concatenate([active.vertices, *there])
                 active = VertexSet(side.local.size, vertices=vertices)
-            moved, edges = self._moved(side, active, "pull")
-            following = VertexSet(g.owned, vertices=moved)
+            moved, _, leaving, edges = self._moved(side, active, "pull")
+            following = VertexSet(g.owned, vertices=moved, edges=leaving)
             return self._ended("pull", side, following, self._totals(following, edges), row)
 
     def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
-        moved, edges = self._advance(side, frontier.own, way)
+        changed, moved = self._advance(side, frontier.own, way)
         if row:
-            row["edges"] = edges
-        return Frontier(moved, len(moved), moved.edges(self._g.degrees))
+            row["edges"] = moved.edges
+        final = self._finished(side, changed)
+        # On the host, this also counts the vertices of a bitmap.
+        leaving = final.edges(self._g.degrees)
+        return Frontier(final, len(final), leaving)
 
-    def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, int]:
-        """Advance along this member's rows; return the changed vertices and the number of edges read."""
-        return side.advance.step(self._params, active, way, self._balance, self._g.threads)
+    def _finished(self, side: _Side, changed: VertexSet) -> VertexSet:
+        """Do what the program does after a step with owned vertices; return the next frontier."""
+        self.supersteps += 1
+        if self._op.after is None:
+            return changed
+        local = side.advance
+        if side.mirrors is not None:
+            local = LocalAdvance(self._op, self._columns, side.rows)
+        return local.after(self._params, changed, self.supersteps, self._g.degrees)
 
-    def _moved(self, side: _Side, active: VertexSet | None, way: str) -> tuple[Any, int]:
-        """Advance as :meth:`_advance` does, but return the changed vertices as an ascending list."""
+    def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, Any]:
+        """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
+        g = self._g
+        return side.advance.step(self._params, active, way, self._balance, g.threads, g.degrees)
+
+    def _moved(
+        self, side: _Side, active: VertexSet | None, way: str
+    ) -> tuple[Any, Any, tuple[Any, int] | None, int]:
+        """Advance along this member's rows.
+
+        Returns the masters and the mirrors that changed, both ascending, the masters' degrees and their sum
+        if it is known, and the number of edges that were read.
+        """
         if active is not None and not len(active):
-            return side.rows.ends[:0], 0
-        moved, edges = self._advance(side, active, way)
-        if moved.sparse and len(moved) * SHORT_LIST < moved.size:
-            return np.sort(moved.vertices), edges
-        return VertexSet(moved.size, words=moved.words).vertices, edges
+            return side.rows.ends[:0], side.rows.ends[:0], None, 0
+        changed, moved = self._advance(side, active, way)
+        if changed.sparse and len(changed) * SHORT_LIST < changed.size:
+            vertices = np.sort(changed.vertices)
+        else:
+            vertices = VertexSet(changed.size, words=changed.words, count=len(changed)).vertices
+        owned = moved.owned
+        if owned is None:
+            owned = int(np.searchsorted(vertices, self._g.owned))
+        leaving = None if moved.leaving is None else (self._g.degrees, moved.leaving)
+        return vertices[:owned], vertices[owned:], leaving, moved.edges
 
     def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
         return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums
@@ -181,7 +260,10 @@ class Advance:
         self._last = way, at
         if row:
             row["edges"] = totals[3]
-        return Frontier(following, *totals[:2])
+        final = self._finished(side, following)
+        if final is not following:
+            totals = self._totals(final, 0)
+        return Frontier(final, *totals[:2])
 
     def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
         """Return the rows and columns of a direction, after updating its wide columns."""
@@ -201,6 +283,30 @@ class Advance:
                 elif name == self._op.target:
                     side.refresh(name, mine, look=last != way)
         return side
+
+
+class EachVertex:
+    """Something that is done with vertices, on columns of a graph. All members create theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : mapping of str to array, shape (V_p,)
+    after : After
+    """
+
+    def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
+        # An edge program that is never sent along edges.
+        name = after.changes[0]
+        op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
+        self._g, self._local = g, LocalAdvance(op, columns, g.local("out").rows)
+
+    def __call__(self, frontier: Frontier) -> Frontier:
+        """Do it with the vertices of a frontier, and return those that are kept."""
+        assert frontier.own is not None
+        kept = self._local.after({}, frontier.own, 1, self._g.degrees)
+        sums = len(kept), kept.edges(self._g.degrees)
+        return Frontier(kept, *self._g.all_reduce(sums).sums)
 
 
 class _Side:

@@ -59,5 +59,9 @@ def fixpoint(
         way = direction.choose(frontier)
         if frontier.own is None and rule in RULES:
             way = "pull"
-        frontier = steps.push(frontier) if way == "push" else steps.pull(frontier)
-        done += 1
+        if way == "push":
+            most = None if max_iter is None else max_iter - done
+            frontier, count = steps.push_on(frontier, direction, most)
+        else:
+            frontier, count = steps.pull(frontier), 1
+        done += count

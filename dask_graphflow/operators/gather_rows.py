@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Rows
-
-CHUNK = 1 << 24  # about the number of edges whose rows are listed at a time
 
 
 def offsets_of(lengths: Any) -> Any:
@@ -58,13 +55,3 @@ def pieces_of(rows: Rows, count: int) -> list[tuple[int, int]]:
     edges = [len(rows.ends) * i // count for i in range(1, count)]
     cuts = np.searchsorted(rows.offsets, np.array(edges, "int64", like=rows.offsets)).tolist()
     return list(itertools.pairwise([0, *cuts, len(rows.offsets) - 1])) if count else []
-
-
-def edges_of(rows: Rows, threads: int) -> Iterator[tuple[Any, Any]]:
-    """Yield the indices of the rows and the ends of all edges, for some rows at a time."""
-    owners = kernels_of("rows", rows.ends).owners
-    for first, last in pieces_of(rows, -(-len(rows.ends) // CHUNK)):
-        offsets = rows.offsets[first : last + 1]
-        low, high = int(offsets[0]), int(offsets[-1])
-        piece = Rows(offsets - low, rows.ends[low:high], None, first)
-        yield owners(piece, piece.ends.dtype, threads=threads), piece.ends

@@ -14,7 +14,6 @@ same order.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .view import GraphView
 from .wide_column import update_mirrors
@@ -47,10 +47,16 @@ class HubRows:
         Number of vertices of all members that exist, and of edges.
     layout : Layout
         The rows and columns of this member.
+    rows : Rows
+        Those of the layout, with weights as the kernels read them.
+    totals : RunningTotals
+        The totals of an iteration, which :meth:`add_up` begins.
     """
 
     def __init__(self, g: GraphView) -> None:
         self._g, self.layout = g, _layout(g)
+        self.rows = kernels_of("pull", self.layout.names).readable(self.layout.rows)
+        self.totals = kernels_of("scores", self.layout.names).RunningTotals()
         self._mirrors = None if g.alone else self.layout.mirrors(g.exchange)
         own = len(self.layout.names), len(self.layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
@@ -65,31 +71,33 @@ class HubRows:
         values[self.layout.names] = column
         return values
 
-    def send(self, wide: Any, sums: Sequence[int] = ()) -> tuple[int, ...]:
+    def send(self, wide: Any) -> None:
         """Send the entries of a wide column to the members that read them. All members call it.
+
+        The same messages add up the changes among the totals, over all members.
 
         Parameters
         ----------
         wide : array, shape (size of the layout,)
             Begins with the values in the order of :meth:`take`. The other entries are set.
-        sums : sequence of int
-            Numbers to add up over all members, sent in the same messages.
         """
         if self._mirrors is None:
-            return tuple(sums)
-        return update_mirrors(self._mirrors, wide, sums=sums).sums
+            return
+        totals = self.totals.read()
+        totals[CHANGES] = update_mirrors(self._mirrors, wide, sums=totals[CHANGES].tolist()).sums
+        self.totals.write(totals)
 
     def add_up(self, wide: Any, sums: Any) -> None:
-        """Set the sums of all rows: weight times value of each entry, converted to a whole number.
+        """Begin an iteration: set the sums of all rows, of weight times value as a whole number.
 
         Parameters
         ----------
         wide : array of float32 or float64, shape (size of the layout,)
         sums : array of int64, shape (n,)
-            In the order of :meth:`take`.
+            In the order of :meth:`take`. On a device, they must be 0 before.
         """
         kernels = kernels_of("pull", wide)
-        kernels.sum_contributions(self.layout.rows, wide, sums, threads=self._g.threads)
+        kernels.sum_contributions(self.rows, wide, sums, self.totals, threads=self._g.threads)
 
 
 class Layout(NamedTuple):

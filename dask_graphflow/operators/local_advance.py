@@ -49,7 +49,8 @@ def advance(
         Number of edges that were read.
     """
     local = LocalAdvance(op, columns, rows)
-    return local.step(op.params, frontier, direction, balance, threads)
+    changed, moved = local.step(op.params, frontier, direction, balance, threads)
+    return changed, moved.edges
 
 
 class LocalAdvance:
@@ -63,6 +64,7 @@ class LocalAdvance:
         self._columns = tuple(columns[name] for name in op.columns)
         self._size, self._rows = len(columns[op.target]), rows
         self._kernels = kernels_of("advance", rows.ends)
+        self._run: Any = None
 
     def step(
         self,
@@ -71,18 +73,59 @@ class LocalAdvance:
         direction: str,
         balance: str,
         threads: int,
-    ) -> tuple[VertexSet, int]:
-        """Send the messages with these values of the program's parameters."""
+        degrees: Any = None,
+    ) -> tuple[VertexSet, Any]:
+        """Send the messages with these values of the program's parameters.
+
+        On a device, the kernel adds up the `degrees` of the vertices that change, and the set that is
+        returned knows the sum. They are the numbers of edges that leave owned vertices. The second item is
+        what the kernel returned.
+        """
         arrays = (*self._columns, *params.values())
-        changed = self._kernels.new_words(self._size)
-        options: dict[str, Any] = {"changed": changed, "threads": threads, "balance": balance}
+        options: dict[str, Any] = {"threads": threads, "balance": balance, "degrees": degrees}
         if direction == "pull":
             words = None if frontier is None else frontier.words
             moved = self._kernels.pull(self._program, self._rows, arrays, words, **options)
-            return VertexSet(self._size, words=changed), moved.edges
-        vertices = None if frontier is None else frontier.vertices
-        moved = self._kernels.push(self._program, self._rows, arrays, vertices, **options)
-        return VertexSet(self._size, vertices=moved.changed, words=changed), moved.edges
+            which: dict[str, Any] = {"words": moved.changed, "count": moved.count}
+        else:
+            vertices = None if frontier is None else frontier.vertices
+            if frontier is not None:
+                options["leaving"] = frontier.known_edges(degrees)
+            moved = self._kernels.push(self._program, self._rows, arrays, vertices, **options)
+            which = {"vertices": moved.changed, "words": moved.words}
+        edges = None if degrees is None or moved.leaving is None else (degrees, moved.leaving)
+        return VertexSet(self._size, **which, edges=edges), moved
+
+    def is_small(self, edges: int) -> bool:
+        """Return whether so few edges leave a frontier that :meth:`run` takes several supersteps."""
+        return bool(edges <= self._kernels.SMALL_FRONTIER)
+
+    def run(
+        self,
+        params: Mapping[str, Any],
+        frontier: Any,
+        leaving: int,
+        first: int,
+        most: int,
+        dense: tuple[int, int, bool],
+        before: Any,
+    ) -> tuple[Any, int, Any]:
+        """Push several small supersteps in one call; see :class:`.host_advance.Run`."""
+        if self._run is None:
+            self._run = self._kernels.Run(self._program, self._rows, self._columns, before)
+        done: tuple[Any, int, Any] = self._run.push(
+            tuple(params.values()), frontier, leaving, first, most, dense
+        )
+        return done
+
+    def after(
+        self, params: Mapping[str, Any], changed: VertexSet, step: int, degrees: Any
+    ) -> VertexSet:
+        """Do what the program does with owned vertices that changed; return the next frontier."""
+        arrays, dtype = (*self._columns, *params.values()), self._rows.ends.dtype
+        vertices = changed.vertices.astype(dtype, copy=False)
+        kept, leaving = self._kernels.after(self._program, arrays, vertices, step, degrees)
+        return VertexSet(len(degrees), vertices=kept, edges=(degrees, leaving))
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ from dask_graphflow.kernels import kernels_of
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
+from .vertex_set import VertexSet
 from .view import Frontier, GraphView
 
 REMOVE = EdgeOp("remove", target="count", signal="-1", slot="add")
@@ -93,9 +94,11 @@ class Peel:
             return vertices
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             kernels = kernels_of("peel", self._rows.ends)
-            more, edges = kernels.peel(
+            more = kernels.peel(
                 self._rows, self._counts, limit, vertices, self._room, threads=g.threads
             )
+            removed = np.concatenate([vertices, more])
             if row:
-                row["frontier"], row["edges"] = len(vertices) + len(more), edges
-            return np.concatenate([vertices, more])
+                edges = VertexSet(g.owned, vertices=removed).edges(g.degrees)
+                row["frontier"], row["edges"] = len(removed), edges
+            return removed

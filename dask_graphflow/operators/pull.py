@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .hub_rows import HubRows
 
@@ -35,9 +36,9 @@ class Pull(HubRows):
 
         Returns
         -------
-        share : array, shape (V_p,)
-            2**62 divided by the sum of the weights of the edges that leave each owned vertex, or by their
-            number if the graph has no weights; 0 for sinks.
+        share : array, shape (n,)
+            In the order of :meth:`take`: 2**62 divided by the sum of the weights of the edges that leave
+            each vertex, or by their number if the graph has no weights; 0 for sinks.
         sinks : int
             Number of vertices without outgoing edges, or only with edges of weight 0, over all members.
 
@@ -46,15 +47,14 @@ class Pull(HubRows):
         WeightError
             A weight is negative, infinite or NaN, or `precision` cannot hold a share.
         """
-        total = self._leaving_weights()
-        with np.errstate(all="ignore"):
-            share = np.where(total > 0, ONE / total, 0).astype(precision)
-            fits = (share >= np.finfo(precision).tiny * NORMAL) & np.isfinite(share)
-        wrong = total[~(fits | (total == 0))][:1]
-        sinks = int(np.count_nonzero((share == 0) & self.layout.has))
-        unfit, sinks = self._g.all_reduce((len(wrong), sinks)).sums
+        total = self.take(self._leaving_weights())
+        share = np.empty_like(total, precision)
+        least, threads = float(np.finfo(precision).tiny) * NORMAL, self._g.threads
+        counts = kernels_of("pull", total).shares(total, least, share, threads=threads)
+        unfit, sinks = self._g.all_reduce(counts).sums
         if unfit:
-            largest = self._g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
+            wrong = total[np.isnan(share)]
+            largest = self._g.all_reduce(most=float(wrong.max()) if len(wrong) else -math.inf).most
             raise WeightError(
                 f"the weights of the edges that leave a vertex add up to {largest:g}, and {precision} "
                 f"cannot divide by this sum; scale the weights to have sums between {_limits(precision)}"
@@ -65,44 +65,63 @@ class Pull(HubRows):
         """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
-            return self.layout.leaving.astype("float64")
+            return self.layout.leaving
         return self._g.weighted_degrees
 
-    def begin(self, rank: Any, share: Any) -> None:
+    def begin(self, rank: Any, share: Any, dangling: float) -> None:
         """Set the first contributions of the vertices: their rank times their share for each edge.
 
         Parameters
         ----------
-        rank, share : array of float32 or float64, shape (n,)
-            In the order of :meth:`take`. `share` is 2**62 divided by the total that leaves a vertex, and 0
-            for sinks.
+        rank : array of float32 or float64, shape (n,)
+            In the order of :meth:`take`. Each :meth:`update` changes it.
+        share : array of the ranks' dtype, shape (n,)
+            The result of :meth:`shares`.
+        dangling : float
+            The sum of the ranks of sinks over all members.
         """
-        self._share = share
+        self._rank, self._share = rank, share
+        self._dangling: float | None = dangling
         self._kernels = kernels_of("pull", rank)
         self._contributions = np.zeros_like(rank, shape=self.layout.size)
         self._own = self._contributions[: len(rank)]
         self._sums = np.zeros_like(rank, np.int64)
-        self._totals: tuple[int, int] = 0, 0  # as whole multiples of 1 / CHANGE
         np.multiply(rank, share, out=self._own)
 
-    def publish(self) -> tuple[float, float]:
-        """Send the contributions to the members that read them; return two totals over all members.
+    def publish(self) -> None:
+        """Send the contributions to the members that read them, and add up the totals of all members."""
+        self.send(self._contributions)
 
-        Returns
-        -------
-        change, dangling : float
-            The sum of the absolute changes of the ranks in the last :meth:`update`, and the sum of the
-            ranks of sinks.
+    def change(self) -> float:
+        """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
+        return int(self.totals.read()[CHANGES.start]) / float(self._kernels.CHANGE)
+
+    def update(self, restart: Any, onward: Any, alpha: float) -> None:
+        """Compute ranks from the sums of contributions, and new contributions from the ranks.
+
+        Parameters
+        ----------
+        restart : array of float64, shape (1,) or (n,)
+            The probability that a restart leads to each vertex.
+        onward : array of float64, shape (n,), or None
+            The probability that a step from a sink leads to each vertex; by default as for restarts.
+        alpha : float
+            The probability of following an edge.
         """
-        change, dangling = self.send(self._contributions, self._totals)
-        return change / self._kernels.CHANGE, dangling / self._kernels.CHANGE
-
-    def update(self, rank: Any, base: Any, alpha: float) -> None:
-        """Set ranks to ``base + alpha`` times the sums of contributions; compute new contributions."""
         self.add_up(self._contributions, self._sums)
-        self._totals = self._kernels.apply_sums(
-            self._sums, rank, self._share, self._own, base, alpha, threads=self._g.threads
+        self._kernels.apply_sums(
+            self._sums,
+            self._rank,
+            self._share,
+            self._own,
+            restart,
+            onward,
+            alpha,
+            self._dangling,
+            self.totals,
+            threads=self._g.threads,
         )
+        self._dangling = None  # from now on, the one of the iteration before
 
 
 def _limits(precision: str) -> str:

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
-from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Reached
 
@@ -91,18 +90,9 @@ class Search:
         depth_limit : int, optional
             Maximum number of levels.
         """
-        if self._mirrors is not None:
-            return self._push_to_mirrors(self._mirrors, frontier)
-        if frontier.leaving <= self._kernels.SMALL_FRONTIER:
+        if self._mirrors is None and frontier.leaving <= self._kernels.SMALL_FRONTIER:
             return self._push_several(frontier, rule, depth_limit)
-        g = self._g
-        self.depth += 1
-        with g.superstep("push", len(frontier), frontier.leaving):
-            reached = self._kernels.bfs_push(
-                self._rows, frontier.vertices, *self._state(), threads=g.threads
-            )
-            self._kernels.mark_seen(self._seen, reached)
-            return self._frontier(vertices=reached)
+        return self._push_one(frontier)
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Let each unreached vertex look for a parent in the frontier."""
@@ -119,8 +109,7 @@ class Search:
             self._kernels.bfs_pull(
                 self._incoming, words, following, *self._state(), threads=g.threads
             )
-            _, leaving = self._kernels.tally(following, self._rows, g.degrees)
-            return self._frontier(words=following, leaving=leaving)
+            return self._frontier(words=following)
 
     @property
     def level(self) -> Any:
@@ -185,7 +174,7 @@ class Search:
         g, began = self._g, time.perf_counter()
         levels = (g.size if depth_limit is None else depth_limit) - self.depth
         self.depth += 1
-        reached, sizes, edges = self._kernels.bfs_near(
+        reached, leaving, sizes, edges = self._kernels.bfs_near(
             self._rows,
             frontier.vertices,
             *self._state(),
@@ -194,13 +183,13 @@ class Search:
         )
         rule.pushed(sizes, edges)
         self.depth += len(sizes) - 1
-        following = self._frontier(vertices=reached)
+        following = self._frontier(vertices=reached, leaving=leaving)
         g.fused("push", sizes, edges, time.perf_counter() - began)
         return following
 
-    def _push_to_mirrors(self, mirrors: Mirrors, frontier: Frontier) -> Frontier:
+    def _push_one(self, frontier: Frontier) -> Frontier:
         """Push to masters and mirrors, and send the parents of mirrors to their owners."""
-        g, own = self._g, frontier.own
+        g, own, mirrors = self._g, frontier.own, self._mirrors
         assert own is not None
         self.depth += 1
         state = *self._state(), g.degrees
@@ -214,6 +203,8 @@ class Search:
                 names=self._names,
                 threads=g.threads,
             )
+            if mirrors is None:
+                return self._frontier(vertices=reached, leaving=leaving)
             # If no member reached a mirror, these totals are final.
             totals = len(reached), leaving, len(dirty), self._missing()
             mirrors.reduce(self._parent, dirty - g.owned, totals)
@@ -252,9 +243,11 @@ class Search:
             The sums over all members, if known: the vertices of the frontier, the edges that leave them
             and, as the last sum, the targets that were not reached.
         """
-        own = VertexSet(self._g.owned, vertices=vertices, words=words)
+        degrees = self._g.degrees
+        known = None if leaving is None else (degrees, leaving)
+        own = VertexSet(self._g.owned, vertices=vertices, words=words, edges=known)
         if total is None:
-            leaving = own.edges(self._g.degrees) if leaving is None else leaving
+            leaving = own.edges(degrees)
             total = self._g.all_reduce(sums=(len(own), leaving, self._missing()))
         self.reached_targets = self._targets is not None and not total.sums[-1]
         return Frontier(own, *total.sums[:2])

@@ -22,6 +22,10 @@ class VertexSet:
         The vertices in the set, each once. Either this or `words` is required.
     words : ndarray of uint64, shape (ceil(size / 64),), optional
         The set as a bitmap: vertex v is bit ``v % 64`` of word ``v // 64``.
+    count : int, optional
+        Number of vertices in the bitmap, if known.
+    edges : tuple of (array, int), optional
+        The degrees of all vertices, and the sum of the degrees of those in the set, if known.
 
     Examples
     --------
@@ -35,15 +39,23 @@ class VertexSet:
 
     __slots__ = ("_count", "_edges", "_vertices", "_words", "size")
 
-    def __init__(self, size: int, *, vertices: Any = None, words: Any = None) -> None:
+    def __init__(
+        self,
+        size: int,
+        *,
+        vertices: Any = None,
+        words: Any = None,
+        count: int | None = None,
+        edges: tuple[Any, int] | None = None,
+    ) -> None:
         self.size = size
         self._vertices, self._words = vertices, words
-        self._count = None if vertices is None else len(vertices)
-        self._edges: tuple[Any, int] | None = None  # the degrees last passed, and their sum
+        self._count = count if vertices is None else len(vertices)
+        self._edges = edges  # the degrees last passed, and their sum
 
     def __len__(self) -> int:
         if self._count is None:
-            self._count = kernels_of("advance", self._words).count_words(self._words)
+            self._count, _ = kernels_of("advance", self._words).tally(self._words)
         return self._count
 
     @property
@@ -56,7 +68,7 @@ class VertexSet:
         """The vertices as a list; ascending if it was made from the bitmap."""
         if self._vertices is None:
             self._vertices = kernels_of("advance", self._words).from_words(
-                self._words, index_dtype(self.size)
+                self._words, index_dtype(self.size), self._count
             )
         return self._vertices
 
@@ -77,8 +89,14 @@ class VertexSet:
         """
         if self._edges is None or self._edges[0] is not degrees:
             if self._vertices is None:
-                total = int(kernels_of("advance", self._words).sum_words(self._words, degrees))
+                kernels = kernels_of("advance", self._words)
+                self._count, total = kernels.tally(self._words, degrees)
             else:
-                total = int(degrees[self._vertices].sum())
+                kernels = kernels_of("advance", self._vertices)
+                total = kernels.sum_degrees(self._vertices, degrees)
             self._edges = degrees, total
         return self._edges[1]
+
+    def known_edges(self, degrees: Any) -> int | None:
+        """Return what :meth:`edges` returns if no kernel has to compute it; None otherwise."""
+        return self._edges[1] if self._edges is not None and self._edges[0] is degrees else None

@@ -24,12 +24,11 @@ from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import empty_on, index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels.fixed_point import units
 
 from .vertex_set import VertexSet
 
 Tell = Callable[[dict[str, Any]], None]
-
-SUM_BITS = 62  # bits of a sum over all vertices as a whole number
 
 
 class Frontier:
@@ -257,29 +256,15 @@ class GraphView:
         if not bound:
             return 0.0
         count = self.count if count is None else count
-        # The sum has two parts, each a whole number: a single part would lose small values beside large
-        # ones. Neither sum can reach 2**62.
-        coarse = math.ldexp(1.0, math.frexp(bound * count)[1] - SUM_BITS)
-        fine = math.ldexp(coarse, math.frexp(count)[1] - SUM_BITS)
-        # A larger value, which could exceed the range of int64, or a NaN is an error on all members.
-        fits = (values < 2 * bound).all()
-        with np.errstate(invalid="ignore"):
-            part = values / coarse
-            # In place from here on: new arrays take longer than the operations.
-            np.floor(part, out=part)
-            whole = part.astype("int64")
-            high = whole.sum()
-            part *= coarse
-            np.subtract(values, part, out=part)
-            part /= fine
-            whole[:] = part
-        sums = np.stack([high, whole.sum(), ~fits]).tolist()
+        kernels = kernels_of("scores", values)
+        sums = kernels.total(values, bound, count, threads=self.threads)
         high, low, wrong = self.all_reduce(sums=sums).sums
         if wrong or not math.isfinite(bound):
             raise GraphflowError(
                 f"values to add up exceed their bound, which is {bound:g}; give the largest magnitude of "
                 "the values as a finite bound"
             )
+        coarse, fine = units(bound, count)
         return high * coarse + low * fine
 
     def frontier(self, vertices: Any) -> Frontier:
@@ -392,6 +377,7 @@ class GraphView:
         row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
         yield row
         if row:
+            kernels_for(self._like).wait()  # for the device's work, which takes part of the time
             self._note(row, time.perf_counter() - began)
 
     def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:

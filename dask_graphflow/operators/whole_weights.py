@@ -17,7 +17,6 @@ from .view import GraphView
 BITS = 61  # bits of the sum of all weights as a whole number, counting both ends of each edge
 BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
 LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their sum by less than 1/8
-NEXT = 1 + 2.0**-40  # the last bits of a sum of floats can differ between backends
 
 
 def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
@@ -48,7 +47,7 @@ def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
         return rows, 1.0
     totals, largest = leaving(g)
     total = g.total(totals, largest)
-    unit = math.ldexp(1.0, math.frexp(2 * total * NEXT)[1] - BITS) if total else 1.0
+    unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
     lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
     if g.all_reduce(sums=(int(np.count_nonzero(lost)),)).sums[0]:
         raise WeightError(
@@ -88,7 +87,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     totals = leaving(g)[0]
     if g.directed:
         totals = totals + leaving(g.T)[0]
-    powers = BITS_BY_VERTEX - np.frexp(totals * NEXT)[1]
+    powers = BITS_BY_VERTEX - np.frexp(totals)[1]
     return [
         rows._replace(weights=_scaled(rows._replace(first=0), powers, g.threads)) for rows in sides
     ]

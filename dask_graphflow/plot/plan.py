@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling.forest_expr import ForestReduction
+from dask_graphflow.scheduling.forest_expr import ForestGang, ForestReduction
 from dask_graphflow.scheduling.trees import Chain, Merge, depth
 from dask_graphflow.showing.tables import counted
 
@@ -108,7 +108,9 @@ def _reduction(labels: Any) -> Any:
     give = "give the lazy result of connected_components, before compute() or persist()"
     if not hasattr(labels, "expr"):
         raise OptionError(f"labels is a {type(labels).__module__}.{type(labels).__name__}; {give}")
-    reductions = {one._name: one for one in labels.expr.find_operations(ForestReduction)}
+    reductions = {
+        one._name: one for one in labels.expr.find_operations((ForestReduction, ForestGang))
+    }
     if len(reductions) != 1:
         raise OptionError(
             f"labels is made by {len(reductions)} reductions to a forest, not by one; {give}"

@@ -6,6 +6,7 @@ The text calls functions of ``cuda/edge_op.cuh``, and has to come after it.
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,7 @@ def struct(program: TypedProgram) -> str:
     """Return an edge program as a struct with its columns, its parameters and the three functions."""
     needs_weight = program.weight_dtype is not None
     flags = f"FIRST_HIT = {_bool(program.first_hit)}, NEEDS_WEIGHT = {_bool(needs_weight)}"
+    flags += f", AFTER = {_bool(program.after is not None)}"
     return f"""\
 struct {struct_name(program)} {{
     using Value = {C_TYPES[program.value_dtype]};
@@ -81,6 +83,10 @@ struct {struct_name(program)} {{
 {_FUNCTION}Value* target() const {{ return {program.target}_; }}
 
 {_functions(program)}
+{_FUNCTION}bool after(Index dst, long long step) const
+    {{
+{_after(program)}
+    }}
 {_FUNCTION}static Value combine(Value old, Value message)
     {{
         return {_COMBINE[program.slot]};
@@ -98,7 +104,8 @@ def layout(program: TypedProgram) -> np.dtype[Any]:
 def _members(program: TypedProgram) -> str:
     lines = []
     for name, dtype in program.columns.items():
-        constant = "" if name == program.target else "const "
+        changes = name == program.target or (program.after and name in program.after.changes)
+        constant = "" if changes else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
     lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in program.params.items()]
     return "".join(lines)
@@ -113,6 +120,13 @@ def _functions(program: TypedProgram) -> str:
         f"{_FUNCTION}Value signal(Index src, Index dst, Weight weight) const\n{signal}\n"
         f"{_FUNCTION}bool cond(Index dst) const\n{cond}"
     )
+
+
+def _after(program: TypedProgram) -> str:
+    if program.after is None:
+        return "        return true;"
+    text = program.after.cuda.format(**{name: f"{name}_[dst]" for name in program.after.columns})
+    return textwrap.indent(text, 8 * " ")
 
 
 def _body(tree: Node) -> str:

@@ -41,7 +41,7 @@ from .expressions import (
     is_plain,
     scalar,
 )
-from .typed import Code, TypedProgram
+from .typed import After, Code, TypedProgram
 
 SLOTS = ("min", "max", "add", "or")
 INDEX_TYPES = ("int32", "int64")
@@ -129,6 +129,7 @@ class EdgeOp:
     reads_dst: tuple[str, ...] = field(init=False, compare=False)
     needs_weight: bool = field(init=False, compare=False)
     reads_numbers: bool = field(init=False, compare=False)
+    after: After | None = field(init=False, default=None)  # see with_after()
 
     def __post_init__(self) -> None:
         if not is_plain(self.name):
@@ -497,6 +498,7 @@ class BoundOp:
             index_dtype=self.index_dtype,
             weight_dtype=self.weight_dtype,
             code=op.signal if isinstance(op.signal, Code) else self.trees,
+            after=op.after,
         )
 
     @property
@@ -544,6 +546,14 @@ def without_values(op: EdgeOp) -> EdgeOp:
     """Return a program with all parameters set to 0: equal for all programs that share compiled code."""
     zeros = {name: type(value)() for name, value in op.params.items()}
     return _with_values(op, zeros) if zeros else op
+
+
+def with_after(op: EdgeOp, after: After) -> EdgeOp:
+    """Return a program that also does something with each vertex that a superstep changes."""
+    op = copy.copy(op)
+    op._keep("after", after)
+    op._keep("columns", tuple(sorted({*op.columns, *after.columns})))
+    return op
 
 
 def _with_values(op: EdgeOp, params: Mapping[str, Any]) -> EdgeOp:

@@ -7,12 +7,14 @@ follow the error model of the caller. LLVM inlines the functions anyway.
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 import numba
 import numpy as np
 from numba.extending import intrinsic
 
+from dask_graphflow.kernels.host_atomics import count_ones
 from dask_graphflow.kernels.program import HostFunctions, HostProgram
 
 from .expressions import INTEGERS, Node, spelled
@@ -178,6 +180,9 @@ _NAMES: dict[str, Any] = {
     "to_int32": _to_int32,
     "to_int64": _to_int64,
     "to_uint64": _to_uint64,
+    "count_ones": count_ones,
+    "frexp": math.frexp,
+    "ldexp": math.ldexp,
 }
 """The names that the text of a function may use."""
 
@@ -227,8 +232,16 @@ def python(program: TypedProgram) -> str:
     return (
         f"def signal(columns, src, dst, weight):\n{signal}\n"
         f"def cond(columns, dst):\n{cond}\n"
-        f"def combine(old, new):\n    return {combine[program.slot].format(dtype=value)}\n"
+        f"def combine(old, new):\n    return {combine[program.slot].format(dtype=value)}\n\n"
+        f"def after(columns, dst, step):\n{_after(program)}\n"
     )
+
+
+def _after(program: TypedProgram) -> str:
+    if program.after is None:
+        return "    return True"
+    at = {name: f"columns[{i}][uintp(dst)]" for i, name in enumerate(program.columns)}
+    return textwrap.indent(program.after.host.format(**at), "    ")
 
 
 def _as_compiled(function: Any) -> Any:

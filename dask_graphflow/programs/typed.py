@@ -20,6 +20,37 @@ class Code:
     needs_weight: bool
 
 
+@dataclass(frozen=True)
+class After:
+    """What is done with each vertex that a superstep changes, after all messages.
+
+    The texts are the body of the same function in Python for Numba and in CUDA C++. It takes the vertex,
+    ``dst``, and the number of the superstep, ``step``, which is at least 1. It returns whether the vertex
+    is in the next frontier. In a text, the name of a column in braces stands for the value at ``dst``.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns that it reads or changes.
+    changes : tuple of str
+        Those that it changes.
+    host, cuda : str
+    """
+
+    columns: tuple[str, ...]
+    changes: tuple[str, ...]
+    host: str
+    cuda: str
+
+
+def where_equal(**values: int) -> After:
+    """Return an :class:`After` that keeps the vertices whose columns have these values."""
+    tests = [f"{{{name}}} == {value}" for name, value in values.items()]
+    return After(
+        tuple(values), (), f"return {' and '.join(tests)}", f"return {' && '.join(tests)};"
+    )
+
+
 class TypedProgram(NamedTuple):
     """An edge program with a dtype for everything that it reads.
 
@@ -35,6 +66,7 @@ class TypedProgram(NamedTuple):
         The dtype of weights; None if the program does not read them, so that they need not be loaded.
     code : tuple of two Nodes, or Code
         The signal and cond as typed trees, or the functions written by hand.
+    after : After, optional
     """
 
     name: str
@@ -46,6 +78,7 @@ class TypedProgram(NamedTuple):
     index_dtype: str
     weight_dtype: str | None
     code: tuple[Node, Node] | Code
+    after: After | None = None
 
     @property
     def value_dtype(self) -> str:

@@ -8,9 +8,11 @@ from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.showing.tables import counted
 
 from .number_options import Count, Number
+from .options import Choice
 
 MaxIter = Annotated[int, Count()]
 Tolerance = Annotated[float, Number(above=0)]
+Precision = Annotated[str, Choice(("float64", "float32"))]
 
 
 def not_converged(

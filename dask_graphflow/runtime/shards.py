@@ -159,8 +159,7 @@ class Shards:
         """
         bind(self._futures())
         self.settle()
-        # Naming the result of an idle member takes longer than the rest of a small call.
-        idle = (meta if idle is None else idle) if self.count > 1 else None
+        idle = meta if idle is None else idle
         alone = self.spec.on_device or self.plan.hybrid is not None
         settings: dict[str, Any] = {"name": name, "alone": alone, "idle": idle}
         if incoming and self._builds_incoming():

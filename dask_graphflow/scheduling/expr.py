@@ -116,6 +116,7 @@ class Resident:
         self.layer = frame.operand("layer")
         self.keys = frame.operand("keys")
         self.npartitions = frame.npartitions
+        self.kept = all_futures(self.layer, self.keys)
         # Computed here, because on the scheduler, which also needs the token, futures have no client.
         self._token = ("graphflow-resident", self.keys, futures_in(self.layer))
 
@@ -145,6 +146,13 @@ def futures_in(layer: dict[Any, Any]) -> list[Any]:
     futures = [value for value in layer.values() if hasattr(value, "add_done_callback")]
     bind(futures)
     return [(future.client.id, future.key) for future in futures]
+
+
+def all_futures(layer: dict[Any, Any], keys: list[Any]) -> bool:
+    """Return whether all keys of a layer are those of futures, whose tasks the scheduler knows."""
+    values: list[Any] = [layer.get(key) for key in keys]
+    futures = [value for value in values if hasattr(value, "add_done_callback")]
+    return [future.key for future in futures] == list(keys)
 
 
 def bind(futures: Sequence[Any]) -> None:

@@ -20,6 +20,8 @@ known to be on one worker are cut together for each owner, and there are at most
 threads. If the ids are known to be dense, there are only start, hook, merge and label. The *program* that
 is passed in has a method for each step; see :mod:`dask_graphflow.components.connected_components`.
 
+If workers hold all edges in memory, a gang does the same in a single level: see :class:`ForestGang`.
+
 A merge is one task, which begins once the whole other forest is available. It can also run in slices::
 
     cut        cut the other forest, on its worker; each slice becomes a task, to be sent by itself
@@ -65,12 +67,13 @@ class ForestReduction(Expr):  # type: ignore[misc]
         "owners",
         "shares",
         "shared",
+        "reason",
     ]
 
     def __str__(self) -> str:
         chains, owners = self.operand("chains"), self.operand("owners")
         sizes = f"{counted(len(chains), 'chain')}, {counted(owners, 'owner')}"
-        return f"{type(self).__name__}({sizes})"
+        return f"{type(self).__name__}({sizes}: tasks, as {self.operand('reason')})"
 
     @property
     def _frames(self) -> list[Any]:
@@ -99,6 +102,42 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         return _Layer(self).build()
+
+
+class ForestGang(Expr):  # type: ignore[misc]
+    """The same result, by a gang: one member per worker hooks, merges and labels.
+
+    It lowers to its only input, the result of the gang. The other operands say what the members do.
+    """
+
+    _parameters: ClassVar = [
+        "frame",
+        "program",
+        "chains",
+        "merges",
+        "owners",
+        "shares",
+        "reason",
+    ]
+
+    def __str__(self) -> str:
+        members = counted(len(self.operand("chains")), "member")
+        return f"{type(self).__name__}({members}: a gang, as {self.operand('reason')})"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"label-{self.deterministic_token}"
+
+    def _lower(self) -> Expr:
+        frame: Expr = self.frame
+        return frame
 
 
 def _later(owners: int) -> list[tuple[int, range]]:

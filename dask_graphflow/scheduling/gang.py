@@ -25,14 +25,15 @@ from typing import Any
 
 import dask
 from dask.delayed import Delayed
+from dask.tokenize import normalize_token
 from dask.utils import funcname, parse_timedelta
 
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.exceptions import OptionError, UsageError
 
 from . import placement, plugins
 from .expr import Empty, Resident, collection
-from .gang_expr import Gang, Parts, Reads, delayed_parts
+from .gang_expr import Dealt, Gang, Parts, Reads, Roster, delayed_parts
 
 TIMEOUT = "30s"
 
@@ -69,8 +70,8 @@ def run(
 
     Parameters
     ----------
-    shards : dask.dataframe.DataFrame, list of Delayed, or Reads
-        A member runs for each partition, each object, or each list of what is read.
+    shards : dask.dataframe.DataFrame, list of Delayed, Reads or Dealt
+        A member runs for each partition, each object, or each list of what is read or dealt.
     loop : callable
         Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
         part. It is run again from the start if another member was lost. It must therefore change only
@@ -88,7 +89,8 @@ def run(
         operations of two runs may deadlock. On CPUs, runs share the cores as other tasks do, and a short
         one does not wait for a long one.
     idle : object, optional
-        The part of a member for which a :class:`Subset` has no work.
+        The part of a member for which a :class:`Subset` has no work. It follows from the other arguments,
+        and is not part of the result's name.
 
     Returns
     -------
@@ -104,7 +106,7 @@ def run(
     -----
     The configuration `graphflow.gang.timeout` (30 s) limits how long members wait for a member that has no
     worker, or whose worker is silent, and how long connecting may take. There is no limit on how long Dask
-    takes to prepare a member's shard, nor on a superstep. Computing the result raises
+    takes to prepare the shards, nor on a superstep. Computing the result raises
     :class:`~dask_graphflow.exceptions.WorkerLostError` if a member does not join in that time, or if
     workers are lost three times during one run.
     """
@@ -132,7 +134,7 @@ def threads() -> int:
 
 
 def _parts(shards: Any) -> Any:
-    if isinstance(shards, Reads):
+    if isinstance(shards, Reads | Dealt):
         return shards
     if isinstance(shards, Sequence):
         if not shards or not all(isinstance(shard, Delayed) for shard in shards):
@@ -178,17 +180,31 @@ class _Program:
     alone: bool
     idle: Any
 
+    def __dask_tokenize__(self) -> Any:
+        # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
+        return normalize_token((self.loop, self.args, self.timeout, self.alone))
+
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)
         _here.members = 1
         plugins.watch_worker()
         return self.loop(channel, shard, 0, *self.args)
 
-    def member(self, shard: Any, gang: str, rank: int, size: int) -> Any:
-        worker = _worker((gang, rank))
+    def ready(self, shard: Any, key: Any) -> _Apart | None:
+        return _Apart(shard) if _worker(key) is None else None
+
+    def member(self, shard: Any, ready: list[_Apart], roster: Roster, rank: int) -> Any:
+        size = _members(shard, len(roster.shards))
+        worker = _worker((roster.name, rank))
         if worker is None:
-            return _Apart(shard)
-        size = _members(shard, size)
+            if not ready:
+                raise UsageError(
+                    "the shards are in the memory of a cluster, so only this cluster can compute the "
+                    "result; leave out scheduler=, and dask.config.set(scheduler=...)"
+                )
+            shards = [one.shard for one in ready[:size]]
+            parts = ready[0].all(lambda: _together(self.loop, shards, self.args))
+            return parts[rank] if rank < size else self.idle
         if rank >= size:
             return self.idle
         if size == 1:
@@ -196,21 +212,12 @@ class _Program:
         from .membership import joined
 
         plugins.watch_worker()
-        with joined(worker, gang, rank, size, self.timeout, self.alone) as (channel, members):
+        with joined(worker, roster, rank, size, self.timeout, self.alone) as (
+            channel,
+            members,
+        ):
             _here.members = members
             return self.loop(channel, shard, rank, *self.args)
-
-    def end(self, member: Any) -> _Apart | None:
-        return member if isinstance(member, _Apart) else None
-
-    def part(self, member: Any, ends: list[_Apart | None], rank: int) -> Any:
-        apart = [end for end in ends if end is not None]
-        if not apart:
-            return member
-        shards = [end.shard for end in apart]
-        del shards[_members(shards[0], len(shards)) :]
-        parts = apart[0].all(lambda: _together(self.loop, shards, self.args))
-        return parts[rank] if rank < len(shards) else self.idle
 
 
 def _members(shard: Any, size: int) -> int:

@@ -13,7 +13,8 @@ from typing import Any
 
 from . import gang, placement, plugins
 from .expr import Held, Resident, Source, as_computed, held_by
-from .gang_expr import Reads
+from .gang_expr import Dealt, Reads
+from .trees import Chain
 
 UNEVEN = 1.25
 
@@ -57,6 +58,37 @@ def run(
     together = alone and members > 1
     reads = Reads(readers, dealt, workers, together, *sources)
     return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
+
+
+Dealing = list[list[tuple[int, int]]]
+"""Per member: the frame of each partition that it takes, and the partition's number in the frame."""
+
+
+def dealing(frames: Sequence[Any], chains: Sequence[Chain]) -> Dealing:
+    """Return which partitions the members take, one per chain. Partitions are numbered over all frames."""
+    numbers = [(at, i) for at, frame in enumerate(frames) for i in range(frame.npartitions)]
+    return [[numbers[chunk] for chunk in chain.chunks] for chain in chains]
+
+
+def taken(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
+    """Return the shards of a gang whose members take partitions as they are.
+
+    Parameters
+    ----------
+    frames : sequence of Resident, Held or Expr
+    dealt : Dealing
+    """
+    if all(isinstance(frame, Resident) for frame in frames):
+        return Dealt(frames, dealt)
+    by_frame = [
+        [[i for at, i in own if at == position] for own in dealt] for position in range(len(frames))
+    ]
+    sources = [one if isinstance(one, Resident | Held) else Source.of(one) or one for one in frames]
+    return Reads([_as_it_is] * len(frames), by_frame, None, True, *sources)
+
+
+def _as_it_is(partition: Any, number: int) -> Any:
+    return partition
 
 
 def _source(frame: Any) -> Any:

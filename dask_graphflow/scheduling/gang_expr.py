@@ -7,15 +7,14 @@
 
 :class:`Gang` is the task graph of one gang, with one member per shard::
 
-    gang       a member: it runs as long as the others do, and has a part of the result
-    end        returns nothing, once a member has ended
-    part       a member's part, once all members have ended
+    ready      says that a shard is there; only if the graph may run without a cluster
+    gang       a member: it runs as long as the others do, and returns its part of the result
 
-A gang with one member has one task, which returns the part. In larger gangs on a cluster, the last two
-kinds of tasks only express that the members need each other: to compute one part, or to compute it again
-after its worker was lost, all members run. Without a cluster, nothing guarantees that all members would run
-at the same time. There, `gang` and `end` only pass the shards on, and the first `part` runs all members as
-threads of its process.
+The members need each other, but no task depends on all of them: that would take a level of tasks, and some
+messages, after the members have ended. Instead, :mod:`.ties` lets the scheduler know that they belong
+together. Without a cluster, nothing guarantees that all members run at the same time. There, `ready` passes
+the shards on to every member, and the first one runs all members as threads of its process. On a cluster,
+`ready` returns nothing. It is left out if the shards are futures, which only a cluster can compute with.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from dask._task_spec import List, Task, TaskRef
@@ -34,18 +34,23 @@ from dask.highlevelgraph import HighLevelGraph
 
 from dask_graphflow.showing.tables import counted
 
-from .expr import Held, Resident, Source, futures_in
-from .names import gang, pinned
+from .expr import Held, Resident, Source, all_futures, futures_in
+from .names import gang, pinned, ready_name
 
 
 class Parts:
     """Delayed objects, one per part, used by their own keys like those of a :class:`Resident`."""
 
     def __init__(self, parts: Sequence[Delayed]) -> None:
-        whole = collections_to_expr(parts).optimize()
-        self.layer = whole.__dask_graph__()
-        self.keys = [key for (key,) in whole.__dask_keys__()]
         self.npartitions = len(parts)
+        self.keys = [part.key for part in parts]
+        # Persisted parts need no optimization, which takes longer than the rest of a small call.
+        self.layer = {part.key: part.dask.get(part.key) for part in parts if len(part.dask) == 1}
+        self.kept = all_futures(self.layer, self.keys)
+        if not self.kept:
+            whole = collections_to_expr(parts).optimize()
+            self.layer = whole.__dask_graph__()
+            self.keys = [key for (key,) in whole.__dask_keys__()]
         # Computed here, because on the scheduler, which also needs the token, futures have no client.
         self._token = ("graphflow-parts", self.keys, futures_in(self.layer))
 
@@ -116,13 +121,84 @@ class Reads(Expr):  # type: ignore[misc]
         return reads
 
 
+class Dealt:
+    """The input of each member of a gang: some partitions of persisted frames, in a list.
+
+    Parameters
+    ----------
+    frames : sequence of Resident
+    dealt : sequence of sequence of pairs of int
+        Per member: the frame of each partition, and its number in the frame. Each member gets some.
+    """
+
+    kept = True
+
+    def __init__(
+        self, frames: Sequence[Resident], dealt: Sequence[Sequence[tuple[int, int]]]
+    ) -> None:
+        self.layer = {key: future for frame in frames for key, future in frame.layer.items()}
+        self.lists = [[frames[at].keys[number] for at, number in own] for own in dealt]
+        self.npartitions = len(dealt)
+        self._token = ("graphflow-dealt", list(frames), self.lists)
+
+    @property
+    def keys(self) -> list[Any]:
+        """The first partition of each member, which stands for all of them."""
+        return [own[0] for own in self.lists]
+
+    def __dask_tokenize__(self) -> Any:
+        return self._token
+
+
 class GangProgram(Protocol):
     """The functions that the tasks of a gang run; see the diagram in the module's docstring."""
 
     def only(self, shard: Any) -> Any: ...  # noqa: D102
-    def member(self, shard: Any, gang: str, rank: int, size: int) -> Any: ...  # noqa: D102
-    def end(self, member: Any) -> Any: ...  # noqa: D102
-    def part(self, member: Any, ends: list[Any], rank: int) -> Any: ...  # noqa: D102
+    def ready(self, shard: Any, key: Any) -> Any: ...  # noqa: D102
+    def member(self, shard: Any, ready: list[Any], roster: Roster, rank: int) -> Any: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The members of a gang, as every member and the scheduler know them.
+
+    Attributes
+    ----------
+    name : str
+        The key of a member's task is this name and the member's rank.
+    shards : list of keys
+        The shard of each member.
+    kept : bool
+        Whether the shards are futures: somebody else keeps them in memory, for further gangs.
+    lists : list of list of keys, optional
+        If the shard of a member is a list, the keys of its items. The first one is in `shards`.
+    """
+
+    name: str
+    shards: list[Any]
+    kept: bool
+    lists: list[list[Any]] | None = None
+
+    def shard(self, rank: int) -> Any:
+        """Return the reference to the shard of a member."""
+        if self.lists is None:
+            return TaskRef(self.shards[rank])
+        return List(*(TaskRef(key) for key in self.lists[rank]))
+
+    def task(self, rank: int, like: Task) -> Task:
+        """Return the task of a member. It runs the same program as the task of another member."""
+        return Task((self.name, rank), like.func, self.shard(rank), like.args[1], self, rank)
+
+
+def roster_of(task: Any) -> Roster | None:
+    """Return the roster of a member's task; None for any other task."""
+    rosters = [one for one in getattr(task, "args", ()) if isinstance(one, Roster)]
+    return rosters[0] if rosters else None
+
+
+def depending_on(keys: list[Any], key: str) -> Task:
+    """Return a task that depends on others."""
+    return Task(key, tuple, *map(TaskRef, keys))
 
 
 class Gang(Expr):  # type: ignore[misc]
@@ -143,30 +219,33 @@ class Gang(Expr):  # type: ignore[misc]
 
     @functools.cached_property
     def _name(self) -> str:
-        return f"{self.operand('title')}-{self.deterministic_token}"
+        title, token = self.operand("title"), self.deterministic_token
+        return f"{title}-{token}" if self.npartitions == 1 else gang(title, token)
 
     def _layer(self) -> dict[Any, Any]:
-        title, token, size = self.operand("title"), self.deterministic_token, self.npartitions
-        shards, name = self.operand("shards"), gang(title, token)
-        program: GangProgram = self.operand("program")
+        shards, program, size = self.operand("shards"), self.operand("program"), self.npartitions
         tasks: dict[Any, Any] = {} if isinstance(shards, Expr) else dict(shards.layer)
-        named = isinstance(shards, Reads | Parts | Resident)
-        keys = shards.keys if named else [(shards._name, i) for i in range(size)]
+        named = isinstance(shards, Reads | Parts | Resident | Dealt)
+        keys = list(shards.keys) if named else [(shards._name, i) for i in range(size)]
 
         def add(key: Any, function: Any, *arguments: Any) -> TaskRef:
             tasks[key] = Task(key, function, *arguments)
             return TaskRef(key)
 
+        kept = isinstance(shards, Parts | Resident | Dealt) and shards.kept
+        lists = shards.lists if isinstance(shards, Dealt) else None
+        roster = Roster(self._name, keys, kept, lists)
         if size == 1:
-            add((self._name, 0), program.only, TaskRef(keys[0]))
+            add((self._name, 0), program.only, roster.shard(0))
             return tasks
-        members = [
-            add((name, i), program.member, TaskRef(key), name, i, size)
-            for i, key in enumerate(keys)
-        ]
-        ends = [add((f"{title}-end-{token}", i), program.end, m) for i, m in enumerate(members)]
-        for i, member in enumerate(members):
-            add((self._name, i), program.part, member, List(*ends), i)
+        ready, stage = [], ready_name(self._name)
+        if not roster.kept:
+            ready = [
+                add((stage, i), program.ready, TaskRef(key), (stage, i))
+                for i, key in enumerate(keys)
+            ]
+        for rank in range(size):
+            add((self._name, rank), program.member, roster.shard(rank), List(*ready), roster, rank)
         return tasks
 
 

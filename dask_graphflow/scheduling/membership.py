@@ -11,10 +11,12 @@ import contextlib
 import functools
 import ipaddress
 import math
+import operator
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -22,9 +24,11 @@ from distributed import Reschedule, WorkerPlugin, get_client, secede
 from distributed.comm import get_address_host
 
 from dask_graphflow.comm.channel import Channel, PeerLost
-from dask_graphflow.comm.sockets import Listener
+from dask_graphflow.comm.links import KeptLinks, Links
+from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 
+from .gang_expr import Roster
 from .placement import again
 from .rendezvous import Rendezvous
 
@@ -45,6 +49,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Any) -> None:
         """Register the handlers of the scheduler's messages to members."""
         self._worker = worker
+        self.links = KeptLinks()
         worker.stream_handlers["graphflow-gang-start"] = self._start
         worker.stream_handlers["graphflow-gang-over"] = self._over
         self.ready = True
@@ -59,7 +64,9 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         return arguments[0]["ssl_context"], arguments[1]["ssl_context"]
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """Stop a member whose task was cancelled."""
+        """Stop a member whose task was cancelled; close links when their shard goes."""
+        if finish in ("released", "forgotten"):
+            self.links.drop(key)
         if self._members and finish not in RUNNING:
             for member in list(self._members.values()):
                 if member.key == key:
@@ -69,6 +76,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Stop all members when the worker closes."""
         for member in list(self._members.values()):
             member.end(Reschedule())
+        self.links.close()
 
     def tell(self, op: str, **message: Any) -> None:
         """Send the scheduler a message, from any thread."""
@@ -107,12 +115,15 @@ class _Member:
         Unique among members, and among all runs of the same task.
     error : BaseException or None
         The error with which the task must end, once the run is over.
+    connecting : float
+        When the member began to connect to the others; infinite if it does not connect.
     """
 
     def __init__(self, key: Any) -> None:
         self.id = uuid.uuid4().hex
         self.key = key
         self.error: BaseException | None = None
+        self.connecting = math.inf
         self._lock = threading.Lock()
         self._waits_for: Listener | Channel | None = None
         self._news: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
@@ -156,7 +167,7 @@ class _Member:
 
 @contextlib.contextmanager
 def joined(
-    worker: Any, gang: str, rank: int, size: int, timeout: float, alone: bool
+    worker: Any, roster: Roster, rank: int, size: int, timeout: float, alone: bool
 ) -> Iterator[tuple[Channel, int]]:
     """Join a gang as a member, in the thread of its task.
 
@@ -166,40 +177,59 @@ def joined(
     """
     membership = _membership(worker, timeout)
     secede()  # frees the thread, which other members may need in order to join
-    member = _Member((gang, rank))
-    begun = math.inf
+    shards = roster.shards[:size]
+    run = {"gang": roster.name, "rank": rank, "size": size, "timeout": timeout, "alone": alone}
+    member = _Member((roster.name, rank))
     with membership.listed(member):
         try:
-            secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
-            listen, advertised = _hosts(worker)
-            with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
-                membership.tell(
-                    "join",
-                    member=member.id,
-                    gang=gang,
-                    rank=rank,
-                    size=size,
-                    address=(advertised, listener.port),
-                    timeout=timeout,
-                    alone=alone,
-                )
-                start = member.wait()
-                secret[:] = start["secret"]
-                member.waits_for(listener)
-                begun = time.monotonic()
-                channel = listener.connect(rank, start["addresses"], timeout)
-                begun = math.inf
+            found = None if alone else membership.links.take(shards, rank, roster.name)
+            if found is None:
+                found = _connected(worker, membership, member, shards, run)
+            links, channel = found
             member.waits_for(channel)
-            with _open(channel):
-                yield channel, start["members"]
+            leave: Callable[[], None] = channel.close
+            if roster.kept:
+                wanted = partial(operator.contains, worker.data, shards[rank])
+                leave = partial(membership.links.keep, links, channel, wanted)
+            with _open(channel, leave):
+                yield channel, links.members
         except PeerLost as lost:
             # If the run is not over already, the scheduler ends it when it gets this message.
-            late = time.monotonic() - begun >= timeout
-            membership.tell("broken", member=member.id, gang=gang, lost=lost.rank, late=late)
+            late = time.monotonic() - member.connecting >= timeout
+            membership.tell("broken", member=member.id, lost=lost.rank, late=late, **run)
             member.wait()
         finally:
             if member.error is not None:  # also if the run was over before this member had ended
                 raise member.error
+
+
+def _connected(
+    worker: Any, membership: Membership, member: _Member, shards: list[Any], run: dict[str, Any]
+) -> tuple[Links, Sockets]:
+    """Connect to the other members, which the scheduler brings together.
+
+    If all members still have the links of an earlier run, they use these.
+    """
+    rank = run["rank"]
+    # Runs that are not alone have tried to use kept links already, and others may be about to.
+    idle = membership.links.held(shards, rank) if run["alone"] else None
+    secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
+    listen, advertised = _hosts(worker)
+    with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
+        address = advertised, listener.port
+        kept = None if idle is None else idle.id
+        membership.tell("join", member=member.id, address=address, links=kept, **run)
+        start = member.wait()
+        if idle is not None and kept == start["links"]:
+            if not membership.links.resume(idle):
+                raise PeerLost(rank)  # the shard has gone meanwhile, and the links with it
+            return idle, idle.channel()
+        secret[:] = start["secret"]
+        member.waits_for(listener)
+        member.connecting = time.monotonic()
+        channel = listener.connect(rank, start["addresses"], run["timeout"])
+        member.connecting = math.inf
+    return Links(shards, start["links"], start["members"], channel), channel
 
 
 def _hosts(worker: Any) -> tuple[str, str]:
@@ -218,14 +248,14 @@ def _hosts(worker: Any) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def _open(channel: Channel) -> Iterator[None]:
+def _open(channel: Sockets, leave: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
         channel.abort(error)  # otherwise close() would wait until the others have read everything
-        raise
-    finally:
         channel.close()
+        raise
+    leave()
 
 
 def register(client: Any) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 MARK = "-graphflow-at-"
 BROUGHT = "-graphflow-brought"
 GANG = "-gang-"
-TOKEN = re.compile("[0-9a-f]{32}")
 
 
 def pinned(stage: str, worker: str | None) -> str:
@@ -71,14 +69,13 @@ def gang(title: str, token: str) -> str:
     return f"{title}{GANG}{token}"
 
 
-def is_member(key: Any) -> bool:
-    """Say whether a task is a member of a gang.
+def ready_name(gang: str) -> str:
+    """Return the name of the tasks that say that the shards of a gang are there.
 
     Examples
     --------
-    >>> is_member((gang("bfs", 32 * "0"), 3)), is_member("bfs")
-    (True, False)
+    >>> ready_name(gang("bfs", "0a1b2c"))
+    'bfs-ready-0a1b2c'
     """
-    if not isinstance(key, tuple) or not isinstance(key[0], str) or GANG not in key[0]:
-        return False
-    return TOKEN.fullmatch(key[0].rpartition(GANG)[2]) is not None
+    title, _, token = gang.rpartition(GANG)
+    return f"{title}-ready-{token}"

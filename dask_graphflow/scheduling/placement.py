@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -162,6 +163,57 @@ def slots_of(threads: Mapping[Any, int]) -> Slots:
     return Slots(tuple(sorted(threads)), min(most, CHAINS_PER_WORKER), most)
 
 
+class Look(NamedTuple):
+    """What the scheduler knows about some partitions, and about its workers.
+
+    Attributes
+    ----------
+    slots : Slots
+        See :func:`slots`.
+    homes : list of str or None
+        See :func:`homes`.
+    spilled : set of str
+        The workers that have written some of their data to disk.
+    """
+
+    slots: Slots
+    homes: list[str | None]
+    spilled: set[str]
+
+
+def look(keys: Sequence[Any], futures: Sequence[Any]) -> Look:
+    """Ask the scheduler, once, about partitions and workers.
+
+    Parameters
+    ----------
+    keys : sequence
+        The partitions' keys, in order; None for a partition without a key yet.
+    futures : sequence of Future
+        Futures that may hold the partitions.
+    """
+    client = client_in_use()
+    if client is None:
+        return Look(slots(), [None] * len(keys), set())
+    wanted = [future.key for future in futures]
+    there, held = client.sync(_looked, client, wanted)
+    threads = {address: about["nthreads"] for address, about in there.items()}
+    spilled = {
+        address
+        for address, about in there.items()
+        if about["metrics"].get("spilled_bytes", {}).get("disk")
+    }
+    homes = _first_holders(held, keys)
+    return Look(slots_of(threads or {None: CHAINS_PER_WORKER}), homes, spilled)
+
+
+async def _looked(client: Any, keys: list[Any]) -> tuple[dict[str, Any], dict[Any, Any]]:
+    about = client.scheduler.identity(n_workers=-1)
+    if not keys:
+        return (await about)["workers"], {}
+    about, held = await asyncio.gather(about, client.scheduler.who_has(keys=keys))
+    return about["workers"], held
+
+
 def workers() -> tuple[Worker, ...]:
     """Return the workers of the cluster in use, those with a GPU first; none without a cluster.
 
@@ -270,6 +322,10 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
         return [None] * count
     # By key, because another client than that of the futures may have kept the partitions.
     held = client.sync(client.scheduler.who_has, keys=list(wanted))
+    return _first_holders(held, keys)
+
+
+def _first_holders(held: Mapping[Any, Sequence[str]], keys: Sequence[Any]) -> list[str | None]:
     return [next(iter(held.get(key, ())), None) for key in keys]
 
 

@@ -5,8 +5,8 @@ member will join is not recorded here, but follows from the state of its task. D
 again if a worker or its result is lost. There are three rules:
 
 * If a member of a going run does not end well, the run is over for the other members: they are told to run
-  again, and join anew. If the member was cancelled, Dask also cancels the others. If it failed, Dask
-  cancels them too, because all parts need all members.
+  again, and join anew. If the member was cancelled, Dask also cancels the others. If it failed, they fail
+  with the same error (:mod:`.ties`).
 * If a run is gathering and the missing member has ended before, that member is made to run again.
 * If a run is gathering and a missing member cannot join, or workers were lost too often, all members that
   have joined raise :class:`~dask_graphflow.exceptions.WorkerLostError`.
@@ -25,7 +25,9 @@ from typing import Any
 
 from distributed import SchedulerPlugin
 
-from .names import is_member, pinned_to
+from .gang_expr import roster_of
+from .names import pinned_to, ready_name
+from .ties import Ties
 
 LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
 GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after another worker has
@@ -40,6 +42,7 @@ class _Member:
     id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
+    links: str | None  # the id of the links that it has kept from an earlier run
 
 
 @dataclass(eq=False)
@@ -72,6 +75,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     async def start(self, scheduler: Any) -> None:
         """Register the handlers of messages from members."""
         self._scheduler = scheduler
+        self._ties = Ties(scheduler)
         self._runs: dict[str, _Run] = {}
         self._turns: list[_Run] = []  # complete runs that are not going yet
         self._timers: set[asyncio.TimerHandle] = set()
@@ -84,13 +88,11 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             timer.cancel()
 
     def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
-        """Place the members of the gangs in a new graph."""
-        gangs: dict[str, list[Any]] = {}
-        for key in tasks:
-            if is_member(key):
-                gangs.setdefault(key[0], []).append(scheduler.tasks[key])
-        for members in gangs.values():
-            _place(scheduler, members)
+        """Tie the members of the gangs in a new graph to each other, and place them."""
+        new = [task for key in tasks if (task := scheduler.tasks[key]).state == "released"]
+        members = {task.key[0]: task for task in new if roster_of(task.run_spec) is not None}
+        for one in members.values():
+            _place(scheduler, self._ties.tie(one))
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
         """Drop the restrictions of tasks for which no allowed worker is left.
@@ -105,6 +107,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
 
     def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
         """Update a run when the state of a member's task changes."""
+        self._ties.transition(key, finish)
         run = self._runs.get(key[0]) if isinstance(key, tuple) and key else None
         if run is None:
             return
@@ -121,6 +124,10 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     def _tasks(self, run: _Run) -> list[Any]:
         return [self._scheduler.tasks.get((run.gang, rank)) for rank in range(run.size)]
 
+    def _runs_on(self, worker: str, gang: str, rank: int) -> bool:
+        task = self._scheduler.tasks.get((gang, rank))
+        return bool(task and task.processing_on and task.processing_on.address == worker)
+
     def _join(
         self,
         worker: str,
@@ -128,10 +135,10 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         gang: str,
         rank: int,
         address: tuple[str, int],
+        links: str | None,
         **details: Any,
     ) -> None:
-        task = self._scheduler.tasks.get((gang, rank))
-        if task is None or task.processing_on is None or task.processing_on.address != worker:
+        if not self._runs_on(worker, gang, rank):
             self._tell(worker, member)  # it was cancelled, or now runs on another worker
             return
         run = self._runs.get(gang)
@@ -139,11 +146,16 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             run = self._runs[gang] = _Run(gang, **details)
         if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
-        run.members[rank] = _Member(member, worker, address)
+        run.members[rank] = _Member(member, worker, address, links)
         self._look_after(run)
 
-    def _broken(self, worker: str, member: str, gang: str, lost: int, late: bool) -> None:
+    def _broken(
+        self, worker: str, member: str, gang: str, rank: int, lost: int, late: bool, **details: Any
+    ) -> None:
         run = self._runs.get(gang)
+        if run is None and self._runs_on(worker, gang, rank):
+            # The members had begun by themselves, on kept links. All of them report the same loss.
+            run = self._runs[gang] = _Run(gang, **details, losses={"links"})
         if run is None or not _has(run, member):
             self._tell(worker, member)
         elif late:
@@ -230,6 +242,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run.going = True
         workers = run.workers
         secret = secrets.token_bytes(32)
+        kept = {member.links for member in run.members.values()}
+        links = (kept.pop() if len(kept) == 1 else None) or secrets.token_hex(16)
         addresses = [run.members[rank].address for rank in range(run.size)]
         for member in run.members.values():
             self._send(
@@ -238,6 +252,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 member=member.id,
                 secret=secret,
                 addresses=addresses,
+                links=links,
                 members=workers.count(member.worker),
             )
 
@@ -320,7 +335,11 @@ def _place(scheduler: Any, members: list[Any]) -> None:
         at_home = pinned or [at for at, size in has_room.items() if size == most]
         worker = min(at_home or load, key=lambda at: (load[at], len(at.processing), at.address))
         load[worker] += 1
-        to_come = [shard for shard in task.dependencies if not shard.who_has and _is_free(shard)]
+        made = [
+            _shard(scheduler, task),
+            scheduler.tasks.get((ready_name(task.key[0]), task.key[1])),
+        ]
+        to_come = [one for one in made if one is not None and not one.who_has and _is_free(one)]
         for held in (task, *to_come):
             held.worker_restrictions = {worker.address}
             held.loose_restrictions = True
@@ -338,7 +357,7 @@ def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
     A worker to which such a task is restricted counts too.
     """
     workers, held = scheduler.workers, Counter[Any]()
-    left = [(shard, DEPTH) for shard in task.dependencies]
+    left = [(_shard(scheduler, task), DEPTH)]
     for _ in range(WALK):
         if not left:
             break
@@ -354,5 +373,12 @@ def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
 
 def _pinned(scheduler: Any, task: Any) -> set[Any]:
     """Return the workers to which a member's shard is pinned."""
-    named = {pinned_to(shard.key) for shard in task.dependencies}
-    return {scheduler.workers[at] for at in named if at in scheduler.workers}
+    named = pinned_to(_shard(scheduler, task).key)
+    return {scheduler.workers[named]} if named in scheduler.workers else set()
+
+
+def _shard(scheduler: Any, member: Any) -> Any:
+    """Return the task that makes a member's shard."""
+    roster = roster_of(member.run_spec)
+    assert roster is not None
+    return scheduler.tasks[roster.shards[member.key[1]]]

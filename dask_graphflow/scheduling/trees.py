@@ -151,8 +151,13 @@ def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
         by_home.setdefault(home, []).append(chunk)
     share = max(1, count // len(by_home)) if by_home else 1
     return [
-        Chain(run, home=home) for home, chunks in by_home.items() for run in _runs(chunks, share)
+        Chain(run, home=home) for home, chunks in by_home.items() for run in runs(chunks, share)
     ]
+
+
+def by_home(homes: Sequence[str | None]) -> list[Chain]:
+    """Return one chain per worker, with all the partitions that it holds."""
+    return availability(homes, Slots())
 
 
 def round_robin(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
@@ -173,7 +178,7 @@ def to_workers(wanted: Sequence[str], slots: Slots) -> list[Chain]:
     return [
         Chain(run, worker)
         for worker, chunks in by_worker.items()
-        for run in _runs(chunks, slots.chains)
+        for run in runs(chunks, slots.chains)
     ]
 
 
@@ -232,7 +237,7 @@ def chains(
     return to_workers(wanted, slots)
 
 
-def _runs(items: list[int], count: int) -> list[list[int]]:
+def runs(items: list[Any], count: int) -> list[list[Any]]:
     """Cut a list into at most `count` runs of nearly equal length."""
     count = min(count, len(items))
     bounds = [len(items) * i // count for i in range(count + 1)]

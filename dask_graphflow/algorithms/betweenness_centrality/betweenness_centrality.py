@@ -15,19 +15,17 @@ number of threads.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
-from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
 
-from .level_sums import LevelSums
-from .levels import Levels
+from .dependencies import add_dependencies
 
 
 @algorithm(
@@ -82,15 +80,8 @@ def betweenness_centrality(
     places, count = sampled(g, k, seed)
     every = g.count
     g = g.simple
-    level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
-    forward, backward = LevelSums(g, level, whole=True), LevelSums(g.T, level)
-    for index in range(count):
-        source = (places == index).nonzero()[0]
-        level[:] = breadth_first(g, source).level
-        levels, sigma, exponent = _paths(g, source, forward)
-        dependency = _dependencies(g, levels, sigma, exponent, backward)
-        dependency[source] = levels.count - 1 if endpoints else 0
-        betweenness += dependency + (level > 0) if endpoints else dependency
+    betweenness = g.column(0, "float64")
+    add_dependencies(g, places, count, betweenness, endpoints=endpoints)
     pairs = every if endpoints else every - 1
     if pairs >= 2:
         # A sampled vertex is the source of no path that leads through it.
@@ -103,38 +94,3 @@ def betweenness_centrality(
                 1 / (sources * (pairs - 1)) if normalized else pairs / (sources * undirected)
             )
     return Answer({"betweenness": betweenness})
-
-
-def _paths(g: GraphView, source: Any, forward: LevelSums) -> tuple[Levels, Any, Any]:
-    """Return the levels of a source, and the number of shortest paths to each vertex.
-
-    The number is ``sigma * 2**exponent``, with `sigma` from 0.5 to 1. It can exceed the range of floats.
-    """
-    sigma, exponent = g.column(0.5, "float64"), g.column(1, "int64")
-    levels, frontier = Levels(g), g.frontier(source)
-    while frontier:
-        levels.append(frontier)
-        at = frontier.vertices
-        frontier, *sums = forward.send(frontier, sigma[at], exponent[at], len(levels))
-        at = frontier.vertices
-        sigma[at], exponent[at] = sums
-    return levels, sigma, exponent
-
-
-def _dependencies(
-    g: GraphView, levels: Levels, sigma: Any, exponent: Any, backward: LevelSums
-) -> Any:
-    """Return, for each vertex v, the sum over all w behind it of the part of the paths to w through v.
-
-    ``dependency[v] = sigma[v] * sum((1 + dependency[w]) / sigma[w])``, over the neighbors w of v in the
-    next level.
-    """
-    dependency = g.column(0, "float64")
-    for depth in range(len(levels) - 1, 0, -1):
-        level = levels[depth]
-        at = level.vertices
-        share, power = np.frexp((1 + dependency[at]) / sigma[at])
-        before, sums, power = backward.send(level, share, power - exponent[at], depth - 1)
-        at = before.vertices
-        dependency[at] = np.ldexp(sums * sigma[at], power + exponent[at])
-    return dependency

@@ -16,14 +16,21 @@ masses are sent to all members.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
+
+CLASSES = 8  # of vertices, one of which moves at a time
+WAKE = EdgeOp("wake", target="awake", signal="1 if label[src] != label[dst] else 0", slot="max")
 
 
 class Groups(Labels):
@@ -38,6 +45,8 @@ class Groups(Labels):
     mass : array of int64, shape (V_p,)
     factor : float
         A label of mass L costs a vertex of mass m the score ``factor * m * L``.
+    room : dict
+        Work space of the kernels.
     labels : array of index, shape (V_p,), optional
         By default each vertex has its own number.
 
@@ -49,34 +58,109 @@ class Groups(Labels):
     """
 
     def __init__(
-        self, g: GraphView, weights: Any, mass: Any, factor: float, labels: Any = None
+        self,
+        g: GraphView,
+        weights: Any,
+        mass: Any,
+        factor: float,
+        room: dict[Any, Any],
+        labels: Any = None,
     ) -> None:
-        super().__init__(g, [g.local("out").rows._replace(weights=weights)], labels)
-        self._mass, self._factor = mass, factor
+        super().__init__(g, [g.local("out").rows._replace(first=0, weights=weights)], labels)
+        self._mass, self._factor, self._tables = mass, factor, room
         self.load = g.column(0, "int64", g.shard.count)
-        has = mass > 0
-        self._add(gather(g, self.own[has].astype("int64")), gather(g, mass[has]))
+        self._add(gather(g, self.own), gather(g, mass))
 
-    def move(self, vertices: Any, limits: Any = None) -> tuple[Any, int]:
-        """Move each of some vertices to the group with the best score, if that raises the quality.
+    @property
+    def count(self) -> int:
+        """Number of groups with mass, of all members."""
+        return int((self.load > 0).sum())
+
+    def quality(self, total: int) -> float:
+        """Return the sum of the scores of all groups, given the weight at both ends of all edges.
 
         All members call it.
+        """
+        g, size = self._g, self._g.exchange.size
+        kernels = kernels_of("groups", self.labels)
+        between = kernels.weight_between(self._sides[0], self.labels, threads=g.threads)
+        between = g.all_reduce(sums=(between,)).sums[0]
+        # Every member has all loads, and squares a part of them.
+        low, high = (
+            len(self.load) * rank // size for rank in (g.exchange.rank, g.exchange.rank + 1)
+        )
+        loads, most = self.load[low:high].astype("float64"), float(self.load.max())
+        squares = g.total(loads * loads, most**2, self.count)
+        return total - between - self._factor * squares
+
+    def sweep(self, draw: tuple[Any, int], awake: Any, within: Any = None) -> int:
+        """Move vertices to the groups with the best scores, one class after another.
+
+        A single member takes all classes in one call of a kernel. All members call it.
 
         Parameters
         ----------
-        vertices : array of integers, shape (f,)
-            Positions, each once, ascending.
-        limits : tuple, optional
-            An array, shape (V_p + mirrors,): only neighbors with the same value as the vertex count. And an
-            array of bool, shape (V,): labels that no vertex may take.
+        draw : tuple
+            The rank of each vertex, and a seed: they draw the vertices into classes.
+        awake : array of int32, shape (V_p,)
+            Which vertices can move. Without `within`, it is replaced by the neighbors
+            of moved vertices, if they are in other groups.
+        within : array of index, shape (V_p + mirrors,), optional
+            If given, only neighbors with the same value as the vertex count. A vertex moves only while it
+            is alone in its group, and does not join such a vertex of its class. So no group loses a vertex
+            that connects it.
 
         Returns
         -------
-        array of integers
-            Positions of the vertices that moved.
         int
             Number of vertices that moved, over all members.
         """
+        g = self._g
+        with g.superstep("pull", 0, 0) as row:
+            if row:  # only a trace needs these numbers
+                looking = g.frontier(np.flatnonzero(awake))
+                row |= {"frontier": len(looking), "edges": looking.leaving}
+            if g.alone:
+                return self._sweep_alone(draw, awake, within)
+            return self._sweep_together(draw, awake, within)
+
+    def _sweep_alone(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
+        masses = self._mass, self.load, self._factor
+        rows, kernels = self._sides[0], kernels_of("groups", awake)
+        count: int = kernels.sweep(
+            rows,
+            self.labels,
+            masses,
+            draw,
+            awake,
+            within,
+            room=self._tables,
+            threads=self._g.threads,
+        )
+        return count
+
+    def _sweep_together(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
+        g, movers, count = self._g, [], 0
+        vertices, cuts = _classes(np.flatnonzero(awake), *draw)
+        for low, high in itertools.pairwise(cuts):
+            moved, moved_by_all = self._move(vertices[low:high], within)
+            movers.append(moved)
+            count += moved_by_all
+        if count and within is None:
+            awake[:] = 0
+            following = g.frontier(np.concatenate(movers).astype(g.index))
+            Advance(g.quiet, WAKE, {"awake": awake, "label": self.own}).push(following)
+        return count
+
+    def _move(self, vertices: Any, within: Any) -> tuple[Any, int]:
+        """Move a class of vertices; return those that moved, and their number over all members."""
+        limits = None
+        if within is not None:
+            own = self._g.numbers[vertices]
+            alone = (self.own[vertices] == own) & (self.load[own] == self._mass[vertices])
+            closed = np.zeros_like(self.load, "bool")
+            closed[gather(self._g, own[alone])] = True
+            vertices, limits = vertices[alone], (within, closed)
         best = self.best(vertices, (self._mass, self.load, self._factor), limits)
         moves = np.flatnonzero(best != self.own[vertices])
         vertices, best = vertices[moves], best[moves]
@@ -88,3 +172,10 @@ class Groups(Labels):
 
     def _add(self, labels: Any, mass: Any) -> None:
         kernels_for(mass).namespace.add.at(self.load, labels, mass)
+
+
+def _classes(vertices: Any, ranks: Any, seed: int) -> tuple[Any, list[int]]:
+    """Draw vertices into classes; return them sorted by class, and the bounds of the classes."""
+    drawn = (priorities(ranks[vertices], seed) & (CLASSES - 1)).astype("uint8")
+    cuts = np.cumsum(np.bincount(drawn, minlength=CLASSES)).tolist()
+    return vertices[np.argsort(drawn, kind="stable")], [0, *cuts]

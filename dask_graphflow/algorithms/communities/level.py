@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.graph.build import Edges, of_numbers
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.graph.build import of_numbers
+from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import beside, combine, fetch
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_weights
 
 from .groups import Groups
 
-NONE = np.iinfo("int64").max  # above all vertex numbers
 # Smaller graphs, in edges, use host memory, where they take less time than a kernel launch.
 SMALL_GRAPH = 1 << 20
 
 
 class Level(NamedTuple):
-    """A graph whose vertices are communities of the level below.
+    """A graph whose vertices are groups of vertices of the level below.
 
     Attributes
     ----------
@@ -32,20 +32,28 @@ class Level(NamedTuple):
         Weights of the edges in ``g.local("out")``; 1 each by default.
     mass : array of int64, shape (V_p,)
         Vertices without mass never move, and have no vertex in coarser graphs.
-    ranks : array of integers, shape (V_p,)
-        The order of the vertices, which is the same for every type of ids.
     factor : float
         A community of mass L costs a vertex of mass m the score ``factor * m * L``.
-    holder : array of integers, or None
-        Number here of each vertex of the first level, below 0 if it has no mass. None in the first level.
+    room : dict
+        Work space of the kernels, which all levels in the same memory share.
+    finer : Level or None
+        The level below; None in the first level.
+    holder : array of index, or None
+        The vertex here of each vertex of the level below, under 0 if it has no mass.
     """
 
     g: GraphView
     weights: Any
     mass: Any
-    ranks: Any
     factor: float
+    room: dict[Any, Any]
+    finer: Level | None = None
     holder: Any = None
+
+    @property
+    def ranks(self) -> Any:
+        """The order of the vertices, which is the same for every type of ids."""
+        return self.g.ranks if self.finer is None else self.g.numbers
 
     @property
     def vertices(self) -> int:
@@ -54,49 +62,85 @@ class Level(NamedTuple):
 
     def groups(self, labels: Any = None) -> Groups:
         """Return groups with the given labels. By default, each vertex has its own label."""
-        return Groups(self.g, self.weights, self.mass, self.factor, labels)
+        return Groups(self.g, self.weights, self.mass, self.factor, self.room, labels)
 
-    def aggregate(self, groups: Groups) -> tuple[Level, Any]:
-        """Return the level whose vertices are the groups, and for each vertex here its number there.
+    def aggregate(self, groups: Groups) -> Level:
+        """Return the level whose vertices are the groups.
 
-        Vertices without mass have a number below 0. The weight of an edge of the new graph is the sum of
-        the weights of the edges between two groups. Edges inside a group become a self-loop.
+        The weight of an edge of the new graph is the sum of the weights of the edges between two groups.
+        Edges inside a group are left out.
         """
-        g, has = self.g, groups.load > 0
-        numbers = np.cumsum(has, dtype=g.index)
-        numbers -= 1
-        numbers[~has] = -1
-        coarser, weights = _contract(g, groups.labels, self.weights, numbers)
-        mass = beside(weights, groups.load[has][coarser.shard.low : coarser.shard.high])
-        holder = own = np.where(self.mass > 0, numbers[groups.own], -1)
-        if self.holder is not None:
-            holder = fetch(g, own, np.maximum(self.holder, 0))
-            holder = np.where(self.holder >= 0, holder, -1)
-        return Level(coarser, weights, mass, coarser.numbers, self.factor, holder), own
+        g, kernels = self.g, kernels_of("groups", groups.labels)
+        holder, mass = kernels.numbered(groups.labels, groups.load)
+        coarser, weights = _contract(g, self.weights, holder, len(mass))
+        mass = beside(weights, mass[coarser.shard.low : coarser.shard.high])
+        room = self.room if coarser.shard.on_device == g.shard.on_device else {}
+        return Level(coarser, weights, mass, self.factor, room, self, holder[: g.owned])
 
-    def smallest(self, first: Level) -> Any:
-        """Return the smallest number of the vertices of the first level that share a vertex here.
+    def from_finer(self, labels: Any) -> Any:
+        """Return labels for the vertices here, each of which is a part of a group of the finer level.
 
-        A vertex without mass has its own number.
+        Parameters
+        ----------
+        labels : array of index
+            Labels of the vertices of the finer level.
+
+        Returns
+        -------
+        array of index, shape (V_p,)
+            A group is named by its smallest vertex here.
         """
-        names, has = first.g.numbers.copy(), self.holder >= 0
-        smallest = self.g.column(NONE, "int64")
-        combine(self.g, smallest, self.holder[has], names[has].astype("int64"), "min")
-        names[has] = fetch(self.g, smallest, self.holder[has])
-        return names
+        assert self.finer is not None
+        above = _smallest(self.g, self.holder, labels)
+        return named(self.g, self.finer.g, above)
 
-    def quality(self) -> float:
-        """Return the sum of the scores of all communities, which are the vertices of this level."""
-        inside = 2 * self.g.all_reduce(sums=(int(loops(self.g, self.weights).sum()),)).sums[0]
-        mass = self.mass.astype("float64")
-        # A community without edges has mass too, but is not counted as a vertex.
-        squares = self.g.total(mass * mass, self.g.largest(mass) ** 2, self.g.size)
-        return inside - self.factor * squares
+    def to_finer(self, labels: Any) -> Any:
+        """Return the labels of the vertices here as labels of the vertices of the finer level.
+
+        A group is named by its smallest vertex there. A vertex without mass has its own number.
+        """
+        assert self.finer is not None
+        finer, has = self.finer.g, self.holder >= 0
+        below = fetch(self.g, labels, np.maximum(self.holder, 0))
+        return named(finer, self.g, np.where(has, below, -1))
+
+    def to_first(self, labels: Any) -> Any:
+        """Return the labels of the vertices here as labels of the vertices of the first level."""
+        level = self
+        while level.finer is not None:
+            level, labels = level.finer, level.to_finer(labels)
+        return labels
+
+
+def named(g: GraphView, labeling: GraphView, labels: Any) -> Any:
+    """Name groups by their smallest vertices. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+        The graph of the vertices.
+    labeling : GraphView
+        The graph whose vertices are the labels.
+    labels : array of integers, shape (V_p,)
+        The label of each vertex. A vertex with a label below 0 is alone.
+    """
+    first = _smallest(labeling, labels, g.numbers)
+    return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
+
+
+def _smallest(g: GraphView, holder: Any, values: Any) -> Any:
+    """Return the smallest value of each owned vertex; `holder` says which vertex has a value, if any."""
+    last = values.dtype.type(np.iinfo(values.dtype).max)
+    smallest = g.column(last, values.dtype)
+    # No array of the values that count, because its size would have to be read from a device.
+    values = np.where(holder < 0, last, values)
+    combine(g, smallest, np.maximum(holder, 0), values, "min")
+    return smallest
 
 
 def first_levels(
     g: GraphView, resolutions: Iterable[float], *, potts: bool = False
-) -> tuple[list[Level], float]:
+) -> tuple[list[Level], int]:
     """Return a graph's level for each resolution, and the sum of the weights at both ends of all edges.
 
     Parameters
@@ -121,28 +165,22 @@ def first_levels(
         mass, scale = g.exists.astype("int64"), unit
     else:
         mass, scale = degrees, max(1, total)
+    room: dict[Any, Any] = {}
     return [
-        Level(g, rows.weights, mass, g.ranks, resolution / scale) for resolution in resolutions
-    ], float(total)
+        Level(g, rows.weights, mass, resolution / scale, room) for resolution in resolutions
+    ], total
 
 
-def _contract(g: GraphView, labels: Any, weights: Any, numbers: Any) -> tuple[GraphView, Any]:
-    """Return the graph in which each label is a vertex, and the weights of its edges.
+def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
+    """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
     It is in host memory if it is small, or if `g` is a hybrid graph. Edges of weight 0 are left out.
     """
-    shard, local, count = g.shard, g.local("out"), int(numbers.max()) + 1
-    place = g.column(0, g.index, local.size)
-    place[: g.owned] = g.numbers
-    if not g.alone:
-        place[g.owned :] = shard.slot_numbers("out", g.threads)
-    rows = local.rows._replace(first=0, weights=weights)
-    new = numbers.astype(index_dtype(count))[labels]
-    sums_between = kernels_of("groups", new).sums_between
-    edges = Edges(*sums_between(rows, new, place, threads=g.threads))
+    shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
+    rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange, like = g.exchange, shard.like
-    if shard.placed is not None or g.all_reduce(sums=(len(edges.source),)).sums[0] < SMALL_GRAPH:
-        edges = Edges(*(kernels_for(side).to_host(side) for side in edges))
-        exchange, like = exchange.host, pd.DataFrame()
-    view = g.view_of(of_numbers(exchange, like, edges, count, g.threads), exchange)
+    if shard.placed is not None or g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH:
+        arrays = (kernels_for(array).to_host(array) for array in rows[:3])
+        rows, exchange, like = Rows(*arrays, 0), exchange.host, pd.DataFrame()
+    view = g.view_of(of_numbers(exchange, like, rows, g.threads), exchange)
     return view, view.local("out").rows.weights

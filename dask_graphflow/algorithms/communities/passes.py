@@ -12,18 +12,20 @@ from typing import Any
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.answer import Answer
 
-from .level import Level, first_levels
-from .moves import carry, refine
+from .groups import Groups
+from .level import Level, first_levels, named
+from .moves import refine, split
 from .resolution import columns
 
-PASSES = 3  # at most
+PASSES = 2  # at most
 
 
 def best_communities(
     g: GraphView,
-    improve: Callable[[Level, Any, Iterator[int]], Level],
+    improve: Callable[[Level, Any, Iterator[int]], Groups],
     resolution: Any,
     *,
+    connected: bool,
     potts: bool = False,
     tol: float,
     levels: int,
@@ -36,8 +38,10 @@ def best_communities(
     g : GraphView
     improve : callable
         One pass. It takes a graph, the community of each vertex (None for one community per vertex), and
-        the seeds of the draws. It returns the level whose vertices are the improved communities.
+        the seeds of the draws. It returns the improved communities.
     resolution : float, or tuple of float
+    connected : bool
+        Whether communities are split into their connected parts at the end.
     potts : bool
         Whether the quality is that of the constant Potts model instead of modularity.
     tol : float
@@ -55,7 +59,8 @@ def best_communities(
             columns_of_all += [g.numbers] * levels
             continue
         seeds = itertools.count(seed << 32)
-        labels, finer = _improved(graph, improve, tol * total, seeds), []
+        labels, finer = _improved(graph, improve, total, tol, seeds), []
+        labels = split(graph, labels) if connected else named(graph.g, graph.g, labels)
         if levels > 1:
             finer = _finer(graph, labels, seeds)[1 - levels :]
         hierarchy = [*finer, labels]
@@ -64,16 +69,17 @@ def best_communities(
     return Answer(dict(zip(names, columns_of_all, strict=True)))
 
 
-def _improved(graph: Level, improve: Callable[..., Level], tol: float, seeds: Iterator[int]) -> Any:
-    """Return the community of each vertex after all passes, as the smallest number in it."""
+def _improved(
+    graph: Level, improve: Callable[..., Groups], total: int, tol: float, seeds: Iterator[int]
+) -> Any:
+    """Return the label of each vertex after all passes."""
     labels, reached = None, -float("inf")
     for _ in range(PASSES):
-        level = improve(graph, labels, seeds)
-        quality = level.quality()
+        communities = improve(graph, labels, seeds)
+        quality = communities.quality(total)
         if quality > reached:
-            labels = level.smallest(graph)
-        del level  # the next pass needs its memory
-        if quality <= reached + tol:
+            labels = communities.own
+        if quality <= reached + tol * total:
             break
         reached = quality
     return labels
@@ -85,9 +91,9 @@ def _finer(graph: Level, labels: Any, seeds: Iterator[int]) -> list[Any]:
     level, communities = graph, graph.groups(labels)
     count = int((communities.load > 0).sum())
     while True:
-        coarser, numbers = level.aggregate(refine(level, communities, next(seeds)))
+        coarser = level.aggregate(refine(level, communities, next(seeds)))
         if coarser.g.size == level.vertices:
             return finer
-        communities, level = carry(level, communities, coarser, numbers), coarser
+        communities, level = coarser.groups(coarser.from_finer(communities.own)), coarser
         if level.g.size > count:
-            finer.append(level.smallest(graph))
+            finer.append(level.to_first(level.g.numbers))

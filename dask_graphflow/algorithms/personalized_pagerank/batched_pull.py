@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 
@@ -25,7 +25,7 @@ class BatchedPull:
     ----------
     g : GraphView
     pull : Pull
-    share : array of float64, shape (V_p,)
+    share : array of float64, shape (n,)
         See :meth:`.Pull.shares`.
     index : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices.
@@ -39,7 +39,8 @@ class BatchedPull:
     """
 
     def __init__(self, g: GraphView, pull: Pull, share: Any, index: Any, batch: range) -> None:
-        self._g, self._layout, self._share = g, pull.layout, pull.take(share)
+        self._g, self._layout, self._share = g, pull.layout, share
+        self._rows = pull.rows
         self._kernels = kernels_of("pull", self._share)
         index, width = pull.take(index), len(batch)
         own = np.flatnonzero((index >= batch.start) & (index < batch.stop))
@@ -49,11 +50,12 @@ class BatchedPull:
         self._contributions = np.zeros_like(self._share, shape=(self._layout.size, width))
         self._contributions[own, columns] = self._share[own]
         self._sums = np.zeros_like(self._share, "int64", shape=(size, width))
-        self._at, self._totals = np.full(width, -1), np.zeros((2, width), "int64")
+        at, self._totals = np.full(width, -1), np.zeros((2, width), "int64")
         sinks = (self._share[own] == 0).tolist()
         for row, column, sink in zip(own.tolist(), columns.tolist(), sinks, strict=True):
-            self._at[column] = row
+            at[column] = row
             self._totals[1, column] = sink * int(self._kernels.CHANGE)
+        self._at = kernels_for(share).namespace.asarray(at)
 
     def publish(self) -> tuple[np.ndarray, np.ndarray]:
         """Send the contributions to the members that read them; return two totals over all members.
@@ -92,7 +94,7 @@ class BatchedPull:
         alpha : float
         """
         sums, threads = self._sums, self._g.threads
-        self._kernels.sum_batch(self._layout.rows, self._contributions, sums, threads=threads)
+        self._kernels.sum_batch(self._rows, self._contributions, sums, threads=threads)
         self._totals = self._kernels.apply_batch(
             sums,
             self.rank,

@@ -66,7 +66,7 @@ class EdgeTriangles:
         )
         self._state = np.zeros_like(edges, "uint8")
         self._lost = np.zeros_like(edges, f"uint{8 * rows.ends.dtype.itemsize}")
-        self._left = size
+        self._left = self._remaining = self._owned
 
     def _shared(self) -> tuple[Any, Any]:
         """Make mirrors of the edges of other members; return the labels of their late and early ends."""
@@ -87,37 +87,40 @@ class EdgeTriangles:
         late, early = (labels_of(g, o, places)[0] for places in ends)
         return late, early
 
-    def remove(self, edges: Any) -> Any:
-        """Remove some of this member's edges; return which ones lost triangles. All members call it.
+    def remove(self, edges: Any, limit: int) -> Any:
+        """Remove some of this member's edges; return which others are left with too few triangles.
+
+        All members call it.
 
         Parameters
         ----------
         edges : array of integers, shape (r,)
-            Edges that remain, ascending.
+            Edges that remain. With several members, they are ascending.
+        limit : int
 
         Returns
         -------
         array of int64
-            The edges of this member that remain and lost triangles, ascending.
+            The edges of this member that lost triangles, and are left with at most `limit`.
         """
         g, several = self._g, self._g.exchange.size > 1
         with g.superstep("push", len(edges), 0):
-            self._mark(edges, LEAVES)
-            own = self._oriented.owner[self._early[edges]] == g.exchange.rank
-            at_home = edges[own]
+            self._mark(edges)
+            at_home, others = edges, edges[:0]
+            if several:
+                own = self._oriented.owner[self._early[edges]] == g.exchange.rank
+                at_home, others = edges[own], edges[~own]
             late = self._late[at_home]
             self._lose(self._rows, self._state, self._lost, late, late, self._early[at_home])
             if several:
-                self._lose_with_others(edges[~own])
+                self._lose_with_others(others)
                 dirty = np.flatnonzero(self._lost[self._owned :] > 0)
                 self._mirrors.reduce(self._lost, dirty)
                 self._mirrors.receive(self._add)
-            self._mark(edges, REMOVED)
-            touched = np.flatnonzero(self._lost[: self._owned] > 0)
-            self.support[touched] -= self._lost[touched].astype(self.support.dtype)
-            self._lost[:] = 0
+            fallen = self._kernels.settle(self._state, self._lost, self.support, limit)
+            self._remaining -= len(edges)
             self._shrink()
-        return touched
+        return np.sort(fallen) if several else fallen
 
     def values(self, of_edges: Any, g: GraphView) -> Any:
         """Return the values of the edges in ``g.rows("out")``, and 0 for self-loops. All members call it.
@@ -146,8 +149,8 @@ class EdgeTriangles:
             values = np.where(keys[at] == key, column[self._whole.weights[at]], values)
         return values
 
-    def _mark(self, edges: Any, state: int) -> None:
-        self._state[edges] = state
+    def _mark(self, edges: Any) -> None:
+        self._state[edges] = LEAVES
         if self._g.exchange.size > 1:
             update_mirrors(self._mirrors, self._state, edges)
 
@@ -156,10 +159,8 @@ class EdgeTriangles:
 
     def _lose(self, rows: Rows, state: Any, lost: Any, row: Any, late: Any, early: Any) -> None:
         """Count the triangles that edges lose to removed edges whose early ends are own vertices."""
-        order = np.argsort(early, kind="stable")
-        pairs = (side[order] for side in (row, late, early))
         own = self._rows, self._state, self._lost
-        self._kernels.lose(rows, state, lost, *own, *pairs, threads=self._g.threads)
+        self._kernels.lose(rows, state, lost, *own, row, late, early, threads=self._g.threads)
 
     def _lose_with_others(self, edges: Any) -> None:
         """Count the triangles that edges lose to removed edges whose early ends other members own."""
@@ -225,11 +226,10 @@ class EdgeTriangles:
         return lost
 
     def _shrink(self) -> None:
-        """Drop removed edges from the rows, once they are half of the edges."""
-        left = int(np.count_nonzero(self._state != REMOVED))
-        if left * 2 > self._left:
+        """Drop removed edges from the rows, once half of this member's edges are removed."""
+        if self._remaining * 2 >= self._left:
             return
-        self._left, rows = left, self._rows
+        self._left, rows = self._remaining, self._rows
         keep = self._state[rows.weights] != REMOVED
         offsets = offsets_of(keep)[rows.offsets]
         self._rows = Rows(offsets, rows.ends[keep], rows.weights[keep], 0)

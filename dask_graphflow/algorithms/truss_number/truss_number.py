@@ -100,6 +100,5 @@ def peel_edges(g: GraphView, listed: GraphView, only: int | None = None) -> Any:
         peeled = remaining[support[remaining] <= k - 2]
         while g.all_reduce(sums=(len(peeled),)).sums[0]:
             truss[peeled] = k
-            touched = edges.remove(peeled)
-            peeled = touched[support[touched] <= k - 2]
+            peeled = edges.remove(peeled, k - 2)
         remaining = remaining[truss[remaining] == 0]

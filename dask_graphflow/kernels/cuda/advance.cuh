@@ -12,6 +12,8 @@
 #include "edge_op.cuh"
 #include "search.cuh"
 #include "cull.cuh"
+#include "edges.cuh"
+#include "gang.cuh"
 
 // The rows to process, and where to put the results. The host writes this struct; every member takes 8 bytes.
 template <typename Op>
@@ -28,6 +30,8 @@ struct Task {
     u32* changed;                     // a bitmap
     typename Op::Index* list;         // for push: the vertices that changed
     u64 stages;                       // stages of the culling filter
+    const i64* degrees;               // for push with the filter; see Degrees
+    u64 owned;
     u64* report;
     u64* work;  // number of edges that each block read
 };
@@ -104,6 +108,7 @@ struct Walk {
     Value gathered = 0;
     u64 edges = 0;
     u32 appends = 0, tiles = 0;
+    Leaving leaving;
 
     __device__ __forceinline__ Walk(const Op& op, const Task<Op>& task, Shared<Op, CULL>& shared)
         : op(op), task(task), shared(shared)
@@ -145,6 +150,7 @@ struct Walk {
             if constexpr (CULL) {
                 const Culling<Index> culling{u32(task.stages), task.changed, shared.slots};
                 won = culling.keep(won, other);
+                leaving.add(Degrees{task.degrees, task.owned}, won, u64(other));
             }
             appends += append(task.list, task.report + TAIL, won, other);
         }
@@ -226,6 +232,7 @@ struct Walk {
         __syncthreads();
         atomicAdd(shared.counts + EDGES, edges);
         if (appends && lane() == 0) atomicAdd(shared.counts + APPENDS, u64(appends));
+        if constexpr (CULL) leaving.report(shared.counts);
         if (tiles) atomicAdd(shared.counts + TILES, u64(tiles));
         __syncthreads();
         if (threadIdx.x == EDGES) task.work[blockIdx.x] = shared.counts[EDGES];
@@ -349,4 +356,209 @@ __global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
         __syncthreads();  // needed before the sums are overwritten
     }
     walk.end();
+}
+
+// Do what a program does with vertices that changed. List those that are in the next frontier.
+template <typename Op>
+__global__ void __launch_bounds__(THREADS)
+    advance_after(Op op, const typename Op::Index* vertices, u64 count, i64 step, typename Op::Index* kept,
+                  Degrees degrees, u64* report)
+{
+    Leaving leaving;
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const bool valid = first + lane() < count;
+        const typename Op::Index vertex = valid ? vertices[first + lane()] : 0;
+        const bool keep = valid && op.after(vertex, step);
+        leaving.add(degrees, keep, u64(vertex));
+        append(kept, report + TAIL, keep, vertex);
+    }
+    leaving.report(report);
+}
+
+// Supersteps that a launch has pushed: what the host reads afterwards, and what the blocks share.
+struct Ran {
+    Listed next;  // the next frontier
+    i64 steps, left;
+    Listed sets[SETS];
+    u32 arrived;
+};
+
+// A push that goes on by itself while frontiers are small. It ends before a superstep that has more than `most_edges`
+// edges, or a row longer than `longest`, or whose edges times `dense` are more than `left`.
+template <typename Op>
+struct Run {
+    const i64* offsets;
+    const typename Op::Index* ends;
+    const typename Op::Weight* weights;
+    const typename Op::Index* frontier;  // the first frontier
+    i64 count;
+    typename Op::Index* lists;  // two lists, for the following frontiers in turn, and one for vertices that changed
+    i64 room;                   // vertices of each list
+    u32* stamps;                // for each vertex, the last superstep that listed it
+    u64 stamp;                  // the last superstep before this launch
+    typename Op::Value* before;  // a copy of the target that messages read; null: none
+    i64 first_step;              // number of supersteps before this launch
+    i64 most_steps, most_edges, longest;
+    i64 dense, left, shrinking;
+    Ran* ran;
+    i64* trace;  // for each superstep, the size of its frontier and its edges
+};
+
+template <typename Op>
+__global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
+{
+    using Index = typename Op::Index;
+    __shared__ Listed own[SETS];
+    if (threadIdx.x < SETS) own[threadIdx.x] = Listed{0, 0, 0};
+    Ran* ran = run.ran;
+    Listed next{run.count, 0, 0};
+    i64 steps = 0, left = run.left;
+    u32 set = 1, turn = 0;
+    const auto add = [&](Listed* found, i64 edges, i64 largest) {
+        if (!__any_sync(ALL_LANES, edges > 0)) return;
+        edges = warp_sum(edges);
+        largest = warp_max(largest);
+        if (lane() == 0) {
+            add_to(&found->edges, edges);
+            atomicMax(&found->largest, largest);
+        }
+    };
+    const auto size_of = [&](Index vertex) { return run.offsets[u64(vertex) + 1] - run.offsets[u64(vertex)]; };
+    {
+        i64 edges = 0, largest = 0;
+        for (i64 i = i64(thread_index()); i < run.count; i += i64(thread_count())) {
+            const i64 size = size_of(run.frontier[i]);
+            edges += size;
+            largest = max(largest, size);
+        }
+        __syncwarp();
+        add(ran->sets, edges, largest);
+        meet_grid(&ran->arrived);
+        next.edges = fresh(ran->sets[0].edges);
+        next.largest = fresh(ran->sets[0].largest);
+    }
+
+    const auto stops = [&] {
+        const bool large = next.edges > run.most_edges || next.edges * run.dense > left || next.largest > run.longest;
+        return !next.count || steps == run.most_steps || large;
+    };
+    const auto step = [&](bool alone, Listed* sets, u32 set) {
+        const Index* list = steps ? run.lists + ((steps - 1) & 1) * run.room : run.frontier;
+        Index* to = run.lists + (Op::AFTER ? 2 : steps & 1) * run.room;
+        const u32 stamp = u32(run.stamp + 1 + u64(steps));
+        Listed* found = sets + set;
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
+            sets[(set + 1) % SETS] = Listed{0, 0, 0};
+            run.trace[2 * steps] = next.count;
+            run.trace[2 * steps + 1] = next.edges;
+        }
+        if (run.shrinking) left -= next.edges;
+        i64 edges = 0, largest = 0;
+        visit_rows(
+            run.offsets, run.offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + i)); },
+            [&](bool valid, u64 near, i64 edge) {
+                bool won = false;
+                Index far = 0;
+                if (valid) {
+                    far = run.ends[edge];
+                    typename Op::Weight weight(1);
+                    if constexpr (Op::NEEDS_WEIGHT) weight = run.weights[edge];
+                    if (op.cond(far) && merge<Op>(op.target() + far, op.signal(Index(near), far, weight)))
+                        won = atomicExch(run.stamps + u64(far), stamp) != stamp;
+                }
+                const i64 place = place_for(won, &found->count);
+                if (won) {
+                    to[place] = far;
+                    const i64 size = size_of(far);
+                    edges += size;
+                    largest = max(largest, size);
+                }
+            });
+        __syncwarp();
+        add(found, edges, largest);
+        ++steps;
+    };
+    // Messages of the next superstep read what this one wrote.
+    const auto copy = [&](bool alone) {
+        const Index* list = run.lists + ((steps - 1) & 1) * run.room;
+        const i64 stride = alone ? i64(blockDim.x) : i64(thread_count());
+        for (i64 i = alone ? i64(threadIdx.x) : i64(thread_index()); i < next.count; i += stride) {
+            const u64 vertex = u64(__ldcg(list + i));
+            run.before[vertex] = __ldcg(op.target() + vertex);
+        }
+    };
+    // Go through the vertices that changed, and list those of the next frontier.
+    const auto finish = [&](bool alone, Listed* sets, u32 set) {
+        const Index* changed = run.lists + 2 * run.room;
+        Index* to = run.lists + ((steps - 1) & 1) * run.room;
+        Listed* found = sets + set;
+        if (threadIdx.x == 0 && blockIdx.x == 0) sets[(set + 1) % SETS] = Listed{0, 0, 0};
+        const i64 stride = alone ? i64(blockDim.x) : i64(thread_count());
+        i64 edges = 0, largest = 0;
+        for (i64 i = (alone ? i64(threadIdx.x) : i64(thread_index())) - lane(); i < next.count; i += stride) {
+            const bool valid = i + lane() < next.count;
+            const Index vertex = valid ? __ldcg(changed + i + lane()) : Index(0);
+            if (valid && run.before) run.before[vertex] = __ldcg(op.target() + vertex);
+            const bool keep = valid && op.after(vertex, run.first_step + steps);
+            const i64 place = place_for(keep, &found->count);
+            if (keep) {
+                to[place] = vertex;
+                const i64 size = size_of(vertex);
+                edges += size;
+                largest = max(largest, size);
+            }
+        }
+        add(found, edges, largest);
+    };
+    // Call f(sets, set) with a set of counts that is 0, and then read it.
+    const auto together = [&](auto f) {
+        f(ran->sets, set);
+        meet_grid(&ran->arrived);
+        next = fresh_of(ran->sets[set]);
+        set = (set + 1) % SETS;
+    };
+    const auto by_one_block = [&](auto f) {
+        f(own, turn);
+        __syncthreads();
+        next = fresh_of(own[turn]);
+        turn = (turn + 1) % SETS;
+    };
+
+    while (!stops()) {
+        if (next.count > ALONE) {
+            together([&](Listed* sets, u32 set) { step(false, sets, set); });
+            if constexpr (Op::AFTER) {
+                together([&](Listed* sets, u32 set) { finish(false, sets, set); });
+            } else if (run.before) {
+                copy(false);
+                meet_grid(&ran->arrived);
+            }
+            continue;
+        }
+        if (blockIdx.x == 0) {
+            do {
+                by_one_block([&](Listed* sets, u32 set) { step(true, sets, set); });
+                if constexpr (Op::AFTER) {
+                    by_one_block([&](Listed* sets, u32 set) { finish(true, sets, set); });
+                } else if (run.before) {
+                    copy(true);
+                    __syncthreads();
+                }
+            } while (!stops() && next.count <= ALONE);
+            if (threadIdx.x == 0) {
+                ran->next = next;
+                ran->steps = steps;
+                ran->left = left;
+            }
+        }
+        meet_grid(&ran->arrived);
+        next = fresh_of(ran->next);
+        steps = fresh(ran->steps);
+        left = fresh(ran->left);
+    }
+    // If other blocks still read these numbers, they were written before, and are the same.
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        ran->next = next;
+        ran->steps = steps;
+    }
 }

@@ -10,9 +10,9 @@
 #define GANG 512  // threads per block
 #endif
 
-constexpr u32 SETS = 3;
-constexpr i64 ALONE = GANG / 2;  // up to this many items, one block is as fast as all blocks
-constexpr u32 SHARES = 4;        // lanes per item for short rows
+[[maybe_unused]] constexpr u32 SETS = 3;
+[[maybe_unused]] constexpr i64 ALONE = GANG / 2;  // up to this many items, one block is as fast as all blocks
+[[maybe_unused]] constexpr u32 SHARES = 4;        // lanes per item for short rows
 
 // Read a value that other threads write, in shared memory or in global memory past L1.
 template <typename T>

@@ -1,168 +1,17 @@
-// Groups of neighbors: host_groups.py has the twin. Each vertex of a list takes the label whose group of
-// neighbors has the largest score.
-//
-// The labels of short rows are compared lane by lane. The weights of longer rows are summed by label in a hash
-// table, which is in shared memory if the row fits there, and in global memory otherwise.
+// Groups of neighbors: host_groups.py has the twin. Each vertex of a list takes the label whose group of neighbors has
+// the largest score.
 #include "common.cuh"
 #include "edges.cuh"
+#include "groups.cuh"
 
-constexpr u32 FEW = 8, SOME = 32;  // most edges of a row that this many lanes compare
-constexpr u32 SLOTS = 2048;        // slots of a table in shared memory
-constexpr u64 MANY = SLOTS / 2;    // most edges of a row that fits the table
-constexpr u32 ALL_WARPS = THREADS / 32;
-
-// The score of a label: the number of neighbors, the sum of their weights, or this sum less a penalty for the
-// mass of the label. With SCORE, the vertex's own label wins ties, and self-loops do not count.
-enum Rule { COUNT, SUM, SCORE };
-
-// The type of the sums of a rule. 32-bit counts take less shared memory, and atomics on them are faster.
-template <Rule RULE>
-struct Sums { using type = i64; };
-template <>
-struct Sums<COUNT> { using type = u32; };
-
-// A number below every score.
-__device__ __forceinline__ double worst() { return __longlong_as_double(0xfff0000000000000ll); }
-
-template <typename I>
-struct Side {
-    const i64* offsets;
-    const I* ends;
-    const i64* weights;  // null: 1 each
-};
-
-template <typename I, Rule RULE>
-struct Groups {
-    Side<I> out, in;    // in.offsets is null if there is one side only, as with SCORE
-    const I* vertices;  // null: all rows
-    const I* labels;
-    const i64* mass;  // mass and load are null if and only if the rule is not SCORE
-    const i64* load;
-    const I* within;     // null: all neighbors count
-    const bool* closed;  // null if and only if `within` is
-    I* found;
-    double factor;
-
-    struct Row {
-        I vertex;
-        i64 out, in, size, split;
-    };
-
-    __device__ __forceinline__ Row row(u64 at) const
-    {
-        const I vertex = vertices ? vertices[at] : I(at);
-        Row row{vertex, out.offsets[vertex], 0, out.offsets[vertex + 1], 0};
-        row.split = row.size -= row.out;
-        if (RULE != SCORE && in.offsets) {
-            row.in = in.offsets[vertex];
-            row.size += in.offsets[vertex + 1] - row.in;
-        }
-        return row;
-    }
-
-    // Return the label at the other end of a row's edge, or a negative number if the edge does not count. Set `weight`.
-    __device__ __forceinline__ I label(const Row& row, i64 i, i64& weight) const
-    {
-        const bool leaves = RULE == SCORE || i < row.split;
-        const Side<I>& side = leaves ? out : in;
-        const i64 edge = leaves ? row.out + i : row.in + i - row.split;
-        const I end = side.ends[edge];
-        weight = RULE != COUNT && side.weights ? side.weights[edge] : 1;
-        if (RULE != COUNT && !weight) return I(-1);
-        if (RULE == SCORE && (end == row.vertex || (within && within[end] != within[row.vertex]))) return I(-1);
-        return labels[end];
-    }
-
-    // Without fused operations, as on the host.
-    __device__ __forceinline__ double score(I vertex, i64 sum, i64 load_) const
-    {
-        const double rate = __dmul_rn(factor, double(mass[vertex]));
-        return __dsub_rn(double(sum), __dmul_rn(rate, double(load_)));
-    }
-};
-
-// A label, its score, and with SCORE the weight of the edges to the vertex's own label. The larger score is better;
-// if scores are equal, the smaller label.
-template <typename I, Rule RULE>
-struct Best {
-    double score;  // a sum is exact as a double
-    I label;
-    i64 stay;
-
-    __device__ __forceinline__ static Best none() { return {worst(), I(-1), 0}; }
-
-    __device__ __forceinline__ void take(const Best& other)
-    {
-        if (other.score > score || (other.score == score && other.label >= 0 && (label < 0 || other.label < label))) {
-            score = other.score;
-            label = other.label;
-        }
-        if (RULE == SCORE) stay = max(stay, other.stay);
-    }
-
-    // Take the best of WIDTH neighboring lanes.
-    template <u32 WIDTH>
-    __device__ __forceinline__ void take_all()
-    {
-#pragma unroll
-        for (u32 step = WIDTH / 2; step; step /= 2)
-            take({__shfl_xor_sync(ALL_LANES, score, step), __shfl_xor_sync(ALL_LANES, label, step),
-                  RULE == SCORE ? __shfl_xor_sync(ALL_LANES, stay, step) : 0});
-    }
-
-    // Take a group: a label and the sum of its weights.
-    __device__ __forceinline__ void take_group(const Groups<I, RULE>& groups, I vertex, I own, I its, i64 sum)
-    {
-        if (RULE != SCORE)
-            take({double(sum), its, 0});
-        else if (its == own)
-            take({worst(), I(-1), sum});
-        else if (!groups.closed || !groups.closed[its])
-            take({groups.score(vertex, sum, groups.load[its]), its, 0});
-    }
-
-    __device__ __forceinline__ I chosen(const Groups<I, RULE>& groups, I vertex, I own) const
-    {
-        if (RULE != SCORE) return label < 0 ? own : label;
-        return score > groups.score(vertex, stay, groups.load[own] - groups.mass[vertex]) ? label : own;
-    }
-};
+constexpr u32 SOME = 32;         // most edges of a row that as many lanes compare
+constexpr u64 MANY = SLOTS / 2;  // most edges of a row with a table in shared memory
 
 // Counts of rows, which the host reads.
 struct Sizes {
     i64 some, many, largest;  // number of rows for tables in shared and in global memory, and size of the largest
     u64 ticket;
 };
-
-// Compare the labels of a row with WIDTH lanes. A warp processes 32 / WIDTH rows at once.
-template <u32 WIDTH, typename I, Rule RULE>
-__device__ __forceinline__ void compare(const Groups<I, RULE>& groups, u64 at, bool mine)
-{
-    const u32 me = lane() % WIDTH;
-    I vertex = 0, own = 0, label = I(-1);
-    i64 weight = 0, sum = 0;
-    if (mine) {
-        const auto row = groups.row(at);
-        vertex = row.vertex;
-        own = groups.labels[vertex];
-        if (me < row.size) label = groups.label(row, me, weight);
-    }
-    if (RULE == COUNT) {
-        const u32 group = u32(~0ull >> (64 - WIDTH)) << (lane() - me);
-        sum = __popc(__match_any_sync(ALL_LANES, label) & group);
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < WIDTH; ++i) {
-            const I other = __shfl_sync(ALL_LANES, label, i, WIDTH);
-            const i64 its = __shfl_sync(ALL_LANES, weight, i, WIDTH);
-            if (other == label) sum += its;
-        }
-    }
-    auto best = Best<I, RULE>::none();
-    if (label >= 0) best.take_group(groups, vertex, own, label, sum);
-    best.template take_all<WIDTH>();
-    if (mine && me == 0) groups.found[at] = best.chosen(groups, vertex, own);
-}
 
 template <typename I, Rule RULE>
 __global__ void few_groups(Groups<I, RULE> groups, u64 count, I* some, I* many, Sizes* sizes)
@@ -198,67 +47,13 @@ __global__ void few_groups(Groups<I, RULE> groups, u64 count, I* some, I* many, 
     if (lane() == 0 && largest) atomicMax(&sizes->largest, largest);
 }
 
-__device__ __forceinline__ int swap_key(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
-__device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
-{
-    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
-}
-
-__device__ __forceinline__ void add_weight(u32* at, i64) { atomicAdd(at, 1u); }
-__device__ __forceinline__ void add_weight(i64* at, i64 weight) { atomicAdd(reinterpret_cast<u64*>(at), u64(weight)); }
-
-// Sum the weights of a row by label, in a table with at least twice as many slots as the row has edges. All threads of
-// a block call this together.
-template <typename I, Rule RULE, typename Sum>
-__device__ __forceinline__ void sum_row(const Groups<I, RULE>& groups, u64 at, volatile I* keys, volatile Sum* sums)
-{
-    __shared__ Best<I, RULE> bests[ALL_WARPS];
-    const auto row = groups.row(at);
-    const I own = groups.labels[row.vertex];
-    u64 slots = 64;
-    while (slots < u64(row.size) * 2) slots *= 2;
-    for (u64 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
-        keys[slot] = I(-1);
-        sums[slot] = 0;
-    }
-    __syncthreads();
-    for (i64 i = threadIdx.x; i < row.size; i += blockDim.x) {
-        i64 weight;
-        const I label = groups.label(row, i, weight);
-        if (label < 0) continue;
-        // Fibonacci hashing, because labels are small numbers and often consecutive.
-        u64 slot = (u64(label) * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
-        for (;; slot = (slot + 1) & (slots - 1)) {
-            const I key = keys[slot];
-            if (key == label) break;
-            if (key >= 0) continue;
-            const I held = swap_key(const_cast<I*>(keys) + slot, I(-1), label);
-            if (held < 0 || held == label) break;
-        }
-        add_weight(const_cast<Sum*>(sums) + slot, weight);
-    }
-    __syncthreads();
-    auto best = Best<I, RULE>::none();
-    for (u64 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
-        const I key = keys[slot];
-        if (key >= 0) best.take_group(groups, row.vertex, own, key, i64(sums[slot]));
-    }
-    best.template take_all<32>();
-    if (lane() == 0) bests[threadIdx.x / 32] = best;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (u32 warp = 1; warp < ALL_WARPS; ++warp) best.take(bests[warp]);
-        groups.found[at] = best.chosen(groups, row.vertex, own);
-    }
-    __syncthreads();
-}
-
 template <typename I, Rule RULE>
 __global__ void __launch_bounds__(THREADS) some_groups(Groups<I, RULE> groups, const I* some, Sizes* sizes)
 {
     __shared__ I keys[SLOTS];
     __shared__ typename Sums<RULE>::type sums[SLOTS];
-    for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x) sum_row(groups, u64(some[i]), keys, sums);
+    for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x)
+        sum_in_slots<I>(Choice<I, RULE>{groups}, u64(some[i]), keys, sums, Block{});
 }
 
 // Tables in global memory: each block uses one of `room` slots. A block that has finished a row takes the next one.
@@ -274,6 +69,7 @@ __global__ void __launch_bounds__(THREADS)
         const u64 mine = ticket;
         __syncthreads();
         if (mine >= u64(sizes->many)) return;
-        sum_row(groups, u64(many[mine]), keys + blockIdx.x * room, sums + blockIdx.x * room);
+        const u64 table = blockIdx.x * room;
+        sum_in_slots<I>(Choice<I, RULE>{groups}, u64(many[mine]), keys + table, sums + table, Block{});
     }
 }

@@ -191,6 +191,35 @@ __global__ void lose(const i64* offsets, const I* ends, const E* edges, const un
     }
 }
 
+// End a step: edges that leave are removed, and the others lose triangles. List the owned edges, which come first, that
+// are left with at most `limit` triangles.
+template <typename I>
+__global__ void settle(unsigned char* state, typename edge::Unsigned<I>::type* lost, I* support, u64 owned, u64 size,
+                       i64 limit, i64* fallen, u64* count)
+{
+    for (u64 edge = thread_index(); edge - lane() < size; edge += thread_count()) {
+        bool falls = false;
+        if (edge < size) {
+            if (state[edge] == 1) state[edge] = 2;
+            const auto fewer = lost[edge];
+            if (fewer) {
+                lost[edge] = 0;
+                if (edge < owned) {
+                    const I left = support[edge] - I(fewer);
+                    support[edge] = left;
+                    falls = left <= limit;
+                }
+            }
+        }
+        const u32 all = __ballot_sync(ALL_LANES, falls);
+        if (!all) continue;
+        u64 place = 0;
+        if (lane() == 0) place = atomicAdd(count, u64(__popc(all)));
+        place = __shfl_sync(ALL_LANES, place, 0);
+        if (falls) fallen[place + __popc(all & lanes_before())] = i64(edge);
+    }
+}
+
 // Each warp takes a pair of rows, and looks up the ends of one row in the other.
 template <typename I>
 __global__ void common(const i64* offsets, const I* ends, const i64* own_offsets, const I* own_ends, const i64* weights,

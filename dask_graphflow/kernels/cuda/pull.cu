@@ -3,6 +3,7 @@
 // fused operation rounds once, while the host rounds twice.
 #include "common.cuh"
 #include "edges.cuh"
+#include "totals.cuh"
 
 constexpr double ONE = 4611686018427387904.0;     // 2**62
 constexpr double CHANGE = 1152921504606846976.0;  // 2**60
@@ -32,14 +33,16 @@ struct Weighted {
 // Return where edge k of a batch is staged. The padding keeps rows of equal length from beginning in the same bank.
 __device__ __forceinline__ int staged_at(int k) { return k + k / 32; }
 
-// Sum the contributions of the ends of each row. `sums` must be 0 initially, because a row in several tiles is added to
-// it several times. Edges are read in order, one batch at a time. If all rows of a batch are short, each lane adds up
+// Sum the contributions of the ends of each row, and of all rows. `sums` and `now` must be 0 initially, because a row in
+// several tiles is added to it several times. The totals of the next iteration are cleared. Edges are read in order, one batch at a time. If all rows of a batch are short, each lane adds up
 // the edges of its row from shared memory. Otherwise the warp computes running sums of 32 edges at a time, and the sum
 // of a row is the difference of two of them.
 template <typename I, typename F, typename Term>
 __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I* ends, u64 rows,
-                                         const F* __restrict__ contribution, i64* sums)
+                                         const F* __restrict__ contribution, i64* sums, Totals* now, i64* next)
 {
+    if (thread_index() < SLOTS) next[thread_index()] = 0;
+    i64 every = 0;
     using Value = decltype(term(F(0), i64(0)));
     __shared__ Value staging[THREADS / 32][32 * BATCH + BATCH];
     Value* staged = staging[threadIdx.x / 32];
@@ -92,25 +95,29 @@ __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I*
             }
         }
         if (span.begin >= span.end) return;
+        every += sum;
         if (span.whole)
             sums[span.row] = sum;
         else
             add_to(sums + span.row, sum);
     });
+    add_block<1>({&now->sum}, {every});
 }
 
 template <typename I, typename F>
 __global__ void __launch_bounds__(THREADS)
-    sum_contributions(const i64* offsets, const I* ends, u64 rows, const F* contribution, i64* sums)
+    sum_contributions(const i64* offsets, const I* ends, u64 rows, const F* contribution, i64* sums,
+                      Totals* now, i64* next)
 {
-    sum_rows(Unweighted{}, offsets, ends, rows, contribution, sums);
+    sum_rows(Unweighted{}, offsets, ends, rows, contribution, sums, now, next);
 }
 
 template <typename I, typename F, typename W>
 __global__ void __launch_bounds__(THREADS)
-    sum_weighted(const i64* offsets, const I* ends, const W* weights, u64 rows, const F* contribution, i64* sums)
+    sum_weighted(const i64* offsets, const I* ends, const W* weights, u64 rows, const F* contribution, i64* sums,
+                 Totals* now, i64* next)
 {
-    sum_rows(Weighted<W>{weights}, offsets, ends, rows, contribution, sums);
+    sum_rows(Weighted<W>{weights}, offsets, ends, rows, contribution, sums, now, next);
 }
 
 // Sum the weights of each row, one warp per row. A weight counts as a whole multiple of a unit that depends on the row's
@@ -147,31 +154,48 @@ __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a
 __device__ __forceinline__ float distance_of(float a, float b) { return fabsf(__fsub_rn(a, b)); }
 __device__ __forceinline__ double distance_of(double a, double b) { return fabs(__dsub_rn(a, b)); }
 
-// Numbers for the host: the sum of the changes of ranks, and the sum of the ranks of vertices that no edge leaves.
-struct Totals {
-    i64 change, dangling;
-};
-
-template <typename F>
-__global__ void apply_sums(const i64* sums, F* rank, const F* share_out, F* contribution, u64 count,
-                           const double* restart, bool everywhere, double damping, Totals* totals)
+// Count shares that do not fit in `sum`, and vertices that no edge leaves in `high`.
+template <typename T, typename F>
+__global__ void __launch_bounds__(THREADS) shares(const T* total, u64 count, double least, F* share_out, Totals* counts)
 {
-    i64 change = 0, dangling = 0;
+    i64 unfit = 0, sinks = 0;
     for (u64 v = thread_index(); v < count; v += thread_count()) {
-        const double base = restart[everywhere ? 0 : v];
+        F share = total[v] == T(0) ? F(0) : F(__ddiv_rn(ONE, double(total[v])));
+        if (total[v] == T(0)) {
+            ++sinks;
+        } else if (!(double(share) >= least && isfinite(share))) {
+            ++unfit;
+            share = F(nan(""));
+        }
+        share_out[v] = share;
+    }
+    add_block<2>({&counts->sum, &counts->high}, {unfit, sinks});
+}
+
+// The totals are the sum of the changes of ranks, and the sum of the ranks of vertices that no edge leaves. `before` is
+// null if `dangling` is the latter of the iteration before. The sums are left at 0 for the next iteration.
+template <typename F>
+__global__ void __launch_bounds__(THREADS)
+    apply_sums(i64* sums, F* rank, const F* share_out, F* contribution, u64 count, const double* restart, bool everywhere,
+               const double* onward, double damping, double dangling, const Totals* before, Totals* totals)
+{
+    if (before) dangling = __ddiv_rn(double(before->change_low), CHANGE);
+    double restarts = __dsub_rn(1, damping);
+    const double onwards = __dmul_rn(damping, dangling);
+    if (!onward) restarts = __dadd_rn(restarts, onwards);
+    i64 change = 0, sinks = 0;
+    for (u64 v = thread_index(); v < count; v += thread_count()) {
+        double base = __dmul_rn(restart[everywhere ? 0 : v], restarts);
+        if (onward) base = __dadd_rn(base, __dmul_rn(onward[v], onwards));
         const F old = rank[v], share = share_out[v];
         const F now = F(__dadd_rn(base, __dmul_rn(damping, __ddiv_rn(double(sums[v]), ONE))));
+        sums[v] = 0;
         rank[v] = now;
         change += i64(__dmul_rn(double(distance_of(now, old)), CHANGE));
-        if (share == F(0)) dangling += i64(__dmul_rn(double(now), CHANGE));
+        if (share == F(0)) sinks += i64(__dmul_rn(double(now), CHANGE));
         contribution[v] = times(now, share);
     }
-    change = warp_sum(change);
-    dangling = warp_sum(dangling);
-    if (lane() == 0) {
-        add_to(&totals->change, change);
-        add_to(&totals->dangling, dangling);
-    }
+    add_block<2>({&totals->change_high, &totals->change_low}, {change, sinks});
 }
 
 // Several columns at once: the values of a vertex are stored side by side, at most WIDTH of them. A lane sums one
@@ -226,7 +250,7 @@ __global__ void __launch_bounds__(THREADS)
     sum_batch_rows(Weighted<W>{weights}, offsets, ends, rows, told, width, sums);
 }
 
-__global__ void apply_batch(const i64* sums, double* rank, const double* share_out, double* told, u64 count,
+__global__ void apply_batch(i64* sums, double* rank, const double* share_out, double* told, u64 count,
                             u32 width, const i64* at, const double* base, double damping, i64* totals)
 {
     const u32 column = u32(thread_index() % WIDTH);
@@ -237,6 +261,7 @@ __global__ void apply_batch(const i64* sums, double* rank, const double* share_o
             const u64 place = v * width + column;
             const double old = rank[place], share = share_out[v];
             double now = __dmul_rn(damping, __ddiv_rn(double(sums[place]), ONE));
+            sums[place] = 0;
             if (i64(v) == restart) now = __dadd_rn(base[column], now);
             rank[place] = now;
             change += i64(__dmul_rn(distance_of(now, old), CHANGE));

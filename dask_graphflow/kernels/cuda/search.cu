@@ -41,10 +41,8 @@ struct Rest {
 // vertices, then the warp reads the rest of each long row. The first row's vertex is a multiple of 64.
 template <typename I>
 __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first, const u32* frontier, u32* following,
-                     u32* seen, I* predecessor, int* level, int depth, i64* found, Rest* rests,
-                     u64* left)
+                     u32* seen, I* predecessor, int* level, int depth, Rest* rests, u64* left)
 {
-    i64 count = 0;
     for (u64 base = warp_index() * 32; base < rows; base += warp_count() * 32) {
         const u64 row = base + lane(), vertex = first + row;
         const bool waiting = row < rows && !(seen[(first + base) / 32] >> lane() & 1);
@@ -85,7 +83,6 @@ __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first,
         if (hit >= 0) {
             predecessor[vertex] = I(hit);
             level[vertex] = depth;
-            ++count;
         }
         const u32 hits = __ballot_sync(ALL_LANES, hit >= 0);
         if (hits && lane() == 0) {
@@ -93,15 +90,12 @@ __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first,
             seen[(first + base) / 32] |= hits;
         }
     }
-    count = warp_sum(count);
-    if (lane() == 0 && count) add_to(found, count);
 }
 
 // Continue with the long rows that bfs_pull() did not finish, one block per row.
 template <typename I>
 __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, const u32* frontier, u32* following, u32* seen,
-                          I* predecessor, int* level, int depth, i64* found, const Rest* rests,
-                              const u64* left)
+                          I* predecessor, int* level, int depth, const Rest* rests, const u64* left)
 {
     __shared__ u32 nearest;
     for (u64 item = blockIdx.x; item < *left; item += gridDim.x) {
@@ -119,7 +113,6 @@ __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, cons
                 level[vertex] = depth;
                 atomicOr(following + vertex / 32, 1u << (vertex % 32));
                 atomicOr(seen + vertex / 32, 1u << (vertex % 32));
-                add_to(found, 1);
             }
             break;
         }
@@ -179,9 +172,9 @@ __global__ void __launch_bounds__(THREADS)
                level, depth, list, found);
 }
 
-// The state of a search that continues by itself while levels are small. After its first level, a launch stops before a
-// level that has more than `most_edges` edges, or a row longer than `longest`, or whose edges times `dense` are more
-// than `left`.
+// The state of a search that continues by itself while levels are small. A launch stops before a level that has more
+// than `most_edges` edges, or a row longer than `longest`. After its first level it stops before one whose edges times
+// `dense` are more than `left`.
 struct Going {
     Listed next;              // the next level
     i64 begin;                // where the vertices of the next level begin in the list
@@ -209,12 +202,33 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
     const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
     const i64 dense = going->dense;
     const bool shrinking = going->shrinking;
-    u32 set = 0, turn = 0;
-    meet_grid(&going->arrived);  // all blocks have read it before any block writes
+    u32 set = 1, turn = 0;
+    const auto add = [](Listed* found, i64 edges, i64 largest) {
+        if (!__any_sync(ALL_LANES, edges > 0)) return;
+        edges = warp_sum(edges);
+        largest = warp_max(largest);
+        if (lane() == 0) {
+            add_to(&found->edges, edges);
+            atomicMax(&found->largest, largest);
+        }
+    };
+    i64 edges = 0, largest = 0;
+    for (i64 i = i64(thread_index()); i < next.count; i += i64(thread_count())) {
+        const u64 vertex = u64(list[begin + i]);
+        const i64 size = offsets[vertex + 1] - offsets[vertex];
+        edges += size;
+        largest = max(largest, size);
+    }
+    __syncwarp();
+    add(going->sets, edges, largest);
+    meet_grid(&going->arrived);  // all blocks have read the state before any block writes
+    next.edges = fresh(going->sets[0].edges);
+    next.largest = fresh(going->sets[0].largest);
 
+    // The first level is pushed however many edges are left, since the host has chosen to push it.
     const auto stops = [&] {
-        const bool large = next.edges > most_edges || next.edges * dense > left || next.largest > longest;
-        return !next.count || steps == most_steps || (large && steps);
+        const bool large = next.edges > most_edges || next.largest > longest;
+        return !next.count || steps == most_steps || large || (steps && next.edges * dense > left);
     };
     const auto step = [&](bool alone, Listed* sets, u32 set) {
         Listed* found = sets + set;
@@ -249,14 +263,8 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
                     largest = max(largest, size);
                 }
             });
-        if (__any_sync(ALL_LANES, edges > 0)) {
-            edges = warp_sum(edges);
-            largest = warp_max(largest);
-            if (lane() == 0) {
-                add_to(&found->edges, edges);
-                atomicMax(&found->largest, largest);
-            }
-        }
+        __syncwarp();
+        add(found, edges, largest);
         ++steps;
         begin = end;
     };
@@ -375,20 +383,4 @@ __global__ void take_offers(const I* vertices, const I* offers, u64 count, int d
         const u64 edges = warp_sum(fresh ? offsets[u64(vertex) + 1] - offsets[vertex] : i64(0));
         if (lane() == 0 && edges) atomicAdd(counts + 1, edges);
     }
-}
-
-// Count the vertices in a bitmap, and the edges of their rows. One warp per word.
-__global__ void tally(const u64* words, u64 size, const i64* offsets, u64* counts)
-{
-    u64 vertices = 0;
-    i64 edges = 0;
-    for (u64 i = thread_index() / 32; i < size; i += thread_count() / 32) {
-        const u64 word = words[i];
-        if (lane() == 0) vertices += __popcll(word);
-        for (u32 bit = lane(); bit < 64; bit += 32)
-            if (word >> bit & 1) edges += offsets[i * 64 + bit + 1] - offsets[i * 64 + bit];
-    }
-    const u64 all = warp_sum(edges);
-    if (lane() == 0 && vertices) atomicAdd(counts, vertices);
-    if (lane() == 0 && all) atomicAdd(counts + 1, all);
 }

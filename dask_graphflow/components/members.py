@@ -1,0 +1,225 @@
+"""Connected components by the members of a gang, one on each worker that holds edges.
+
+Each member hooks its worker's edges. The members agree on the vertices: integers close together are used
+directly, other ids are numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are
+merged along a plan, by default a tree whose depth is the logarithm of the number of members (Groute [1]_).
+A forest is sent in slices, so the next one is in transit while one is merged. The first member then sends
+every other one the roots of its range of the vertices, and each member labels its own range.
+
+.. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
+   for Irregular Computations", PPoPP 2017.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
+from dask_graphflow.kernels import on_device
+from dask_graphflow.scheduling import gang, trees
+from dask_graphflow.scheduling.gang_build import Dealing
+from dask_graphflow.scheduling.trees import Merge
+
+from .connected_components import Components, not_plain
+from .forest import Entries, Forest
+from .fragments import Chain, Fragment, flatten, moved
+from .numbering import common_range
+
+# Largest number of entries in a slice of a forest in host memory. A forest on a device is sent whole by
+# default: a device receives and merges on one stream, so the two would not overlap.
+SLICE = 1 << 20
+
+
+class Range(NamedTuple):
+    """The entries of neighboring vertices in the merged forests.
+
+    Attributes
+    ----------
+    base : int
+        The vertex to which parents are relative.
+    first, last : int
+        The first vertex, and one past the last.
+    seen : array of uint8, shape (last - first,)
+    parents : list of array, shape (last - first,)
+        One array per threshold.
+    """
+
+    base: int
+    first: int
+    last: int
+    seen: Any
+    parents: list[Any]
+
+    def forests(self) -> list[Forest]:
+        """Return forests of these vertices, whose roots may be outside of them."""
+        shift = self.first - self.base
+        relative = [parent - shift if shift else parent for parent in self.parents]
+        return [Forest.of(self.first, parent, self.seen) for parent in relative]
+
+
+@dataclass(frozen=True)
+class Member:
+    """What each member of the gang does.
+
+    Attributes
+    ----------
+    program : Components
+    dealt : Dealing
+        The partitions that each member takes.
+    merges : sequence of Merge
+        Which member's forests are merged into which, in order. The last ones are the first member's.
+    slices : int
+        Smallest number of slices in which a forest is sent.
+    parts : int
+        Number of frames that a member returns.
+    chains : int
+        Largest number of chains that hook a member's edges at the same time.
+    """
+
+    program: Components
+    dealt: Dealing
+    merges: Sequence[Merge]
+    slices: int
+    parts: int
+    chains: int
+
+    def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Any:
+        """Return a member's range of the vertices with their components: a frame, or several in a list."""
+        frames = self._label(channel, self._hooked(edges, rank))
+        return frames if self.parts > 1 else frames[0]
+
+    def _hooked(self, edges: list[Any], rank: int) -> Fragment:
+        """Return the fragment of this member's edges. If there are several threads, several chains hook."""
+        taken = list(zip(edges, self.dealt[rank], strict=True))
+        runs = trees.runs(taken, min(self.chains, gang.threads()))
+        program = replace(self.program, sharing=self.program.sharing * len(runs))
+        start = program.start()
+
+        def hook(run: Any) -> Chain:
+            chain: Any = start
+            for frame, (position, partition) in run:
+                chain = program.hook(chain, frame, position, partition)
+            return chain  # type: ignore[no-any-return]
+
+        if len(runs) == 1:
+            return program.close(hook(runs[0]))
+        # In this task's context, so that the threads find its worker and can report the progress.
+        contexts = [copy_context() for _ in runs]
+        with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
+            chains = list(pool.map(lambda at, run: at.run(hook, run), contexts, runs))
+        loose = itertools.chain.from_iterable(chain.loose for chain in chains)
+        return program.close(Chain(start, list(loose)))
+
+    def _label(self, channel: Channel, fragment: Fragment) -> list[Any]:
+        """Merge the fragments of all members; return this member's range of the result."""
+        program, parts = self.program, self.parts
+        exchange = Exchange(channel, device=on_device(fragment.forests[0].parent))
+        common = _common(exchange, fragment, program.dense)
+        ids, homes = None, None
+        if common is not None:
+            forests = fragment.over(*common)
+        else:
+            fragment = fragment.numbered()
+            ids, homes, numbers = number_sorted(exchange, fragment.ids)
+            forests = moved(fragment.forests, numbers, homes[-1])
+        _merge(exchange, forests, self.merges, self.slices)
+        own = _own_range(exchange, forests, homes)
+        bounds = [own.first + (own.last - own.first) * i // parts for i in range(parts + 1)]
+        if homes is None:
+            heads, forests = [], own.forests()
+        else:
+            outside = np.unique(np.concatenate([one[one < own.first] for one in own.parents]))
+            heads = [(outside, ids_of(exchange, ids, homes, outside))]
+        frames = []
+        for low, high in itertools.pairwise(bounds):
+            with program.progress.part("label"):
+                if homes is None:
+                    frames.append(program.label_dense(forests, low, high))
+                    continue
+                rows = slice(low - own.first, high - own.first)
+                roots = [parent[rows] for parent in own.parents]
+                frames.append(program.label_named(roots, ids, own.first, rows.start, heads))
+        return frames
+
+
+def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, int] | None:
+    """Return the range of all members' ids if they are close together, and None otherwise.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    fragment : Fragment
+    dense : bool
+        Whether the caller says that the ids are close together.
+    """
+    forest = fragment.forests[0]
+    own = (forest.base, forest.stop) if fragment.dense else None
+    ranges = swap(exchange.host, [own] * exchange.size)
+    if dense and None in ranges:
+        raise not_plain()
+    return common_range(ranges, said=dense)
+
+
+def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], slices: int) -> None:
+    """Merge other members' forests into these, and send these to another member, as planned."""
+    threads = gang.threads()
+    for source, target in merges:
+        if target == exchange.rank:
+            for forest in forests:
+                for entries in _received(exchange, source):
+                    forest.absorb(entries, threads=threads)
+        elif source == exchange.rank:
+            for forest in forests:
+                _send(exchange, target, forest, slices)
+            return
+    flatten(forests, threads)
+
+
+def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
+    least = 1 if on_device(forest.parent) else -(-len(forest.parent) // SLICE)
+    cut = forest.cut(max(slices, least))
+    places = [(part.base, part.size, part.first) for part in cut]
+    exchange.send_to(to, np.array(places, "int64").ravel())
+    for part in cut:
+        exchange.send_to(to, part.parent)
+        exchange.send_to(to, part.seen)
+
+
+def _received(exchange: Exchange, source: int) -> Iterator[Entries]:
+    for base, size, first in exchange.receive_from(source).reshape(-1, 3).tolist():
+        parent, seen = exchange.receive_from(source), exchange.receive_from(source)
+        yield Entries(base, size, first, parent, seen, token="")
+
+
+def _own_range(exchange: Exchange, forests: list[Forest], homes: Sequence[int] | None) -> Range:
+    """Return the entries of this member's range of the vertices. The first member sends them."""
+    if exchange.rank:
+        base, first, last = exchange.receive_from(0).tolist()
+        seen, *parents = [exchange.receive_from(0) for _ in range(len(forests) + 1)]
+        return Range(base, first, last, seen, parents)
+    base = forests[0].base
+    if homes is None:
+        low, high = forests[0].occupied()
+        homes = [low + (high - low) * i // exchange.size for i in range(exchange.size + 1)]
+
+    def entries(rank: int) -> Range:
+        first, last = homes[rank : rank + 2]
+        rows = slice(first - base, last - base)
+        parents = [forest.parent[rows] for forest in forests]
+        return Range(base, first, last, forests[0].seen[rows], parents)
+
+    for to in range(1, exchange.size):
+        *place, seen, parents = entries(to)
+        exchange.send_to(to, np.array(place, "int64"))
+        for array in (seen, *parents):
+            exchange.send_to(to, array)
+    return entries(0)

@@ -1,0 +1,112 @@
+"""Ties: let the scheduler know that the members of a gang need each other.
+
+The members' tasks do not depend on each other, and only some of them may be wanted: one partition of a
+result, or those that are still in use. The others still have to run, now and if a part is lost later. A tie
+is a task that depends on all members, is wanted, and never runs. So the scheduler keeps the tasks of the
+members and of what they are made from, but no results. A tie ends when no part of its gang is in use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from .gang_expr import depending_on, roster_of
+
+WANTS = "graphflow-gangs"  # the name of the ties' client, which is not a process
+PAUSE = 0.02  # seconds between looks for ties that may end
+WILL_RUN = ("waiting", "queued", "no-worker", "processing")
+
+
+class Ties:
+    """The ties of a scheduler's gangs. The scheduler itself keeps them, as what their client wants."""
+
+    def __init__(self, scheduler: Any) -> None:
+        self._scheduler = scheduler
+        self._looking = False
+
+    def tie(self, member: Any) -> list[Any]:
+        """Return the tasks of all members of a gang, given one. Tie them, and have all of them run."""
+        tasks, spec, roster = self._scheduler.tasks, member.run_spec, roster_of(member.run_spec)
+        assert roster is not None
+        specs = [roster.task(rank, spec) for rank in range(len(roster.shards))]
+        # A shard that was released meanwhile is unknown. The run then ends with an error.
+        members = [
+            self._known(one, member.priority)
+            for one in specs
+            if one.key in tasks or one.dependencies <= tasks.keys()
+        ]
+        spec = depending_on([task.key for task in members], _tie(member.key))
+        tie = self._known(spec, member.priority)
+        # Without a client that wants it, Client.cancel would forget the tie, and with it the members.
+        self._scheduler.client_desires_keys([tie.key], client=WANTS)
+        asyncio.get_running_loop().call_soon(self._begin, members)
+        return members
+
+    def transition(self, key: Any, finish: str) -> None:
+        """End ties when a task changes: that of a member that failed, and those that are not needed."""
+        if finish == "erred" and isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
+            asyncio.get_running_loop().call_soon(self._fail, key)
+        elif finish in ("released", "forgotten") and not self._looking:
+            self._looking = True
+            asyncio.get_running_loop().call_later(PAUSE, self._look)
+
+    def _known(self, spec: Any, priority: Any) -> Any:
+        """Return the state of a task. The scheduler gets to know the task if necessary."""
+        tasks = self._scheduler.tasks
+        task = tasks.get(spec.key)
+        if task is None:
+            task = self._scheduler.new_task(spec.key, spec, "released")
+            task.priority = priority
+            for key in spec.dependencies:
+                task.add_dependency(tasks[key])
+        return task
+
+    def _begin(self, members: list[Any]) -> None:
+        """Have the members run that nobody wants, because the others need them."""
+        if any(task.state in WILL_RUN for task in members):
+            self._transitions(members, ("released",), "waiting")
+
+    def _fail(self, key: Any) -> None:
+        """Let the other members fail with the error of one, and end the tie."""
+        tie, failed = (self._scheduler.tasks.get(one) for one in (_tie(key), key))
+        if tie is None or failed is None:
+            return
+        others = [task for task in tie.dependencies if task.state in WILL_RUN]
+        for task in others:
+            task.exception_blame = failed.exception_blame
+        running = [(task.processing_on, task.key) for task in others]
+        self._transitions(others, WILL_RUN, "erred")
+        for worker, other in running:
+            if worker is not None:
+                free = {"op": "free-keys", "keys": [other], "stimulus_id": _stimulus()}
+                self._scheduler.worker_send(worker.address, free)
+        self._end(tie)
+
+    def _look(self) -> None:
+        """End the ties of gangs of which no part is in use."""
+        self._looking = False
+        client = self._scheduler.clients.get(WANTS)
+        for tie in list(client.wants_what) if client is not None else ():
+            if not any(_in_use(task, tie) for task in tie.dependencies):
+                self._end(tie)
+
+    def _end(self, tie: Any) -> None:
+        self._scheduler.client_releases_keys([tie.key], client=WANTS, stimulus_id=_stimulus())
+
+    def _transitions(self, tasks: list[Any], states: tuple[str, ...], finish: str) -> None:
+        keys = {task.key: finish for task in tasks if task.state in states}
+        self._scheduler.transitions(keys, stimulus_id=_stimulus())
+
+
+def _in_use(member: Any, tie: Any) -> bool:
+    return bool(member.state != "released" or member.who_wants or member.dependents != {tie})
+
+
+def _tie(member: Any) -> str:
+    return f"{member[0]}-tie"
+
+
+def _stimulus() -> str:
+    return f"graphflow-tie-{time.time()}"
