@@ -188,7 +188,7 @@ def advanced(kernels, parents, ids):
             moved = advance.pull(program, into, (column,), words, degrees=degrees, **how)
             changed, owned = moved.changed, np.flatnonzero(wanted[: len(degrees)] != start)
             if not on_host:
-                assert moved.count == (wanted != start).sum()
+                assert moved.found == (wanted != start).sum()
                 assert (moved.owned, moved.leaving) == (len(owned), sizes[owned].sum())
             np.testing.assert_array_equal(kernels.to_host(column), wanted)
             if balance != "all_edges":

@@ -171,7 +171,7 @@ class Moved(NamedTuple):
         Number of edges that each block examined, on the device.
     words : array of uint64, optional
         A bitmap of the vertices in the list.
-    count : int, optional
+    found : int, optional
         Number of vertices whose value changed.
     owned, leaving : int, optional
         Number of these vertices that the member owns, and the sum of their degrees.
@@ -185,7 +185,7 @@ class Moved(NamedTuple):
     bins: tuple[int, ...] = (0, 0, 0)
     work: Any = None
     words: Any = None
-    count: int | None = None
+    found: int | None = None
     owned: int | None = None
     leaving: int | None = None
 
@@ -260,7 +260,7 @@ def push(
             balance = _push_policy(frontier, outputs)
         if not outputs:
             none = cupy.empty(0, rows.ends.dtype)
-            return Moved(none, balance=balance, words=room.words, count=0, owned=0, leaving=0)
+            return Moved(none, balance=balance, words=room.words, found=0, owned=0, leaving=0)
         if costs is None and KERNELS[balance] == "advance_balanced":
             costs = gather_degrees(rows.offsets, frontier)
         culls, exact = balance in CULLING, "exact" in stages
@@ -333,7 +333,7 @@ def pull(
             # With first_hit, twc leaves a row at its first hit.
             balance = "twc" if program.first_hit else "all_edges"
         if not len(rows.ends):
-            return Moved(room.words, balance=balance, count=0, owned=0, leaving=0)
+            return Moved(room.words, balance=balance, found=0, owned=0, leaving=0)
         moving = _Moving(program, rows, columns, balance, thresholds, room, pulls=True)
         moving.task["count"], moving.task["costs"] = _count(rows, None), rows.offsets.data.ptr
         moving.task["frontier"] = _at(frontier)

@@ -60,7 +60,7 @@ class Moved(NamedTuple):
         Number of atomic appends to the list.
     words : ndarray of uint64, optional
         The vertices in the list as a bitmap.
-    count, owned, leaving : int, optional
+    found, owned, leaving : int, optional
         Numbers that only a device counts; see :class:`.device_advance.Moved`.
     """
 
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
     steals: int
     appends: int
     words: np.ndarray | None = None
-    count: int | None = None
+    found: int | None = None
     owned: int | None = None
     leaving: int | None = None
 
@@ -374,7 +374,7 @@ def pull(
     if step is None:
         return moved
     count, leaving = kernels(program).after_words(columns, changed, degrees, step)
-    return moved._replace(count=count, leaving=leaving)
+    return moved._replace(found=count, leaving=leaving)
 
 
 class Run:

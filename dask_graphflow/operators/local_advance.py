@@ -89,7 +89,7 @@ class LocalAdvance:
         if direction == "pull":
             words = None if frontier is None else frontier.words
             moved = self._kernels.pull(self._program, self._rows, arrays, words, **options)
-            which: dict[str, Any] = {"words": moved.changed, "count": moved.count}
+            which: dict[str, Any] = {"words": moved.changed, "count": moved.found}
         else:
             vertices = None if frontier is None else frontier.vertices
             if frontier is not None:
