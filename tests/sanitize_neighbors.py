@@ -124,6 +124,19 @@ def grouped_edges(kernels, parents, ids):
         assert inside == {*zip(owners[same].tolist(), ends[same].tolist(), strict=True)}
 
 
+@launches("number_groups")
+def numbered_groups(kernels, parents, ids):
+    """Labels of which some have no load, and some are negative."""
+    rng, asarray = np.random.default_rng(6), kernels.namespace.asarray
+    labels = rng.integers(-1, VERTICES, 2 * VERTICES).astype(ids)
+    load = rng.integers(0, 3, VERTICES)
+    numbers, mass = kernels_of(kernels, "groups").numbered(asarray(labels), asarray(load))
+    has = np.flatnonzero(load)
+    wanted = np.where(np.isin(labels, has), np.searchsorted(has, labels), -1)
+    np.testing.assert_array_equal(kernels.to_host(numbers), wanted)
+    np.testing.assert_array_equal(kernels.to_host(mass), load[has])
+
+
 def both_ways(kernels, ids):
     """Return the rows of an undirected graph with weights, and its matrix without self-loops."""
     rows = kernels_of(kernels, "rows")

@@ -35,7 +35,14 @@ def _scores_listed(vertices: int, wedges: float, k: int | None, top_k: int | Non
 
 COSTS = {
     "betweenness_centrality": Cost(
-        "labels", Steps.levels(3), passes=3, sources=1, rows=1, copies=1, scratch=150
+        "labels",
+        Steps.levels(3),
+        passes=1,
+        step=FUSED,
+        sources=1,
+        rows=1,
+        copies=1,
+        scratch=115,
     ),
     "bfs": Cost(
         "searches",
@@ -46,7 +53,7 @@ COSTS = {
         scratch=75,
     ),
     "closeness_centrality": Cost(
-        "labels", Steps.levels(), passes=4, sparse=80, sources=64, rows=1, scratch=105
+        "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260
     ),
     "clustering": Cost("labels", 1, passes=5, rows=1, copies=1, scratch=95),
     "community_metrics": Cost("labels", 0, passes=3, scratch=60, edge=40),
@@ -62,7 +69,7 @@ COSTS = {
         "labels", Steps.rounds(3, 0.3), passes=1, step=FUSED, rows=1, copies=1, scratch=80
     ),
     "harmonic_centrality": Cost(
-        "labels", Steps.levels(), passes=4, sparse=80, sources=64, rows=1, scratch=105
+        "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260
     ),
     "hits": Cost("pulls", CONVERGING, each=2, sparse=4, rows=1.7, copies=2, scratch=80),
     "induced_subgraph": Cost("labels", 0, passes=1),
@@ -72,8 +79,8 @@ COSTS = {
     ),
     "katz_centrality": Cost("pulls", CONVERGING, each=1, sparse=4, rows=1.7, copies=1, scratch=90),
     "label_propagation": Cost("labels", 10, each=0.5, sparse=1.6, scratch=60),
-    "leiden": Cost("labels", 1500, passes=40, sparse=2, rows=6, copies=2, scratch=200),
-    "louvain": Cost("labels", 1000, passes=16, sparse=2, rows=4, copies=2, scratch=150),
+    "leiden": Cost("labels", 1500, passes=20, sparse=2, rows=3, copies=2, scratch=200),
+    "louvain": Cost("labels", 1000, passes=10, sparse=2, rows=2, copies=2, scratch=150),
     "maximal_independent_set": Cost(
         "labels", Steps.rounds(0.05, 0.05), passes=1.2, rows=1, copies=1
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import joined
+from . import index_dtype, joined
 from .csr import Rows
 from .device import namespace as cupy
 from .launching import (
@@ -190,6 +190,19 @@ def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) 
 
 def _pointers(*arrays: Any) -> list[int]:
     return [0 if array is None else array.data.ptr for array in arrays]
+
+
+def numbered(labels: Any, load: Any) -> tuple[Any, Any]:
+    """Return the number of each vertex's label, and the loads; see :func:`.host_groups.numbered`."""
+    kernel = instance("number_groups", labels.dtype)
+    size, groups = len(labels), len(load)
+    blocks = max(1, min(gang_blocks(kernel), -(-(size + groups) // BUSY)))
+    numbers, mass, totals = (cupy.empty(n, "int64") for n in (groups + 1, groups, blocks))
+    holder, arrived = cupy.empty_like(labels), cupy.zeros(1, "uint32")
+    arrays = numbers, holder, mass, totals, arrived
+    launch_gang(kernel, labels, np.uint64(size), load, np.uint64(groups), *arrays, blocks=blocks)
+    count = int(read(numbers[groups:])[0])
+    return holder.astype(index_dtype(count), copy=False), mass[:count].copy()
 
 
 def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:

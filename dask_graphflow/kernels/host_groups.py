@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import weight_at
@@ -385,6 +386,32 @@ def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray
     return room[name]  # type: ignore[no-any-return]
 
 
+def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the labels that have a load, in ascending order.
+
+    Parameters
+    ----------
+    labels : ndarray of integers, shape (n,)
+        Negative at positions that are not vertices.
+    load : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    ndarray of the narrowest index dtype, shape (n,)
+        The number of each label, or -1 if it is negative or has no load.
+    ndarray of int64, shape (count,)
+        The loads by number.
+    """
+    has = load > 0
+    numbers = np.cumsum(has, dtype=labels.dtype)
+    numbers -= 1
+    numbers[~has] = -1
+    held = load[has]
+    numbers = numbers.astype(index_dtype(len(held)), copy=False)[labels]
+    numbers[labels < 0] = -1
+    return numbers, held
+
+
 @_compiled
 def _members(number, count):  # type: ignore[no-untyped-def]
     """Sort vertices by group; return where the groups begin, and the vertices."""
@@ -474,8 +501,20 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
         return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
 
     pieces = share(work, parts, parts)
-    target, total = (np.concatenate([column[piece] for piece in pieces]) for column in columns)
-    return Rows(np.cumsum(sizes), target, total, 0)
+    for column in columns:
+        _close_gaps(column, pieces)
+    return Rows(np.cumsum(sizes), *columns, 0)
+
+
+def _close_gaps(column: np.ndarray, pieces: list[slice]) -> None:
+    """Move pieces of an array to its beginning, in place, and free the memory behind them."""
+    count = 0
+    for piece in pieces:
+        size = piece.stop - piece.start
+        if piece.start > count:
+            column[count : count + size] = column[piece]
+        count += size
+    column.resize(count, refcheck=False)
 
 
 @_compiled

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.graph.build import of_numbers
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import beside, combine, fetch
 from dask_graphflow.operators.view import GraphView
@@ -70,16 +70,10 @@ class Level(NamedTuple):
         The weight of an edge of the new graph is the sum of the weights of the edges between two groups.
         Edges inside a group are left out.
         """
-        g, has = self.g, groups.load > 0
-        numbers = np.cumsum(has, dtype=g.index)
-        numbers -= 1
-        numbers[~has] = -1  # also for vertices without mass, which are alone
-        count = int(numbers.max()) + 1
-        holder = numbers.astype(index_dtype(count), copy=False)[groups.labels]
-        holder[groups.labels < 0] = -1  # in a hybrid graph, positions that are not vertices
-        del numbers
-        coarser, weights = _contract(g, self.weights, holder, count)
-        mass = beside(weights, groups.load[has][coarser.shard.low : coarser.shard.high])
+        g, kernels = self.g, kernels_of("groups", groups.labels)
+        holder, mass = kernels.numbered(groups.labels, groups.load)
+        coarser, weights = _contract(g, self.weights, holder, len(mass))
+        mass = beside(weights, mass[coarser.shard.low : coarser.shard.high])
         room = self.room if coarser.shard.on_device == g.shard.on_device else {}
         return Level(coarser, weights, mass, self.factor, room, self, holder[: g.owned])
 

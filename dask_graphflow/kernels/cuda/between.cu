@@ -74,6 +74,24 @@ __device__ __forceinline__ void add_up(i64* numbers, u64 from, u64 to, i64* tota
     meet_grid(arrived);
 }
 
+// Number the labels that have a load, in order. Afterwards `numbers` contains their running count, `holder` the number of
+// each vertex's label, which is negative if the label has no load, and `mass` the loads by number.
+template <typename I>
+__global__ void __launch_bounds__(GANG, 2)
+    number_groups(const I* labels, u64 vertices, const i64* load, u64 groups, i64* numbers, I* holder, i64* mass,
+                  i64* totals, u32* arrived)
+{
+    if (thread_index() == 0) numbers[0] = 0;
+    for (u64 label = thread_index(); label < groups; label += thread_count()) numbers[label + 1] = load[label] > 0;
+    add_up(numbers, 0, groups, totals, arrived);
+    for (u64 label = thread_index(); label < groups; label += thread_count())
+        if (load[label] > 0) mass[fresh(numbers[label])] = load[label];
+    for (u64 v = thread_index(); v < vertices; v += thread_count()) {
+        const I label = labels[v];
+        holder[v] = label >= 0 && load[label] > 0 ? I(fresh(numbers[label])) : I(-1);
+    }
+}
+
 // List the vertices by group, in any order within a group.
 template <typename I>
 __global__ void __launch_bounds__(GANG, 2) list_members(Members<I> to)
