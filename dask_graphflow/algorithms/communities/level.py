@@ -189,8 +189,8 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     exchange, like = g.exchange, shard.like
     small = g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
     if small or shard.placed is not None:
-        arrays = (kernels_for(array).to_host(array) for array in rows[:3])
-        rows, exchange, like = Rows(*arrays, 0), exchange.host, pd.DataFrame()
+        offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
+        rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
     if small:
         coarser = of_all_numbers(exchange, like, rows, g.threads)
         exchange = Exchange(in_process(1)[0])
