@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import dask
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -14,7 +15,12 @@ from shapes import DIFFICULT, ENDS, rmat, traced
 import dask_graphflow as gf
 from dask_graphflow.algorithms.communities import level
 from dask_graphflow.algorithms.communities.groups import Groups
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import host_groups
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -73,8 +79,8 @@ def test_the_modularity_is_as_high_as_networkx_finds(built, method, weighted):
 def test_every_community_of_leiden_is_connected(name):
     edges = frame(GRAPHS[name])
     found = gf.leiden(edges, **ENDS, levels=3).compute()
-    for level in ("community_1", "community_2", "community_3"):
-        assert connected(network(edges), found, level)
+    for column in ("community_1", "community_2", "community_3"):
+        assert connected(network(edges), found, column)
 
 
 @METHODS
@@ -183,6 +189,25 @@ def test_members_find_the_same_communities(built, monkeypatch, method, edges, we
     ).compute()
     found = getattr(built(pairs, directed=False), method)(levels=3).compute()
     pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
+
+
+@METHODS
+@pytest.mark.usefixtures("host_memory")
+def test_threads_find_the_same_communities(monkeypatch, method):
+    graph, parts = gf.Graph(frame(rmat(12)), **ENDS, directed=False, shards=1).persist(), []
+    (shard,) = dask.compute(*graph._shards.built)
+    best = host_groups._best_of_part
+
+    def counted(*arguments):
+        parts.append(arguments[-1])
+        best(*arguments)
+
+    monkeypatch.setattr(host_groups, "SMALL", 0)  # edges below which one thread does all
+    monkeypatch.setattr(host_groups, "_best_of_part", counted)
+    views = (GraphView(shard, Exchange(in_process(1)[0]), threads) for threads in (1, 3))
+    alone, together = (ALGORITHMS[method].run(view).columns["community"] for view in views)
+    assert alone.tolist() == together.tolist()
+    assert set(parts) == {0, 1, 2}
 
 
 @METHODS
