@@ -17,7 +17,8 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_w
 
 from .groups import Groups
 
-# Smaller graphs, in edges, use host memory, where they take less time than a kernel launch.
+# Several members keep smaller graphs, in edges, in host memory, where the steps of a sweep take less time
+# than the launches of their kernels. A member that is alone takes one launch per sweep.
 SMALL_GRAPH = 1 << 20
 
 
@@ -174,12 +175,14 @@ def first_levels(
 def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
-    It is in host memory if it is small, or if `g` is a hybrid graph. Edges of weight 0 are left out.
+    It is in host memory if it is small and has several members, or if `g` is a hybrid graph. Edges of
+    weight 0 are left out.
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange, like = g.exchange, shard.like
-    if shard.placed is not None or g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH:
+    edges = g.all_reduce(sums=(len(rows.ends),)).sums[0]
+    if not g.alone and (shard.placed is not None or edges < 2 * SMALL_GRAPH):
         arrays = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange, like = Rows(*arrays, 0), exchange.host, pd.DataFrame()
     view = g.view_of(of_numbers(exchange, like, rows, g.threads), exchange)
