@@ -19,7 +19,8 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_w
 
 from .groups import Groups
 
-# Smaller graphs, in edges, use host memory, where they take less time than a kernel launch.
+# Several members keep smaller graphs, in edges, in host memory, where the steps of a sweep take less time
+# than the launches of their kernels. A member that is alone takes one launch per sweep.
 SMALL_GRAPH = 1 << 20
 
 
@@ -181,17 +182,18 @@ def first_levels(
 def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
-    It is in host memory if it is small, or if `g` is a hybrid graph. A small graph is on every member,
-    because messages would take longer than all of its steps. Edges of weight 0 are left out.
+    With several members, it is in host memory if it is small, or if `g` is a hybrid graph. A small graph is
+    then on every member, because messages would take longer than all of its steps. Edges of weight 0 are
+    left out.
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange, like = g.exchange, shard.like
     small = g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
-    if small or shard.placed is not None:
+    if not g.alone and (small or shard.placed is not None):
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
-    if small:
+    if small and not g.alone:
         coarser = of_all_numbers(exchange, like, rows, g.threads)
         exchange = Exchange(in_process(1)[0])
     else:
