@@ -12,6 +12,7 @@ import pandas as pd
 PARTS, ROWS, VERTICES = 16, 50_000, 1 << 18
 
 SENT = {"device": 0, "host": 0, "copied": 0}
+BY_MEMBERS: list[int] = []
 
 
 def host_part(i, kind):
@@ -81,3 +82,24 @@ def sent_by_all(client):
     """Return the bytes that all workers sent from the device and from the host, and that were copied."""
     counts = client.run(sent).values()
     return tuple(sum(count[way] for count in counts) for way in ("device", "host", "copied"))
+
+
+def watch_members():
+    """Count from now on the bytes that members of gangs on this worker send from GPU to GPU."""
+    from dask_graphflow.kernels.device_nccl import Communicator
+
+    plain = Communicator.swap
+
+    def swap(self, to, sent, source, size):
+        BY_MEMBERS.append(0 if sent is None else sent.nbytes)
+        return plain(self, to, sent, source, size)
+
+    if not hasattr(plain, "counts"):
+        swap.counts = True
+        Communicator.swap = swap
+    BY_MEMBERS.clear()
+
+
+def sent_by_members():
+    """Return the bytes that were sent since :func:`watch_members`."""
+    return sum(BY_MEMBERS)

@@ -306,7 +306,7 @@ def contributions(matrix, source):
     return through, np.isfinite(level)
 
 
-@launches("dependencies")
+@launches("search")
 def led_through(kernels, parents, ids):
     """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""
     out, into = hub_rows(kernels, ids, "float64")
@@ -319,10 +319,14 @@ def led_through(kernels, parents, ids):
             through, reached = contributions(ones, source)
             wanted += through + endpoints * reached
             wanted[source] += endpoints * (reached.sum() - 2)
-        kernels_of(kernels, "betweenness").add_dependencies(
+        kernels_of(kernels, "searches").add_dependencies(
             out, into, kernels.namespace.asarray(sources), scores, endpoints=endpoints
         )
         np.testing.assert_allclose(kernels.to_host(scores), wanted, rtol=1e-12)
+    found = kernels_of(kernels, "searches").levels(out, kernels.namespace.asarray(sources))
+    distance = sparse.csgraph.dijkstra(ones, indices=sources, unweighted=True)
+    distance[np.isinf(distance)] = -1
+    np.testing.assert_array_equal(kernels.to_host(found), distance)
 
 
 @launches(

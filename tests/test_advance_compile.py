@@ -13,7 +13,7 @@ from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
 from dask_graphflow.kernels import policies, sources
-from dask_graphflow.operators import multi_search
+from dask_graphflow.operators import float_sums, multi_search
 from dask_graphflow.programs.edge_op import with_after
 
 nvrtc = test_cuda_compile.nvrtc
@@ -21,6 +21,12 @@ nvrtc = test_cuda_compile.nvrtc
 BY_HAND = EdgeOp.from_code(
     "by_hand", target="level", slot="or", columns=[], signal=add_one, cond=above_three, cuda=CUDA
 )
+
+
+def each(name):
+    return EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max")
+
+
 PROGRAMS = [
     EdgeOp(
         "hops",
@@ -53,6 +59,12 @@ PROGRAMS = [
     with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
         {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
         index_dtype="int64",
+    ),
+    with_after(each("largest"), float_sums.UNIT).bind(
+        {"largest": "float64", "scale": "float64", "spare": "int32"}, index_dtype="int32"
+    ),
+    with_after(each("target"), float_sums._added("float32")).bind(
+        {"target": "float32", "scale": "float64", "sums": "int64"}, index_dtype="int32"
     ),
 ]
 

@@ -552,8 +552,10 @@ def ended(dask_scheduler):
 
 
 @pytest.mark.slow
-def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
-    result = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="doomed")
+@KINDS
+def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path, kind):
+    shards = shards_of(mortal, kind)
+    result = gang.run(shards, total, META, 10**6, 0.001, tmp_path, name="doomed")
     run = mortal.compute(result)
     for i in range(3):
         os.kill(began(tmp_path, 2 * i + 2)[1], signal.SIGKILL)
@@ -563,6 +565,7 @@ def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
     assert time.monotonic() - start < 30
     run.release()  # which its exception's traceback refers to
     mortal.wait_for_workers(1, timeout=30)
+    del result, shards
     assert nothing_left(mortal)
     assert found(gang.run(frame(2), total, META).compute()) == expected(2)
 

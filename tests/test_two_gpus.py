@@ -111,6 +111,17 @@ def test_the_same_bits_where_the_edges_lie_on_the_gpus(client, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_members_send_forests_from_gpu_to_gpu(client, kind):
+    held = edges(kind).persist()
+    wait(held, timeout=120)
+    client.run(on_workers.watch_members)
+    same(gf.connected_components(held, **ENDS).compute(), kind)
+    # One member sends its forest, of more than four bytes per vertex, and the other one half of the roots.
+    sent = sum(client.run(on_workers.sent_by_members).values())
+    assert sent >= 6 * len(expected(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_forest_passes_through_host_memory(client, protocol, kind):
     client.run(on_workers.watch)
     labels = gf.connected_components(edges(kind), **ENDS, inputs="round-robin").persist()

@@ -83,7 +83,7 @@ def connected_components(
         sending a slice takes longer than its tasks, which cost some milliseconds. Groute [1]_ uses 2 for
         a dense graph and 8 for a sparse one. A slice takes 5 bytes per vertex. Dask combines slices into
         one message up to ``distributed.worker.transfer.message-bytes-limit``, 50 MB by default. Forests of
-        persisted edges need no tasks per slice, and are always sent in slices of at most 2**20 vertices.
+        persisted edges in host memory need no tasks, and have slices of at most 2**20 vertices anyway.
     inputs : {"availability", "round-robin"} or sequence of str
         Which worker processes which partition: "availability", the default, uses the worker that holds
         the partition or has capacity; "round-robin" uses each worker in turn; a sequence gives the

@@ -31,10 +31,12 @@ from dask_graphflow.scheduling.trees import Merge
 
 from .connected_components import Components, not_plain
 from .forest import Entries, Forest
-from .fragments import Fragment, flatten, joined, moved
+from .fragments import Chain, Fragment, flatten, moved
 from .numbering import common_range
 
-SLICE = 1 << 20  # largest number of entries in a slice
+# Largest number of entries in a slice of a forest in host memory. A forest on a device is sent whole by
+# default: a device receives and merges on one stream, so the two would not overlap.
+SLICE = 1 << 20
 
 
 class Range(NamedTuple):
@@ -102,18 +104,20 @@ class Member:
         program = replace(self.program, sharing=self.program.sharing * len(runs))
         start = program.start()
 
-        def hook(run: Any) -> Fragment:
+        def hook(run: Any) -> Chain:
             chain: Any = start
             for frame, (position, partition) in run:
                 chain = program.hook(chain, frame, position, partition)
-            return program.close(chain)
+            return chain  # type: ignore[no-any-return]
 
         if len(runs) == 1:
-            return hook(runs[0])
+            return program.close(hook(runs[0]))
         # In this task's context, so that the threads find its worker and can report the progress.
         contexts = [copy_context() for _ in runs]
         with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
-            return joined(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
+            chains = list(pool.map(lambda at, run: at.run(hook, run), contexts, runs))
+        loose = itertools.chain.from_iterable(chain.loose for chain in chains)
+        return program.close(Chain(start, list(loose)))
 
     def _label(self, channel: Channel, fragment: Fragment) -> list[Any]:
         """Merge the fragments of all members; return this member's range of the result."""
@@ -181,7 +185,8 @@ def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], s
 
 
 def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
-    cut = forest.cut(max(slices, -(-len(forest.parent) // SLICE)))
+    least = 1 if on_device(forest.parent) else -(-len(forest.parent) // SLICE)
+    cut = forest.cut(max(slices, least))
     places = [(part.base, part.size, part.first) for part in cut]
     exchange.send_to(to, np.array(places, "int64").ravel())
     for part in cut:

@@ -65,15 +65,13 @@ def planned(
     placement.check_spilling(edges._meta)
     sources, look = _sources(frames)
     by_gang, reason = _way(sources, look, inputs, streamed)
-    if by_gang:
-        # A list of vertices is sent to the worker that holds the first edges.
-        chains = trees.by_home([home or look.homes[0] for home in look.homes])
-    else:
-        chains = trees.chains(inputs, look.homes, look.slots)
+    chains = trees.chains(inputs, look.homes, look.slots)
     plugins.watch_pauses()
     partitions = len(look.homes)
     owners, shares = _owners(len(chains), partitions, look.slots)
     if by_gang:
+        # A list of vertices is sent to the worker that holds the first edges.
+        chains = trees.by_home([home or look.homes[0] for home in look.homes])
         owners, shares = len(chains), max(1, round(owners * shares / len(chains)))
     progress = Progress(
         listener and Tally(listener, {"hook": partitions, "label": owners * shares})

@@ -201,9 +201,8 @@ class Advance:
         if row:
             row["edges"] = moved.edges
         final = self._finished(side, changed)
-        leaving = final.edges(
-            self._g.degrees
-        )  # on the host, this also counts the vertices of a bitmap
+        # On the host, this also counts the vertices of a bitmap.
+        leaving = final.edges(self._g.degrees)
         return Frontier(final, len(final), leaving)
 
     def _finished(self, side: _Side, changed: VertexSet) -> VertexSet:
@@ -284,6 +283,30 @@ class Advance:
                 elif name == self._op.target:
                     side.refresh(name, mine, look=last != way)
         return side
+
+
+class EachVertex:
+    """Something that is done with vertices, on columns of a graph. All members create theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : mapping of str to array, shape (V_p,)
+    after : After
+    """
+
+    def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
+        # An edge program that is never sent along edges.
+        name = after.changes[0]
+        op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
+        self._g, self._local = g, LocalAdvance(op, columns, g.local("out").rows)
+
+    def __call__(self, frontier: Frontier) -> Frontier:
+        """Do it with the vertices of a frontier, and return those that are kept."""
+        assert frontier.own is not None
+        kept = self._local.after({}, frontier.own, 1, self._g.degrees)
+        sums = len(kept), kept.edges(self._g.degrees)
+        return Frontier(kept, *self._g.all_reduce(sums).sums)
 
 
 class _Side:

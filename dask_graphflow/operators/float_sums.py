@@ -14,15 +14,38 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
+from dask_graphflow.programs.cuda import C_TYPES
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import in_fixed_point
+from dask_graphflow.programs.typed import After
 
-from .advance import Advance
+from .advance import Advance, EachVertex
 from .direction import Direction
 from .view import Frontier, GraphView
 
 BITS = 63  # every sum is below 2**63 as a whole number
 SMALLEST = 1000  # no unit is below 2**-1000, so messages times the largest scale stay finite
+# Set the scale of a vertex from the largest magnitude of its messages; keep it if that is not finite.
+UNIT = After(
+    ("largest", "scale", "spare"),
+    ("largest", "scale"),
+    f"""\
+value = {{largest}}
+{{largest}} = 0.0
+if not value < inf:
+    return True
+exponent = min({BITS} - frexp(value)[1] - {{spare}}, {SMALLEST})
+{{scale}} = ldexp(1.0, exponent)
+return False""",
+    f"""\
+const double value = {{largest}};
+{{largest}} = 0.0;
+if (!(value < edge::infinity())) return true;
+int exponent;
+frexp(value, &exponent);
+{{scale}} = ldexp(1.0, min({BITS} - exponent - {{spare}}, {SMALLEST}));
+return false;""",
+)
 
 
 def advancing(
@@ -53,14 +76,19 @@ class FloatSums:
         )
         self._find = Advance(g.quiet, find, both, balance=balance)
         self._add = Advance(g.quiet, add, both, balance=balance)
-        self._spare = np.frexp(g.T.degrees)[1]  # bits by which the sum of all messages may grow
+        spare = np.frexp(g.T.degrees)[1]  # bits by which the sum of all messages may grow
+        units = {"largest": self._largest, "scale": self._scale, "spare": spare}
+        self._units = EachVertex(g, units, UNIT)
+        sums = {"target": self._target, "sums": self._sums, "scale": self._scale}
+        self._added = EachVertex(g, sums, _added(self._target.dtype.name))
 
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
         with self._g.superstep("push", len(frontier), frontier.leaving):
-            unit = self._units(self._find.push(frontier))
+            receiving = self._find.push(frontier)
+            self._set_units(receiving)
             self._add.push(frontier)
-            return self._added(*unit)
+            return self._added(receiving)
 
     def push_on(
         self, frontier: Frontier, rule: Direction, most: int | None = None
@@ -71,30 +99,33 @@ class FloatSums:
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
         with self._g.superstep("pull", len(frontier), frontier.leaving):
-            unit = self._units(self._find.pull(frontier))
+            receiving = self._find.pull(frontier)
+            self._set_units(receiving)
             self._add.pull(frontier)
-            return self._added(*unit)
+            return self._added(receiving)
 
-    def _units(self, receiving: Frontier) -> tuple[Any, Any]:
-        """Set the scale of vertices that receive messages; return these and their scales' exponents."""
-        at = receiving.vertices
-        largest = self._largest[at]
-        self._largest[at] = 0
-        if self._g.all_reduce(sums=(int((~np.isfinite(largest)).sum()),)).sums[0]:
+    def _set_units(self, receiving: Frontier) -> None:
+        """Set the scale of vertices that receive messages."""
+        if self._units(receiving):
             raise ExpressionError(
                 f"{self._op}: a message is infinite or NaN, and slot='add' takes finite numbers only; send "
                 "another number in its place, for example x[src] if abs(x[src]) < inf else 0.0"
             )
-        exponents = np.minimum(BITS - np.frexp(largest)[1] - self._spare[at], SMALLEST)
-        self._scale[at] = np.ldexp(np.ones_like(largest), exponents)
-        return at, exponents
 
-    def _added(self, at: Any, exponents: Any) -> Frontier:
-        old = self._target[at]
-        with np.errstate(over="ignore"):  # a sum that no float can hold is infinite
-            sums = np.ldexp(self._sums[at].astype("float64"), -exponents)
-            new = (old + sums).astype(old.dtype)
-        self._sums[at] = 0
-        self._target[at] = new
-        changed = (new != old) & ((new == new) | (old == old))  # a NaN that stays is not a change
-        return self._g.frontier(at[changed])
+
+def _added(dtype: str) -> After:
+    """Return what adds its sum to a vertex, and keeps it if its value changes."""
+    # A NaN that stays is not a change, and a sum that no float can hold is infinite.
+    host = f"""\
+old = {{target}}
+new = {dtype}(float64(old) + float64({{sums}}) / {{scale}})
+{{sums}} = 0
+{{target}} = new
+return new != old and (new == new or old == old)"""
+    cuda = f"""\
+const {C_TYPES[dtype]} old = {{target}};
+const {C_TYPES[dtype]} value = double(old) + double({{sums}}) / {{scale}};
+{{sums}} = 0;
+{{target}} = value;
+return value != old && (value == value || old == old);"""
+    return After(("target", "sums", "scale"), ("target", "sums"), host, cuda)

@@ -181,6 +181,8 @@ _NAMES: dict[str, Any] = {
     "to_int64": _to_int64,
     "to_uint64": _to_uint64,
     "count_ones": count_ones,
+    "frexp": math.frexp,
+    "ldexp": math.ldexp,
 }
 """The names that the text of a function may use."""
 

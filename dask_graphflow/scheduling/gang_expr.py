@@ -196,6 +196,11 @@ def roster_of(task: Any) -> Roster | None:
     return rosters[0] if rosters else None
 
 
+def depending_on(keys: list[Any], key: str) -> Task:
+    """Return a task that depends on others."""
+    return Task(key, tuple, *map(TaskRef, keys))
+
+
 class Gang(Expr):  # type: ignore[misc]
     """A gang with one member per shard."""
 

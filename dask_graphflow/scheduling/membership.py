@@ -177,20 +177,14 @@ def joined(
     """
     membership = _membership(worker, timeout)
     secede()  # frees the thread, which other members may need in order to join
-    gang, shards = roster.name, roster.shards[:size]
-    member = _Member((gang, rank))
+    shards = roster.shards[:size]
+    run = {"gang": roster.name, "rank": rank, "size": size, "timeout": timeout, "alone": alone}
+    member = _Member((roster.name, rank))
     with membership.listed(member):
         try:
-            found = None if alone else membership.links.take(shards, rank, gang)
+            found = None if alone else membership.links.take(shards, rank, roster.name)
             if found is None:
-                join = {
-                    "gang": gang,
-                    "rank": rank,
-                    "size": size,
-                    "timeout": timeout,
-                    "alone": alone,
-                }
-                found = _connected(worker, membership, member, shards, join)
+                found = _connected(worker, membership, member, shards, run)
             links, channel = found
             member.waits_for(channel)
             leave: Callable[[], None] = channel.close
@@ -202,7 +196,7 @@ def joined(
         except PeerLost as lost:
             # If the run is not over already, the scheduler ends it when it gets this message.
             late = time.monotonic() - member.connecting >= timeout
-            membership.tell("broken", member=member.id, gang=gang, lost=lost.rank, late=late)
+            membership.tell("broken", member=member.id, lost=lost.rank, late=late, **run)
             member.wait()
         finally:
             if member.error is not None:  # also if the run was over before this member had ended
@@ -210,29 +204,30 @@ def joined(
 
 
 def _connected(
-    worker: Any, membership: Membership, member: _Member, shards: list[Any], join: dict[str, Any]
+    worker: Any, membership: Membership, member: _Member, shards: list[Any], run: dict[str, Any]
 ) -> tuple[Links, Sockets]:
     """Connect to the other members, which the scheduler brings together.
 
     If all members still have the links of an earlier run, they use these.
     """
-    rank = join["rank"]
+    rank = run["rank"]
     # Runs that are not alone have tried to use kept links already, and others may be about to.
-    idle = membership.links.held(shards, rank) if join["alone"] else None
+    idle = membership.links.held(shards, rank) if run["alone"] else None
     secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
     listen, advertised = _hosts(worker)
     with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
-        join["links"] = None if idle is None else idle.id
-        membership.tell("join", member=member.id, address=(advertised, listener.port), **join)
+        address = advertised, listener.port
+        kept = None if idle is None else idle.id
+        membership.tell("join", member=member.id, address=address, links=kept, **run)
         start = member.wait()
-        if idle is not None and idle.id == start["links"]:
+        if idle is not None and kept == start["links"]:
             if not membership.links.resume(idle):
                 raise PeerLost(rank)  # the shard has gone meanwhile, and the links with it
             return idle, idle.channel()
         secret[:] = start["secret"]
         member.waits_for(listener)
         member.connecting = time.monotonic()
-        channel = listener.connect(rank, start["addresses"], join["timeout"])
+        channel = listener.connect(rank, start["addresses"], run["timeout"])
         member.connecting = math.inf
     return Links(shards, start["links"], start["members"], channel), channel
 

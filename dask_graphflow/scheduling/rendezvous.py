@@ -124,6 +124,10 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     def _tasks(self, run: _Run) -> list[Any]:
         return [self._scheduler.tasks.get((run.gang, rank)) for rank in range(run.size)]
 
+    def _runs_on(self, worker: str, gang: str, rank: int) -> bool:
+        task = self._scheduler.tasks.get((gang, rank))
+        return bool(task and task.processing_on and task.processing_on.address == worker)
+
     def _join(
         self,
         worker: str,
@@ -134,8 +138,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         links: str | None,
         **details: Any,
     ) -> None:
-        task = self._scheduler.tasks.get((gang, rank))
-        if task is None or task.processing_on is None or task.processing_on.address != worker:
+        if not self._runs_on(worker, gang, rank):
             self._tell(worker, member)  # it was cancelled, or now runs on another worker
             return
         run = self._runs.get(gang)
@@ -146,8 +149,13 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run.members[rank] = _Member(member, worker, address, links)
         self._look_after(run)
 
-    def _broken(self, worker: str, member: str, gang: str, lost: int, late: bool) -> None:
+    def _broken(
+        self, worker: str, member: str, gang: str, rank: int, lost: int, late: bool, **details: Any
+    ) -> None:
         run = self._runs.get(gang)
+        if run is None and self._runs_on(worker, gang, rank):
+            # The members had begun by themselves, on kept links. All of them report the same loss.
+            run = self._runs[gang] = _Run(gang, **details, losses={"links"})
         if run is None or not _has(run, member):
             self._tell(worker, member)
         elif late:

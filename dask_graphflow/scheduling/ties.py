@@ -12,9 +12,7 @@ import asyncio
 import time
 from typing import Any
 
-from dask._task_spec import Task, TaskRef
-
-from .gang_expr import roster_of
+from .gang_expr import depending_on, roster_of
 
 WANTS = "graphflow-gangs"  # the name of the ties' client, which is not a process
 PAUSE = 0.02  # seconds between looks for ties that may end
@@ -39,8 +37,8 @@ class Ties:
             for one in specs
             if one.key in tasks or one.dependencies <= tasks.keys()
         ]
-        refs = (TaskRef(task.key) for task in members)
-        tie = self._known(Task(_tie(member.key), tuple, *refs), member.priority)
+        spec = depending_on([task.key for task in members], _tie(member.key))
+        tie = self._known(spec, member.priority)
         # Without a client that wants it, Client.cancel would forget the tie, and with it the members.
         self._scheduler.client_desires_keys([tie.key], client=WANTS)
         asyncio.get_running_loop().call_soon(self._begin, members)
@@ -54,7 +52,7 @@ class Ties:
             self._looking = True
             asyncio.get_running_loop().call_later(PAUSE, self._look)
 
-    def _known(self, spec: Task, priority: Any) -> Any:
+    def _known(self, spec: Any, priority: Any) -> Any:
         """Return the state of a task. The scheduler gets to know the task if necessary."""
         tasks = self._scheduler.tasks
         task = tasks.get(spec.key)
