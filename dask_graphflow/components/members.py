@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,20 +136,25 @@ class Member:
         own = _own_range(exchange, forests, homes)
         bounds = [own.first + (own.last - own.first) * i // parts for i in range(parts + 1)]
         if homes is None:
-            heads, forests = [], own.forests()
+            label = partial(program.label_dense, own.forests())
         else:
             outside = np.unique(np.concatenate([one[one < own.first] for one in own.parents]))
             heads = [(outside, ids_of(exchange, ids, homes, outside))]
+            label = partial(_named, program, own, ids, heads)
         frames = []
         for low, high in itertools.pairwise(bounds):
             with program.progress.part("label"):
-                if homes is None:
-                    frames.append(program.label_dense(forests, low, high))
-                    continue
-                rows = slice(low - own.first, high - own.first)
-                roots = [parent[rows] for parent in own.parents]
-                frames.append(program.label_named(roots, ids, own.first, rows.start, heads))
+                frames.append(label(low, high))
         return frames
+
+
+def _named(
+    program: Components, own: Range, ids: Any, heads: list[tuple[Any, Any]], low: int, high: int
+) -> Any:
+    """Return the vertices `low` to `high` - 1 of a member's range, and their components, by their ids."""
+    first = low - own.first
+    roots = [parent[first : high - own.first] for parent in own.parents]
+    return program.label_named(roots, ids, own.first, first, heads)
 
 
 def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, int] | None:

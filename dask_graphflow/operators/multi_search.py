@@ -139,12 +139,11 @@ def _add_inverses(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
     levels.sort(axis=0)
     count = np.zeros_like(levels[0], "int64")
     for rank, here in enumerate(levels):
-        counts = here > beyond
-        count += counts
-        if rank + 1 < len(levels):
-            counts &= here != levels[rank + 1]
-        sums["harmonic"][:] += np.where(counts, count / np.maximum(here, 1), 0.0)
-        count[counts] = 0
+        count += here > beyond
+        last = rank + 1 == len(levels)
+        counts = count if last else np.where(here != levels[rank + 1], count, 0)
+        sums["harmonic"][:] += counts / np.maximum(here, 1)
+        count -= counts
 
 
 def _added(terms: Mapping[str, str]) -> After:
