@@ -19,8 +19,7 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_w
 
 from .groups import Groups
 
-# Several members keep smaller graphs, in edges, in host memory, where the steps of a sweep take less time
-# than the launches of their kernels. A member that is alone takes one launch per sweep.
+# Each of several members has graphs with fewer edges as a whole, and sends nothing while vertices move.
 SMALL_GRAPH = 1 << 20
 
 
@@ -182,20 +181,18 @@ def first_levels(
 def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
-    With several members, it is in host memory if it is small, or if `g` is a hybrid graph. A small graph is
-    then on every member, because messages would take longer than all of its steps. Edges of weight 0 are
-    left out.
+    If `g` has several members, a small graph is on every member, because messages would take longer than
+    all of its steps. If `g` is a hybrid graph, it is in host memory. Edges of weight 0 are left out.
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange, like = g.exchange, shard.like
-    small = g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
-    if not g.alone and (small or shard.placed is not None):
+    if shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
-    if small and not g.alone:
+    if not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH:
         coarser = of_all_numbers(exchange, like, rows, g.threads)
-        exchange = Exchange(in_process(1)[0])
+        exchange = Exchange(in_process(1)[0], device=coarser.on_device)
     else:
         coarser = of_numbers(exchange, like, rows, g.threads)
     return g.view_of(coarser, exchange), coarser.out.weights
