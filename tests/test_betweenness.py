@@ -94,10 +94,10 @@ def test_more_paths_than_a_float_can_count(built, members):
 @WAYS
 @pytest.mark.parametrize("members", [3])
 def test_whole_sources_and_levels_give_the_same_bits(built, monkeypatch, directed):
-    # 64**176 paths lead to the last corner, and one more along a path of its own: a subnormal fraction.
-    size, last = 65 * 176, 65 * 176 + 351
+    # 256**132 paths lead to the last corner, and one more along a path of its own: a subnormal fraction.
+    size, last = 257 * 132, 257 * 132 + 263
     beside = [0, *range(size + 1, last + 1), size]
-    edges = pd.concat([squares(176, 64), frame([*itertools.pairwise(beside)])])
+    edges = pd.concat([squares(132, 256), frame([*itertools.pairwise(beside)])])
 
     def ask(g):
         scores, places = g.column(0, "float64"), np.where(g.numbers == 0, 0, -1)
