@@ -29,6 +29,7 @@ from .required import options_for
 GRAPHS = ("rmat", "road")
 SIDE = 512  # vertices along each side of the grid of the road-like graph
 DIRECTED = ("hits", "pagerank", "strongly_connected_components")
+KEPT = 12  # kernels of each function whose numbers are stored
 SECONDS = 1.0  # no further round begins after this time
 KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
 NOTES = """\
@@ -71,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
         for function in options.functions or sorted(ALGORITHMS):
             rows[function] = row = measured(graphs, function, options.repeat, on_gpu)
             print(name, function, " ".join(cells(row)), flush=True)
+            row["kernels"] = dict(most_launched(row, max(KEPT, options.kernels)))
             for kernel, (count, seconds) in most_launched(row, options.kernels):
                 print(f"    {count:7,} {seconds * 1e3:9.2f} ms  {kernel}")
             gc.collect()

@@ -19,6 +19,7 @@ from . import peers
 from .agreement import Agreement, check_shortest
 from .inputs import DIRECTED, Inputs
 from .ours import FRAME, LOOP, Ours
+from .peers import TRIALS
 from .rows import ROWS, Row
 
 SLOW = 1.0
@@ -29,7 +30,9 @@ outside the timing. {LOOP}: the algorithm, to arrays; {FRAME}: the whole call on
 graph; the other rows are peers, and a ratio above 1 means that a peer takes longer. "answer" is "same" if
 it equals the first one, or the number of colors, the modularity, or the sum of weights. Answers are not
 compared if a peer makes random choices itself, defines the score in another way, or prints no answer. The
-last table divides the time of the fastest peer by that of this library; below 1, the peer is faster."""
+last table divides the time of the fastest peer by that of this library; below 1, the peer is faster. GAP's
+time is the fastest of {TRIALS} runs in a row, whose caches are warm, and its shortest paths have no
+predecessors."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ network has thousands, therefore need no synchronization. A round with few verti
 
 The loops of :mod:`.host_advance` have neither buckets nor the prefetch hints that matter here. Rows are
 prefetched two vertices ahead and distances 32 edges ahead. Without prefetching, a pass over all edges in
-bucket order takes a third longer.
+bucket order takes a third longer. One array with pairs of end and weight takes as long as two arrays.
 
 The distance of a vertex is the minimum over all paths of the sum of weights, added up from the source, so
 it does not depend on the order of relaxations. Predecessors are found afterwards by :func:`predecessors`.
