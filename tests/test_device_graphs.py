@@ -383,6 +383,7 @@ def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch
     def taken(most):
         launched.clear(), read.clear()
         options = {"max_iter": most, "tol": 1e-30, "fail_on_nonconvergence": False}
+        options |= {"alpha": 1e-6} if name == "katz_centrality" else {}  # sums with one unit
         getattr(graph, name)(**options).compute()
         return np.array([len(launched), len(read)])
 

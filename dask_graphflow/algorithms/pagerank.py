@@ -104,4 +104,4 @@ def pagerank(
     if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
         so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)
-    return Answer({"pagerank": pull.by_vertex(rank).astype("float64")})
+    return Answer({"pagerank": pull.by_vertex(rank.astype("float64", copy=False))})

@@ -15,7 +15,7 @@ NULL = np.uint64(0)  # a null pointer
 
 READ = 1 << 12  # most bytes that :func:`read` returns
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle
-RESIDENT = 8  # blocks per multiprocessor that fit at once
+RESIDENT = 8  # blocks per multiprocessor, about as many as fit at once
 _FILES = {name: file for file, names in KERNELS.items() for name in names}
 
 
@@ -52,7 +52,7 @@ def launch(name: str, items: int, *arguments: Any) -> None:
 
 
 def launch_resident(name: str, items: int, *arguments: Any) -> None:
-    """Run a kernel in no more blocks than fit at once, because each adds to the same totals at its end."""
+    """Run a kernel in few blocks, because each adds to the same totals at its end."""
     blocks = min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount"))
     launch_blocks(name, max(1, blocks), THREADS, 0, *arguments)
 
