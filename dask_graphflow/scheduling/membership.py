@@ -93,6 +93,9 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Deliver the scheduler's messages to a member while the context is open."""
         self._members[member.id] = member
         try:
+            task = self._worker.state.tasks.get(member.key)
+            if task is None or task.state not in RUNNING:  # it was cancelled before it was listed
+                raise Reschedule
             yield
         finally:
             del self._members[member.id]
