@@ -188,7 +188,7 @@ def advanced(kernels, parents, ids):
             moved = advance.pull(program, into, (column,), words, degrees=degrees, **how)
             changed, owned = moved.changed, np.flatnonzero(wanted[: len(degrees)] != start)
             if not on_host:
-                assert moved.count == (wanted != start).sum()
+                assert moved.found == (wanted != start).sum()
                 assert (moved.owned, moved.leaving) == (len(owned), sizes[owned].sum())
             np.testing.assert_array_equal(kernels.to_host(column), wanted)
             if balance != "all_edges":
@@ -202,7 +202,7 @@ def advanced(kernels, parents, ids):
             assert advance.tally(changed)[0] == (wanted != start).sum()
 
 
-@launches()  # advance_run and advance_after are compiled for each edge program
+@launches()  # advance_run, advance_after and advance_after_words are compiled for each edge program
 def pushed_on(kernels, parents, ids):
     """Levels in one call, with a copy of the column that messages read, and as far as `after` says."""
     rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
@@ -216,6 +216,8 @@ def pushed_on(kernels, parents, ids):
     stop = After(
         ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
     )
+    into = rows.rows(*ends[::-1], count=VERTICES)
+    into = into._replace(ends=into.ends.astype(ids))
     degrees = out.offsets[1:] - out.offsets[:-1]
     size = int(degrees[start])
     first = kernels.namespace.array([start], ids)
@@ -251,6 +253,15 @@ def pushed_on(kernels, parents, ids):
             assert sorted(kernels.to_host(kept).tolist()) == list(range(0, VERTICES, 3))
             assert leaving == int(degrees[::3].sum())
             assert len(advance.after(program, given, listed, 7, degrees)[0]) == 0
+            for way, step in product(("push", "pull"), (6, 7)):
+                columns["low"][:] = columns["copy"]
+                move, side = getattr(advance, way), out if way == "push" else into
+                moved = move(program, side, given, degrees=degrees, step=step)
+                found = moved.changed
+                found = advance.from_words(found, np.dtype(ids)) if way == "pull" else found
+                further = np.flatnonzero((levels == last + 1) & (step < 7))
+                np.testing.assert_array_equal(np.sort(kernels.to_host(found)), further)
+                assert moved.leaving == int(kernels.to_host(degrees)[further].sum())
 
 
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
@@ -306,7 +317,7 @@ def contributions(matrix, source):
     return through, np.isfinite(level)
 
 
-@launches("dependencies")
+@launches("search")
 def led_through(kernels, parents, ids):
     """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""
     out, into = hub_rows(kernels, ids, "float64")
@@ -319,10 +330,14 @@ def led_through(kernels, parents, ids):
             through, reached = contributions(ones, source)
             wanted += through + endpoints * reached
             wanted[source] += endpoints * (reached.sum() - 2)
-        kernels_of(kernels, "betweenness").add_dependencies(
+        kernels_of(kernels, "searches").add_dependencies(
             out, into, kernels.namespace.asarray(sources), scores, endpoints=endpoints
         )
         np.testing.assert_allclose(kernels.to_host(scores), wanted, rtol=1e-12)
+    found = kernels_of(kernels, "searches").levels(out, kernels.namespace.asarray(sources))
+    distance = sparse.csgraph.dijkstra(ones, indices=sources, unweighted=True)
+    distance[np.isinf(distance)] = -1
+    np.testing.assert_array_equal(kernels.to_host(found), distance)
 
 
 @launches(

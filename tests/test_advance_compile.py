@@ -82,7 +82,8 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
         len(names) == 10
     )  # by push with the filter at once and without, but two policies without only
     names |= {
-        policies.other_expression(kernel, program) for kernel in ("advance_run", "advance_after")
+        policies.other_expression(kernel, program)
+        for kernel in ("advance_run", "advance_after", "advance_after_words")
     }
     lowered, size, log = nvrtc.compile(
         policies.text(program), "advance.cu", options_for(generation), tuple(sorted(names))

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame
-from shapes import DIFFICULT
+from shapes import DIFFICULT, same, traced
 
 import dask_graphflow as gf
+from dask_graphflow.operators import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -60,3 +61,14 @@ def test_samples_estimate_the_values(name):
         assert found.iloc[:, 1].mean() == pytest.approx(exact.mean(), rel=0.1)
     all_of_them = getattr(gf, name)(edges, **ends, k=10**6).compute()
     pd.testing.assert_series_equal(all_of_them.iloc[:, 1], exact)
+
+
+@NAMES
+@pytest.mark.parametrize("members", [1, 3])
+def test_one_member_searches_by_source_if_levels_are_small(built, monkeypatch, name, members):
+    paths = [(at + i, at + i + 1) for at in range(0, 2000, 40) for i in range(39)]
+    found, steps = traced(getattr(built(paths, directed=False), name)(k=70, trace=True))
+    assert len(steps) == multi_search.DEEP + 2 if members == 1 else len(steps) > 39
+    monkeypatch.setattr(multi_search, "DEEP", 10**9)
+    levels = built(paths, directed=False, shards=1)
+    same(found, getattr(levels, name)(k=70).compute())

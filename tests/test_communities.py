@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import dask
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -12,8 +13,14 @@ from conftest import GRAPHS, frame
 from shapes import DIFFICULT, ENDS, rmat, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.communities import level
 from dask_graphflow.algorithms.communities.groups import Groups
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import host_groups
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -72,8 +79,8 @@ def test_the_modularity_is_as_high_as_networkx_finds(built, method, weighted):
 def test_every_community_of_leiden_is_connected(name):
     edges = frame(GRAPHS[name])
     found = gf.leiden(edges, **ENDS, levels=3).compute()
-    for level in ("community_1", "community_2", "community_3"):
-        assert connected(network(edges), found, level)
+    for column in ("community_1", "community_2", "community_3"):
+        assert connected(network(edges), found, column)
 
 
 @METHODS
@@ -139,7 +146,7 @@ def test_levels_are_nested_from_fine_to_coarse(built, method):
 @METHODS
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_a_sweep_in_one_call_moves_the_same_vertices_as_one_class_after_another(
-    built, members, monkeypatch, method, weighted
+    built, monkeypatch, method, weighted
 ):
     edges = frame(rmat(10))
     if weighted:  # also self-loops, and edges with weight 0
@@ -154,7 +161,53 @@ def test_a_sweep_in_one_call_moves_the_same_vertices_as_one_class_after_another(
     monkeypatch.setattr(Groups, "_sweep_alone", together)
     found = getattr(graph, method)().compute()
     assert found.community.tolist() == wanted.community.tolist()
-    assert bool(calls) == (members == 1)
+    assert calls  # also of several members, on small levels
+
+
+@METHODS
+def test_members_send_nothing_on_small_levels(built, members, monkeypatch, method):
+    graph, results = built(planted(), directed=False), []
+    for edges, sends in ((level.SMALL_GRAPH, False), (0, members > 1)):
+        monkeypatch.setattr(level, "SMALL_GRAPH", edges)
+        found, steps = traced(getattr(graph, method)(trace=True), sum_bytes=True)
+        results.append(found)
+        top = steps[steps.frontier == 8]
+        assert (top.bytes > 0).any() == sends
+    pd.testing.assert_frame_equal(*results)
+
+
+@METHODS
+@pytest.mark.parametrize("edges", [0, 1 << 20], ids=["cut", "whole"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_members_find_the_same_communities(built, monkeypatch, method, edges, weighted):
+    pairs = frame(rmat(10))
+    if weighted:
+        pairs = pairs.assign(w=np.random.default_rng(3).integers(0, 9, len(pairs)) / 4)
+    monkeypatch.setattr(level, "SMALL_GRAPH", edges)
+    wanted = getattr(gf, method)(
+        pairs, **ENDS, weight="w" if weighted else None, levels=3
+    ).compute()
+    found = getattr(built(pairs, directed=False), method)(levels=3).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
+
+
+@METHODS
+@pytest.mark.usefixtures("host_memory")
+def test_threads_find_the_same_communities(monkeypatch, method):
+    graph, parts = gf.Graph(frame(rmat(12)), **ENDS, directed=False, shards=1).persist(), []
+    (shard,) = dask.compute(*graph._shards.built)
+    best = host_groups._best_of_part
+
+    def counted(*arguments):
+        parts.append(arguments[-1])
+        best(*arguments)
+
+    monkeypatch.setattr(host_groups, "SMALL", 0)  # edges below which one thread does all
+    monkeypatch.setattr(host_groups, "_best_of_part", counted)
+    views = (GraphView(shard, Exchange(in_process(1)[0]), threads) for threads in (1, 3))
+    alone, together = (ALGORITHMS[method].run(view).columns["community"] for view in views)
+    assert alone.tolist() == together.tolist()
+    assert set(parts) == {0, 1, 2}
 
 
 @METHODS

@@ -381,7 +381,7 @@ def test_the_host_waits_once_for_all_it_needs(monkeypatch, way):
         given = bound.device_program, there(case.into), columns
         moved = device_advance.pull(*given, degrees=degrees)
         changed = np.flatnonzero(np.diff(case.into.offsets))
-    assert (moved.count, moved.leaving) == (len(changed), sizes[changed].sum())
+    assert (moved.found, moved.leaving) == (len(changed), sizes[changed].sum())
     assert len(waits) == (2 if way == "push" else 1)
 
 

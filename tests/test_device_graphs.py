@@ -327,7 +327,8 @@ def test_tables_in_memory_are_used_again(monkeypatch, less, weighted):
 def test_blocks_share_long_rows_and_a_sweep_is_one_launch(monkeypatch, less, refined):
     """Rows for tables of a block and of several blocks, some of which have to wait for a table."""
     size, rng = 600, np.random.default_rng(7)
-    source = np.repeat(np.arange(size), np.where(np.arange(size) < 12, 20_000, 700))
+    degrees = np.repeat([20_000, 6_000, 500], [12, 12, size - 24])
+    source = np.repeat(np.arange(size), degrees)
     target = rng.integers(0, size, len(source))
     rows = host_rows.rows(
         source, target, rng.integers(0, 1 << 20, len(source)), count=size, undirected=True

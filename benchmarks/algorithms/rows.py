@@ -123,6 +123,8 @@ def total(weights: Any, inputs: Inputs) -> float:
 KATZ = "katz_centrality"
 SCC = "strongly_connected_components"
 PAGERANK = {"options": {"max_iter": ITERATIONS}, "own": {"tol": None}}
+# Scores of a road network do not converge, and peers then stop after as many iterations.
+UNTIL = {"max_iter": 1000, "fail_on_nonconvergence": False}
 FLOAT32 = {**PAGERANK, "own": {"tol": None, "precision": "float32"}}
 ROWS = {
     "build": Row(BUILD, graph="edges"),
@@ -132,10 +134,10 @@ ROWS = {
     "pagerank": Row("pagerank", "pagerank", "directed edges", "near", **PAGERANK),
     "pagerank, float32": Row("pagerank", "pagerank", "directed edges", "near", **FLOAT32),
     "core_number": Row("core_number", "core"),
-    "hits": Row("hits", "authority", "directed", "near", {"tol": TOL}, {"max_iter": 1000}),
-    KATZ: Row(KATZ, "katz", rule="near", options={"tol": TOL}),
+    "hits": Row("hits", "authority", "directed", "near", {"tol": TOL}, UNTIL),
+    KATZ: Row(KATZ, "katz", rule="near", options={"tol": TOL}, own=UNTIL),
     "eigenvector_centrality": Row(
-        "eigenvector_centrality", "eigenvector", rule="near", options={"tol": TOL}
+        "eigenvector_centrality", "eigenvector", rule="near", options={"tol": TOL}, own=UNTIL
     ),
     "betweenness_centrality": Row("betweenness_centrality", "betweenness", rule="near"),
     "closeness_centrality": Row("closeness_centrality", "closeness", rule="near"),
@@ -155,7 +157,11 @@ ROWS = {
     "clustering": Row("clustering", "clustering", rule="near"),
     # The ranks of a source in descending order.
     "personalized_pagerank": Row(
-        "personalized_pagerank", "pagerank", rule="near", options={"alpha": 0.85, "tol": 1e-9}
+        "personalized_pagerank",
+        "pagerank",
+        rule="near",
+        options={"alpha": 0.85, "tol": 1e-9},
+        own=UNTIL,
     ),
     "random_walks": Row("random_walks", "vertex", rule=None, options={"length": 20}),
     "minimum_spanning_forest": Row(

@@ -143,14 +143,6 @@ class Fragment:
             forest.compress(threads=threads)
         return cls(forests, ids)
 
-    def join(self, other: Fragment) -> Fragment:
-        """Return the union of the two fragments."""
-        ids, (mine, theirs) = renumber.union([self.ids, other.ids])
-        forests = moved(self.forests, mine, len(ids))
-        for forest, more in zip(forests, other.forests, strict=True):
-            forest.absorb(more, theirs)
-        return Fragment(forests, ids)
-
     def sorted(self) -> Fragment:
         """Return the fragment with its ids in order. It must not be dense."""
         ids, rank = renumber.sort(self.ids)
@@ -271,34 +263,29 @@ class Chain:
             return
         self.loose.append(Fragment.of(edges, len(self.dense.held.forests), threads))
         while len(self.loose) > 1 and len(self.loose[-2].ids) < 2 * len(self.loose[-1].ids):
-            last = self.loose.pop()
-            self.loose[-1] = self.loose[-1].join(last)
+            self.loose[-2:] = [joined(self.loose[-2:])]
 
     def close(self) -> Fragment:
         """Return all of the chain's edges as one fragment, either dense or sorted."""
         dense: Fragment = self.dense.held
         if not self.loose:
             return dense
-        if not self.loose:
-            return dense
+        if not len(dense.forests[0].parent):
+            return joined(self.loose).sorted()
         with self.dense.alone():
-            return joined([dense, *self.loose])
+            return joined([dense.numbered(), *self.loose]).sorted()
 
 
 def joined(fragments: Sequence[Fragment]) -> Fragment:
-    """Return the union of fragments, either dense or sorted. The forests of the first may be changed."""
-    loose = [one for one in fragments if not one.dense]
-    dense = [one for one in fragments if one.dense]
-    for other in dense[1:]:  # chains of one process share a forest, which is not merged with itself
-        for forest, more in zip(dense[0].forests, other.forests, strict=True):
-            forest.absorb(more)
-    if not loose:
-        return dense[0]
-    pieces = [one.numbered() for one in dense[:1] if len(one.forests[0].parent)] + loose
-    fragment, *rest = pieces[::-1]
-    for piece in rest:
-        fragment = fragment.join(piece)
-    return fragment.sorted()
+    """Return the union of fragments with listed ids."""
+    if len(fragments) == 1:
+        return fragments[0]
+    ids, places = renumber.union([one.ids for one in fragments])
+    forests = moved(fragments[0].forests, places[0], len(ids))
+    for other, place in zip(fragments[1:], places[1:], strict=True):
+        for forest, more in zip(forests, other.forests, strict=True):
+            forest.absorb(more, place)
+    return Fragment(forests, ids)
 
 
 def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from dask_graphflow.scheduling.trees import Merge
 
 from .connected_components import Components, not_plain
 from .forest import Entries, Forest
-from .fragments import Fragment, flatten, joined, moved
+from .fragments import Chain, Fragment, flatten, moved
 from .numbering import common_range
 
 # Largest number of entries in a slice of a forest in host memory. A forest on a device is sent whole by
@@ -104,18 +105,20 @@ class Member:
         program = replace(self.program, sharing=self.program.sharing * len(runs))
         start = program.start()
 
-        def hook(run: Any) -> Fragment:
+        def hook(run: Any) -> Chain:
             chain: Any = start
             for frame, (position, partition) in run:
                 chain = program.hook(chain, frame, position, partition)
-            return program.close(chain)
+            return chain  # type: ignore[no-any-return]
 
         if len(runs) == 1:
-            return hook(runs[0])
+            return program.close(hook(runs[0]))
         # In this task's context, so that the threads find its worker and can report the progress.
         contexts = [copy_context() for _ in runs]
         with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
-            return joined(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
+            chains = list(pool.map(lambda at, run: at.run(hook, run), contexts, runs))
+        loose = itertools.chain.from_iterable(chain.loose for chain in chains)
+        return program.close(Chain(start, list(loose)))
 
     def _label(self, channel: Channel, fragment: Fragment) -> list[Any]:
         """Merge the fragments of all members; return this member's range of the result."""
@@ -133,20 +136,25 @@ class Member:
         own = _own_range(exchange, forests, homes)
         bounds = [own.first + (own.last - own.first) * i // parts for i in range(parts + 1)]
         if homes is None:
-            heads, forests = [], own.forests()
+            label = partial(program.label_dense, own.forests())
         else:
             outside = np.unique(np.concatenate([one[one < own.first] for one in own.parents]))
             heads = [(outside, ids_of(exchange, ids, homes, outside))]
+            label = partial(_named, program, own, ids, heads)
         frames = []
         for low, high in itertools.pairwise(bounds):
             with program.progress.part("label"):
-                if homes is None:
-                    frames.append(program.label_dense(forests, low, high))
-                    continue
-                rows = slice(low - own.first, high - own.first)
-                roots = [parent[rows] for parent in own.parents]
-                frames.append(program.label_named(roots, ids, own.first, rows.start, heads))
+                frames.append(label(low, high))
         return frames
+
+
+def _named(
+    program: Components, own: Range, ids: Any, heads: list[tuple[Any, Any]], low: int, high: int
+) -> Any:
+    """Return the vertices `low` to `high` - 1 of a member's range, and their components, by their ids."""
+    first = low - own.first
+    roots = [parent[first : high - own.first] for parent in own.parents]
+    return program.label_named(roots, ids, own.first, first, heads)
 
 
 def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, int] | None:

@@ -52,5 +52,5 @@ def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
     if degree < (FLAT if even else SPARSE):
         return 2 * math.sqrt(vertices)
     if even:
-        return 3 * vertices ** (1 / 3)
+        return float(3 * vertices ** (1 / 3))
     return math.log(max(vertices, 2)) / math.log(degree) + 2

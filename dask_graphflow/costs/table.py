@@ -35,7 +35,14 @@ def _scores_listed(vertices: int, wedges: float, k: int | None, top_k: int | Non
 
 COSTS = {
     "betweenness_centrality": Cost(
-        "labels", Steps.levels(3), passes=3, sources=1, rows=1, copies=1, scratch=150
+        "labels",
+        Steps.levels(3),
+        passes=1,
+        step=FUSED,
+        sources=1,
+        rows=1,
+        copies=1,
+        scratch=115,
     ),
     "bfs": Cost(
         "searches",
@@ -46,7 +53,7 @@ COSTS = {
         scratch=75,
     ),
     "closeness_centrality": Cost(
-        "labels", Steps.levels(), passes=4, sparse=80, sources=64, rows=1, scratch=105
+        "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260
     ),
     "clustering": Cost("labels", 1, passes=5, rows=1, copies=1, scratch=95),
     "community_metrics": Cost("labels", 0, passes=3, scratch=60, edge=40),
@@ -62,7 +69,7 @@ COSTS = {
         "labels", Steps.rounds(3, 0.3), passes=1, step=FUSED, rows=1, copies=1, scratch=80
     ),
     "harmonic_centrality": Cost(
-        "labels", Steps.levels(), passes=4, sparse=80, sources=64, rows=1, scratch=105
+        "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260
     ),
     "hits": Cost("pulls", CONVERGING, each=2, sparse=4, rows=1.7, copies=2, scratch=80),
     "induced_subgraph": Cost("labels", 0, passes=1),

@@ -343,6 +343,19 @@ def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
     return Shard(like, bounds, exchange.rank, own, directed=False)
 
 
+def of_all_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
+    """Build the shard of a whole undirected graph on every member, as :func:`of_numbers` does for a part.
+
+    All members call it. Later steps on the graph send nothing, and all members take all of them.
+    """
+    if exchange.size > 1:
+        size, kernels = len(rows.offsets) - 1, kernels_of("rows", rows.ends)
+        sources = kernels.owners(rows, rows.ends.dtype, threads=threads)
+        every = map(exchange.all_gather, (sources, rows.ends, rows.weights))
+        rows = kernels.rows(*map(list, every), count=size, multi="sum", threads=threads)
+    return Shard(like, [0, len(rows.offsets) - 1], 0, rows, directed=False)
+
+
 def _dealt_in_slices(
     exchange: Exchange, whole: Edges, bounds: list[int], *, both: bool, threads: int
 ) -> Edges:

@@ -171,7 +171,7 @@ class Moved(NamedTuple):
         Number of edges that each block examined, on the device.
     words : array of uint64, optional
         A bitmap of the vertices in the list.
-    count : int, optional
+    found : int, optional
         Number of vertices whose value changed.
     owned, leaving : int, optional
         Number of these vertices that the member owns, and the sum of their degrees.
@@ -185,7 +185,7 @@ class Moved(NamedTuple):
     bins: tuple[int, ...] = (0, 0, 0)
     work: Any = None
     words: Any = None
-    count: int | None = None
+    found: int | None = None
     owned: int | None = None
     leaving: int | None = None
 
@@ -209,6 +209,7 @@ def push(
     stages: Sequence[str] = tuple(STAGES),
     leaving: int | None = None,
     degrees: Any = None,
+    step: int | None = None,
 ) -> Moved:
     """Send messages along the rows of a frontier; see :func:`.host_advance.push`.
 
@@ -228,6 +229,8 @@ def push(
         Number of edges in the rows of the frontier. If it is known, the host need not wait for it.
     degrees : array of int64, shape (V_p,), optional
         Degrees of the vertices that the member owns. They are added up for the vertices that change.
+    step : int, optional
+        See :func:`.host_advance.push`.
 
     Returns
     -------
@@ -257,7 +260,7 @@ def push(
             balance = _push_policy(frontier, outputs)
         if not outputs:
             none = cupy.empty(0, rows.ends.dtype)
-            return Moved(none, balance=balance, words=room.words, count=0, owned=0, leaving=0)
+            return Moved(none, balance=balance, words=room.words, found=0, owned=0, leaving=0)
         if costs is None and KERNELS[balance] == "advance_balanced":
             costs = gather_degrees(rows.offsets, frontier)
         culls, exact = balance in CULLING, "exact" in stages
@@ -267,14 +270,20 @@ def push(
         moving.task["items"], moving.task["count"] = _at(frontier), _count(rows, frontier)
         moving.task["costs"], moving.task["stages"] = _at(costs), culling
         moving.task["list"] = listed.data.ptr
+        counted = degrees if step is None else None
         if culls:
-            moving.task["degrees"], moving.task["owned"] = of_owned(degrees).item()
+            moving.task["degrees"], moving.task["owned"] = of_owned(counted).item()
         moving.launch(outputs)
+        last = 0
         if not culls:
-            found, listed = listed, cupy.empty(most, listed.dtype)
-            length = room.report[TAIL:]
-            _uniquify(found, length, room.words, culling, listed, degrees, room.filtered)
-        return moving.done(listed, filtered=not culls, listed=True)
+            found, listed, last = listed, cupy.empty(most, listed.dtype), 1
+            _uniquify(
+                found, room.reports[0, TAIL:], room.words, culling, listed, counted, room.reports[1]
+            )
+        if step is not None:
+            given = columns, listed, room.reports[last, TAIL:], step
+            listed, last = _after(program, *given, degrees, room.reports[2]), 2
+        return moving.done(listed, last, listed=True)
 
 
 def pull(
@@ -288,6 +297,7 @@ def pull(
     balance: str = "auto",
     thresholds: tuple[int, int] = THRESHOLDS,
     degrees: Any = None,
+    step: int | None = None,
 ) -> Moved:
     """Fetch messages from the neighbors that are in a frontier; see :func:`.host_advance.pull`.
 
@@ -303,7 +313,7 @@ def pull(
         A policy.
     thresholds : tuple of int
         Number of edges from which ``twc`` gives a row to a warp, and to a block.
-    degrees
+    degrees, step
         See :func:`push`.
 
     Returns
@@ -323,25 +333,31 @@ def pull(
             # With first_hit, twc leaves a row at its first hit.
             balance = "twc" if program.first_hit else "all_edges"
         if not len(rows.ends):
-            return Moved(room.words, balance=balance, count=0, owned=0, leaving=0)
+            return Moved(room.words, balance=balance, found=0, owned=0, leaving=0)
         moving = _Moving(program, rows, columns, balance, thresholds, room, pulls=True)
         moving.task["count"], moving.task["costs"] = _count(rows, None), rows.offsets.data.ptr
         moving.task["frontier"] = _at(frontier)
         moving.launch(len(rows.ends))
-        tally_into(room.words, degrees, room.filtered)
-        return moving.done(room.words, filtered=True, listed=False)
+        if step is None:
+            tally_into(room.words, degrees, room.reports[1])
+        else:
+            kernel = _kernel(program, other_expression("advance_after_words", program))
+            given = _struct(program, columns), room.words, np.uint64(len(room.words))
+            blocks = blocks_for(32 * len(room.words))
+            counts = of_owned(degrees), room.reports[1]
+            kernel((blocks,), (THREADS,), (*given, np.int64(step), *counts))
+        return moving.done(room.words, 1, listed=False)
 
 
 class _Room:
-    """A bitmap of the vertices that change, and the reports of the kernel and of the filter."""
+    """A bitmap of the vertices that change, and the reports of the three kernels of a step."""
 
     def __init__(self, size: int, changed: Any) -> None:
         # One array, so that clearing them takes one launch.
         words = 0 if changed is not None else -(-size // 64)
-        cleared = cupy.zeros(words + 2 * COUNTS, "uint64")
+        cleared = cupy.zeros(words + 3 * COUNTS, "uint64")
         self.words = cleared[:words] if changed is None else changed
-        self.report = cleared[words:]
-        self.filtered = self.report[COUNTS:]
+        self.reports = cleared[words:].reshape(3, COUNTS)
 
 
 class _Moving:
@@ -368,7 +384,7 @@ class _Moving:
         self.task["ends"] = rows.ends.data.ptr
         self.task["weights"] = _at(rows.weights if program.weighted else None)
         self.task["warp_from"], self.task["block_from"] = thresholds
-        self.task["changed"], self.task["report"] = _at(room.words), room.report.data.ptr
+        self.task["changed"], self.task["report"] = _at(room.words), room.reports.data.ptr
 
     def launch(self, outputs: int) -> None:
         """Run the kernel. The number of blocks depends on the rows, or on the edges if it balances them."""
@@ -378,19 +394,19 @@ class _Moving:
         self.task["work"] = self.work.data.ptr
         self.kernel((blocks,), (THREADS,), (self.program, self.task))
 
-    def done(self, changed: Any, *, filtered: bool, listed: bool) -> Moved:
-        """Wait for the reports, and return the result. The filter may have counted the vertices."""
-        own, other = read(self.room.report).reshape(2, COUNTS).tolist()
-        last = other if filtered else own
+    def done(self, changed: Any, counted: int, *, listed: bool) -> Moved:
+        """Wait for the reports, of which one has the number of vertices, and return the result."""
+        reports = read(self.room.reports).tolist()
+        own, last = reports[0], reports[counted]
         return Moved(
             changed[: last[TAIL]] if listed else changed,
             own[EDGES],
             own[TILES],
-            own[APPENDS] + other[APPENDS],
+            own[APPENDS] + reports[1][APPENDS],
             self.balance,
             tuple(own[SMALL : LARGE + 1]),
             self.work,
-            self.room.words,
+            self.room.words if counted < 2 else None,  # not without the vertices that were dropped
             last[TAIL],
             last[OWNED],
             last[LEAVING],
@@ -458,14 +474,29 @@ def after(
     program: DeviceProgram, columns: tuple[Any, ...], vertices: Any, step: int, degrees: Any
 ) -> tuple[Any, int]:
     """Do what a program does with the vertices that changed; see :func:`.host_advance.after`."""
-    kept, report = cupy.empty_like(vertices), cupy.zeros(COUNTS, "uint64")
-    if len(vertices):
-        kernel = _kernel(program, other_expression("advance_after", program))
-        task = _struct(program, columns), vertices, np.uint64(len(vertices)), np.int64(step)
-        blocks = blocks_for(len(vertices))
-        kernel((blocks,), (THREADS,), (*task, kept, of_owned(degrees), report))
+    if not len(vertices):
+        return vertices, 0
+    report = cupy.zeros(COUNTS, "uint64")
+    kept = _after(program, columns, vertices, NULL, step, degrees, report)
     counts = read(report).tolist()
     return kept[: counts[TAIL]], counts[LEAVING]
+
+
+def _after(
+    program: DeviceProgram,
+    columns: tuple[Any, ...],
+    vertices: Any,
+    length: Any,
+    step: int,
+    degrees: Any,
+    report: Any,
+) -> Any:
+    """Launch what :func:`after` does. If `length` is given, it is the number of vertices on the device."""
+    kept, size = cupy.empty_like(vertices), np.uint64(len(vertices))
+    kernel = _kernel(program, other_expression("advance_after", program))
+    given = _struct(program, columns), vertices, size, length, np.int64(step)
+    kernel((blocks_for(len(vertices)),), (THREADS,), (*given, kept, of_owned(degrees), report))
+    return kept
 
 
 def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:

@@ -28,21 +28,22 @@ SOME, MANY = 32, 1 << 10
 # Maximum bytes of all tables in global memory. There is at least one table, whatever its size.
 ROOM = 1 << 31
 
-# As in cuda/tables.cuh: the maximum edges of an item in shared memory, and without a joint table.
-PER_BLOCK, PER_TABLE = 1 << 10, 1 << 14
+PER_TABLE = 1 << 14  # as in cuda/tables.cuh: the maximum edges of an item without a joint table
 PARTS = 64  # of an item with a joint table, at most
 # As in cuda/sweep.cu and cuda/between.cu: the numbers of a sweep's and of a sum's progress.
 PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
+BLOCKS, FIXED = 2, 1 << 12  # blocks per multiprocessor, and bytes that each uses beside its tables
 BUSY = 1 << 12  # edges that keep a block of a gang busy
 EACH = 8  # edges per thread of other launches
 PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied to their rows
 
 _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
+_ROOM = np.dtype([("arrays", "u8", 11), ("parts", "u4"), ("slots", "u4")])
 _SWEEP = np.dtype(
-    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 6), ("room", "u8", 12)]
+    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 6), ("room", _ROOM)]
 )
 _MEMBERS = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
-_BETWEEN = np.dtype([("arrays", "u8", 13), ("room", "u8", 12)])
+_BETWEEN = np.dtype([("arrays", "u8", 13), ("room", _ROOM)])
 
 
 def best_groups(
@@ -130,7 +131,8 @@ def sweep(
     if not count:
         return 0
     kernel = instance("sweep", dtype, "false" if within is None else "true")
-    blocks = min(gang_blocks(kernel), -(-(count + len(rows.ends)) // BUSY))
+    shared = _slots(dtype) * _slot_bytes(dtype)
+    blocks = min(gang_blocks(kernel, shared), -(-(count + len(rows.ends)) // BUSY))
     if room.get("offsets") is not rows.offsets:
         room["offsets"], room["longest"] = rows.offsets, int(read(cupy.diff(rows.offsets).max()))
     tables = _tables_for(room, room["longest"], count, blocks, dtype)
@@ -143,7 +145,7 @@ def sweep(
     arrays = _pointers(awake, labels, load, order, movers, alone)
     about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
-    launch_gang(kernel, groups, about, progress, blocks=blocks)
+    launch_gang(kernel, groups, about, progress, blocks=blocks, shared=shared)
     return int(read(progress[:2]).sum())
 
 
@@ -156,34 +158,46 @@ def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
 
 def _tables_for(
     room: dict[Any, Any], longest: int, labels: int, blocks: int, dtype: Any
-) -> list[int]:
+) -> tuple[list[int], int, int]:
     """Return tables in global memory as cuda/tables.cuh takes them, if the longest item needs them."""
-    own = joint = (0, 0)
+    own, joint, slots = (0, 0), (0, 0), _slots(dtype)
     parts = min(-(-longest // PER_TABLE), PARTS)
-    if longest > PER_BLOCK:
+    if longest > slots // 2:
         own = blocks, 2 << (min(longest, PER_TABLE) - 1).bit_length()
     if longest > PER_TABLE:
         # While the last parts of some items are summed, the next ones begin.
         joint = max(1, 2 * blocks // parts), 2 << (min(longest, labels) - 1).bit_length()
-    return [*_empty(room, "own", *own, dtype), *_empty(room, "joint", *joint, dtype), parts]
+    arrays = [*_empty(room, "own", *own, dtype), *_empty(room, "joint", *joint, dtype)]
+    return arrays, parts, slots
+
+
+def _slots(dtype: Any) -> int:
+    """Return how many slots the tables of a block have in shared memory."""
+    each = attribute("MaxSharedMemoryPerMultiprocessor") // BLOCKS
+    most = min(each, attribute("MaxSharedMemoryPerBlockOptin")) - FIXED
+    return 1 << (most // _slot_bytes(dtype)).bit_length() - 1
+
+
+def _slot_bytes(dtype: Any) -> int:
+    return int(dtype.itemsize + np.dtype("int64").itemsize)
 
 
 def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) -> list[int]:
     """Return up to `count` empty tables, kept in `room`; for joint ones, also their turns."""
+    if not slots:
+        return [0] * (6 if name == "joint" else 5)
     dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
-    if slots and ((name, dtype) not in room or len(room[name, dtype][0]) < count * slots):
-        room.pop((name, dtype), None)
-        fitting = max(1, ROOM // (slots * sum(one.itemsize for one in dtypes)))
-        _, (keys, sums, used) = _tables(min(count, fitting), slots, dtypes)
+    count = max(1, min(count, ROOM // (slots * sum(one.itemsize for one in dtypes))))
+    if (name, dtype) not in room or len(room[name, dtype][0]) < count * slots:
+        room.pop((name, dtype), None)  # before the new ones take memory
+        _, (keys, sums, used) = _tables(count, slots, dtypes)
         keys.fill(-1)
         sums.fill(0)
         room[name, dtype] = keys, sums, used
-    made = [0, 0, 0, 0, 0]
-    if slots:
-        count = min(count, len(room[name, dtype][0]) // slots)
-        made = [*_pointers(*room[name, dtype]), count, slots]
+    count = min(count, len(room[name, dtype][0]) // slots)
+    made = [*_pointers(*room[name, dtype]), count, slots]
     if name == "joint":
-        room["turns"] = cupy.zeros((max(1, count), 3), "uint32")
+        room["turns"] = cupy.zeros((count, 3), "uint32")
         made += _pointers(room["turns"])
     return made
 
@@ -212,7 +226,8 @@ def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Ro
     if not total:
         return Rows(offsets, cupy.empty(0, dtype), cupy.empty(0, "int64"), 0)
     kernel = instance("sum_between", dtype)
-    blocks = min(gang_blocks(kernel), -(-len(rows.ends) // BUSY))
+    shared = _slots(dtype) * _slot_bytes(dtype)
+    blocks = min(gang_blocks(kernel, shared), -(-len(rows.ends) // BUSY))
     cuts = [0, count]
     if total > PAIRS:
         inner = cupy.searchsorted(members[-1], cupy.arange(PAIRS, total, PAIRS)).tolist()
@@ -227,7 +242,7 @@ def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Ro
     for low, high in itertools.pairwise(cuts):
         between = np.array((arrays, _tables_for(room, longest, count, blocks, dtype)), _BETWEEN)
         part = between, np.uint64(low), np.uint64(high)
-        launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks)
+        launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks, shared=shared)
         size = int(read(offsets[high : high + 1])[0]) - done
         done += size
         new_ends.append(cupy.empty(size, dtype))

@@ -60,7 +60,7 @@ class Moved(NamedTuple):
         Number of atomic appends to the list.
     words : ndarray of uint64, optional
         The vertices in the list as a bitmap.
-    count, owned, leaving : int, optional
+    found, owned, leaving : int, optional
         Numbers that only a device counts; see :class:`.device_advance.Moved`.
     """
 
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
     steals: int
     appends: int
     words: np.ndarray | None = None
-    count: int | None = None
+    found: int | None = None
     owned: int | None = None
     leaving: int | None = None
 
@@ -82,6 +82,7 @@ class Loops(NamedTuple):
     pull: Callable[..., Any]
     run: Callable[..., Any]
     after: Callable[..., Any]
+    after_words: Callable[..., Any]
 
 
 @cache
@@ -198,6 +199,22 @@ def kernels(program: HostProgram) -> Loops:
         return count, leaving
 
     @compiled
+    def after_words(columns, words, degrees, step):  # type: ignore[no-untyped-def]
+        count = leaving = 0
+        for i in range(words.size):
+            word = words[i]
+            while word:
+                bit = trailing_zeros(word)
+                word &= word - one
+                vertex = (np.uint64(i) << six) | bit
+                if after(columns, vertex, step):
+                    count += 1
+                    leaving += degrees[vertex]
+                else:
+                    words[i] &= ~(one << bit)
+        return count, leaving
+
+    @compiled
     def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):  # type: ignore[no-untyped-def]
         offsets, values = rows[0], columns[target]
         first, most, dense, left, shrinking = limits
@@ -224,7 +241,7 @@ def kernels(program: HostProgram) -> Loops:
             frontier = following[:count]
         return step, frontier.size, edges
 
-    return Loops(push_rows, pull_rows, run_rows, after_rows)
+    return Loops(push_rows, pull_rows, run_rows, after_rows, after_words)
 
 
 def push(
@@ -238,6 +255,7 @@ def push(
     balance: str = "auto",
     leaving: int | None = None,
     degrees: np.ndarray | None = None,
+    step: int | None = None,
 ) -> Moved:
     """Send messages along the rows of a frontier.
 
@@ -259,8 +277,13 @@ def push(
         Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same on the host, except that "all_edges" does not accept a frontier.
-    leaving, degrees
+    leaving
         Only used on a device.
+    step : int, optional
+        Number of the superstep, to do what the program does with the vertices that changed; see
+        :func:`after`. By default, it is not done.
+    degrees : ndarray of int64, shape (V,)
+        Required with `step`.
 
     Returns
     -------
@@ -289,10 +312,17 @@ def push(
     given = _read(program, rows), columns, frontier, queued, following, tail
     if threads == 1:  # skip the work sharing, which takes longer than a small superstep
         edges, appends = push_rows(*given, ranges, 0)
-        return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends, queued)
-    done = run(push_rows, ranges, *given)
-    edges, appends = (sum(counts) for counts in zip(*done, strict=True))
-    return Moved(following[: tail[0]], edges, *stolen(ranges), appends, queued)
+        taken = int(ranges[2]), 0
+    else:
+        done = run(push_rows, ranges, *given)
+        edges, appends = (sum(counts) for counts in zip(*done, strict=True))
+        taken = stolen(ranges)
+    following = following[: tail[0]]
+    if step is None:
+        return Moved(following, edges, *taken, appends, queued)
+    assert degrees is not None
+    following, leaving = after(program, columns, following, step, degrees)
+    return Moved(following, edges, *taken, appends, leaving=leaving)
 
 
 def pull(
@@ -305,6 +335,7 @@ def pull(
     threads: int = 1,
     balance: str = "auto",
     degrees: np.ndarray | None = None,
+    step: int | None = None,
 ) -> Moved:
     """Fetch messages from the neighbors that are in a frontier.
 
@@ -318,8 +349,8 @@ def pull(
         A bitmap of the vertices that send messages. By default, every vertex sends.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same.
-    degrees
-        Only used on a device.
+    degrees, step
+        See :func:`push`.
 
     Returns
     -------
@@ -339,7 +370,11 @@ def pull(
     everyone = frontier is None
     words = changed if frontier is None else frontier
     edges = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
-    return Moved(changed, sum(edges), *stolen(ranges), 0)
+    moved = Moved(changed, sum(edges), *stolen(ranges), 0)
+    if step is None:
+        return moved
+    count, leaving = kernels(program).after_words(columns, changed, degrees, step)
+    return moved._replace(found=count, leaving=leaving)
 
 
 class Run:

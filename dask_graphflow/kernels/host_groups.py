@@ -167,9 +167,8 @@ def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
     at = cuts[:CLASSES].copy()
     for v in range(awake.size):
         if awake[v]:
-            c = np.uint64(drawn[v])
-            order[at[c]] = v
-            at[c] += 1
+            order[at[drawn[v]]] = v
+            at[drawn[v]] += 1
 
 
 @_compiled
@@ -328,12 +327,14 @@ def sweep(
     limits = None
     if within is not None:
         limits = within, _kept(room, "closed", count, "bool")
-    draw = draw[0], np.uint64(draw[1] % 2**64)
+    ranks, seed = draw[0], np.uint64(draw[1] % 2**64)
     if threads == 1 or len(rows.ends) < SMALL:
         table = _dense(room, 0, count, labels.dtype)
-        return int(_sweep(rows[:3], labels, masses, limits, draw, awake, (order, best), table))
+        return int(
+            _sweep(rows[:3], labels, masses, limits, (ranks, seed), awake, (order, best), table)
+        )
     cuts = np.empty(CLASSES + 1, np.int64)
-    _drawn(awake, *draw, order, cuts)
+    _drawn(awake, ranks, seed, order, cuts)
     closed = None if limits is None else limits[1]
     movers = 0
     for low, high in itertools.pairwise(cuts.tolist()):
@@ -343,10 +344,12 @@ def sweep(
         movers = _apply(labels, masses, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
-        cuts = _even(movers, threads)
-        share(
-            lambda i: _wake(rows[:3], labels, order, cuts[i], cuts[i + 1], awake), threads, threads
-        )
+        bounds = _even(movers, threads)
+
+        def work(part: int) -> None:
+            _wake(rows[:3], labels, order, bounds[part], bounds[part + 1], awake)
+
+        share(work, threads, threads)
     return int(movers)
 
 
@@ -501,8 +504,20 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
         return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
 
     pieces = share(work, parts, parts)
-    target, total = (np.concatenate([column[piece] for piece in pieces]) for column in columns)
-    return Rows(np.cumsum(sizes), target, total, 0)
+    for column in columns:
+        _close_gaps(column, pieces)
+    return Rows(np.cumsum(sizes), *columns, 0)
+
+
+def _close_gaps(column: np.ndarray, pieces: list[slice]) -> None:
+    """Move pieces of an array to its beginning, in place, and free the memory behind them."""
+    count = 0
+    for piece in pieces:
+        size = piece.stop - piece.start
+        if piece.start > count:
+            column[count : count + size] = column[piece]
+        count += size
+    column.resize(count, refcheck=False)
 
 
 @_compiled

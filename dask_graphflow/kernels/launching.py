@@ -69,28 +69,29 @@ def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments:
     kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
-def launch_gang(kernel: Any, *arguments: Any, blocks: int | None = None) -> None:
+def launch_gang(kernel: Any, *arguments: Any, blocks: int | None = None, shared: int = 0) -> None:
     """Run a kernel whose blocks wait for each other, and therefore all run at the same time.
 
     The kernel is given by its name, or as a function of CuPy. By default, there is one block per
-    multiprocessor; :func:`gang_blocks` says how many fit.
+    multiprocessor; :func:`gang_blocks` says how many fit. Each has `shared` bytes of shared memory.
     """
     if isinstance(kernel, str):
-        kernel = _kernel(kernel, cupy.cuda.runtime.getDevice())
+        kernel = _kernel(kernel, cupy.cuda.runtime.getDevice(), shares=shared > 0)
     blocks = attribute("MultiProcessorCount") if blocks is None else blocks
     # A cooperative launch fails if the blocks do not all fit at once, instead of waiting forever.
-    kernel.kernel((blocks,), (GANG,), arguments, enable_cooperative_groups=True)
+    function = kernel.kernel
+    function((blocks,), (GANG,), arguments, shared_mem=shared, enable_cooperative_groups=True)
 
 
-def gang_blocks(name: str) -> int:
+def gang_blocks(name: str, shared: int = 0) -> int:
     """Return the largest number of blocks of a kernel that can run at the same time on this device."""
-    return _gang_blocks(name, cupy.cuda.runtime.getDevice())
+    return _gang_blocks(name, cupy.cuda.runtime.getDevice(), shared)
 
 
 @cache
-def _gang_blocks(name: str, device: int) -> int:
-    function = _kernel(name, device).kernel.ptr
-    each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, GANG, 0)
+def _gang_blocks(name: str, device: int, shared: int) -> int:
+    function = _kernel(name, device, shares=shared > 0).kernel.ptr
+    each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function, GANG, shared)
     return int(each) * _attribute("MultiProcessorCount", device)
 
 

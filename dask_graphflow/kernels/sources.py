@@ -122,7 +122,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
-    "betweenness.cu": _instances("dependencies", 1),
+    "searches.cu": _each("search", _IDS, ("true", "false")),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
     "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (

@@ -197,28 +197,22 @@ class Advance:
             return self._ended("pull", side, following, self._totals(following, edges), row)
 
     def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
-        changed, moved = self._advance(side, frontier.own, way)
+        self.supersteps += 1
+        step = None if self._op.after is None else self.supersteps
+        changed, moved = self._advance(side, frontier.own, way, step)
         if row:
             row["edges"] = moved.edges
-        final = self._finished(side, changed)
         # On the host, this also counts the vertices of a bitmap.
-        leaving = final.edges(self._g.degrees)
-        return Frontier(final, len(final), leaving)
+        leaving = changed.edges(self._g.degrees)
+        return Frontier(changed, len(changed), leaving)
 
-    def _finished(self, side: _Side, changed: VertexSet) -> VertexSet:
-        """Do what the program does after a step with owned vertices; return the next frontier."""
-        self.supersteps += 1
-        if self._op.after is None:
-            return changed
-        local = side.advance
-        if side.mirrors is not None:
-            local = LocalAdvance(self._op, self._columns, side.rows)
-        return local.after(self._params, changed, self.supersteps, self._g.degrees)
-
-    def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, Any]:
+    def _advance(
+        self, side: _Side, active: VertexSet | None, way: str, superstep: int | None = None
+    ) -> tuple[VertexSet, Any]:
         """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
         g = self._g
-        return side.advance.step(self._params, active, way, self._balance, g.threads, g.degrees)
+        how = way, self._balance, g.threads, g.degrees, superstep
+        return side.advance.step(self._params, active, *how)
 
     def _moved(
         self, side: _Side, active: VertexSet | None, way: str
@@ -260,10 +254,13 @@ class Advance:
         self._last = way, at
         if row:
             row["edges"] = totals[3]
-        final = self._finished(side, following)
-        if final is not following:
-            totals = self._totals(final, 0)
-        return Frontier(final, *totals[:2])
+        self.supersteps += 1
+        if self._op.after is not None:
+            local = LocalAdvance(self._op, self._columns, side.rows)
+            step = self.supersteps
+            following = local.after(self._params, following, step, self._g.degrees)
+            totals = self._totals(following, 0)
+        return Frontier(following, *totals[:2])
 
     def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
         """Return the rows and columns of a direction, after updating its wide columns."""

@@ -74,19 +74,22 @@ class LocalAdvance:
         balance: str,
         threads: int,
         degrees: Any = None,
+        superstep: int | None = None,
     ) -> tuple[VertexSet, Any]:
         """Send the messages with these values of the program's parameters.
 
         On a device, the kernel adds up the `degrees` of the vertices that change, and the set that is
-        returned knows the sum. They are the numbers of edges that leave owned vertices. The second item is
+        returned knows the sum. They are the numbers of edges that leave owned vertices. With the number of
+        the superstep, what the program does with vertices that changed is also done. The second item is
         what the kernel returned.
         """
         arrays = (*self._columns, *params.values())
         options: dict[str, Any] = {"threads": threads, "balance": balance, "degrees": degrees}
+        options["step"] = superstep
         if direction == "pull":
             words = None if frontier is None else frontier.words
             moved = self._kernels.pull(self._program, self._rows, arrays, words, **options)
-            which: dict[str, Any] = {"words": moved.changed, "count": moved.count}
+            which: dict[str, Any] = {"words": moved.changed, "count": moved.found}
         else:
             vertices = None if frontier is None else frontier.vertices
             if frontier is not None:

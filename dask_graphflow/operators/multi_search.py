@@ -4,17 +4,22 @@ A vertex has one bit per source [1]_. The bits of newly reached vertices are or-
 which ignore the bits that they already had. A vertex that gets new bits adds their number, or a multiple of
 it, to its sums.
 
+After a few levels that reach few vertices, a single member stops to go from level to level. Each thread, or
+team of a device's blocks, then searches from a source by itself.
+
 .. [1] M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. T. Vo, "The More
    the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 
@@ -24,6 +29,8 @@ from .view import GraphView
 
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
+DEEP = 8  # number of levels after which a single member may search from each source by itself
+EACH = 8  # bytes per vertex and source: levels, and a copy while a device sorts them
 REACH = EdgeOp(
     "reach", target="visit_next", signal="visit[src]", slot="or", cond=f"seen[dst] != {ALL}"
 )
@@ -54,38 +61,89 @@ def distance_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
         Number of these sources, without the vertex itself.
     """
     sums = {name: g.column(0, "int64") for name in DISTANCES}
-    _search(g, places, count, sums, DISTANCES)
+    _search(g, places, count, sums, DISTANCES, _add_distances)
     return sums["farness"], sums["reaching"]
 
 
 def inverse_sums(g: GraphView, places: Any, count: int) -> Any:
     """Search as :func:`distance_sums` does; return the sums of 1 divided by the distance, as float64."""
     sums = {name: g.column(0, "float64") for name in INVERSES}
-    _search(g, places, count, sums, INVERSES)
+    _search(g, places, count, sums, INVERSES, _add_inverses)
     return sums["harmonic"]
 
 
 def _search(
-    g: GraphView, places: Any, count: int, sums: Mapping[str, Any], terms: Mapping[str, str]
+    g: GraphView,
+    places: Any,
+    count: int,
+    sums: Mapping[str, Any],
+    terms: Mapping[str, str],
+    add: Callable[[Any, int, Mapping[str, Any]], None],
 ) -> None:
-    """Search from many sources, and add a term to the sums of each vertex that some of them reach."""
+    """Search from many sources, and add a term to the sums of each vertex that some of them reach.
+
+    ``add(levels, beyond, sums)`` adds the terms of the levels that are greater than `beyond`. Row i of
+    `levels` has the level of each vertex in the search from source i of a batch.
+    """
     seen, visit, visit_next = (g.column(0, "uint64") for _ in STATE)
     columns = {"seen": seen, "visit": visit, "visit_next": visit_next, **sums}
-    step = Advance(g, REACH, columns, after=_added(terms))
+    step, by_source = Advance(g, REACH, columns, after=_added(terms)), False
     for first in range(0, count, WORD):
         own = ((places >= first) & (places < first + WORD)).nonzero()[0]
+        if by_source:
+            add(_levels(g, own), 0, sums)
+            continue
         bits = np.uint64(1) << (places[own] - first).astype("uint64")
         # Bits without a source are marked as seen.
-        seen[:] = ALL - (ALL >> (WORD - min(WORD, count - first)))
+        unused = ALL - (ALL >> (WORD - min(WORD, count - first)))
+        seen[:] = unused
         seen[own] |= bits
         visit[own] = bits
         step.supersteps = 0
         frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
+            left = DEEP - step.supersteps if g.alone else 0
+            by_source = left == 0 and g.alone and _is_deep(g, seen != unused)
+            if by_source:
+                add(_levels(g, own), DEEP, sums)
+                break
             if rule.choose(frontier) == "push":
-                frontier, _ = step.push_on(frontier, rule)
+                frontier, _ = step.push_on(frontier, rule, left if left > 0 else None)
             else:
                 frontier = step.pull(frontier)
+
+
+def _is_deep(g: GraphView, reached: Any) -> bool:
+    """Return whether most edges are still to be followed, and there is room for levels by source."""
+    free = free_bytes(kernels_for(reached))
+    room = free is None or EACH * WORD * g.owned < free // 2
+    return room and 2 * int(g.degrees[reached].sum()) < len(g.shard.out.ends)
+
+
+def _levels(g: GraphView, own: Any) -> Any:
+    """Return the level of each vertex in the search from each source; -1 if it is not reached."""
+    rows = g.local("out").rows._replace(first=0)
+    with g.superstep("push", len(own), len(own) * len(rows.ends)):
+        return kernels_of("searches", rows.ends).levels(rows, own, threads=g.threads)
+
+
+def _add_distances(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
+    for level in levels:
+        reached = level > beyond
+        sums["farness"][:] += np.where(reached, level, 0)
+        sums["reaching"][:] += reached
+
+
+def _add_inverses(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
+    # In ascending order, and for all sources at a distance together, as from level to level.
+    levels.sort(axis=0)
+    count = np.zeros_like(levels[0], "int64")
+    for rank, here in enumerate(levels):
+        count += here > beyond
+        last = rank + 1 == len(levels)
+        counts = count if last else np.where(here != levels[rank + 1], count, 0)
+        sums["harmonic"][:] += counts / np.maximum(here, 1)
+        count -= counts
 
 
 def _added(terms: Mapping[str, str]) -> After:

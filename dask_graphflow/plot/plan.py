@@ -29,10 +29,11 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     """Plot the steps of a connected-components computation before it runs.
 
     The plot reads from left to right. Each chain hooks its partitions into one forest, one after another.
-    If ids are not known to be dense integers, they are numbered. Forests are merged, two at a time, into
-    one. Each owner then writes its range of the labels. Colors show workers, if it is known which worker
-    runs a chain: from the location of its partitions, or from ``inputs=``. A merge between two workers,
-    which moves a forest, is a filled dot. A merge on one worker, or on unknown workers, is a ring.
+    If ids are not known to be dense integers, tasks number them. Forests are merged, two at a time, into
+    one. Each owner then writes its range of the labels. If workers hold the edges in memory, each chain is
+    a member of a gang. Colors show workers, if it is known which worker runs a chain: from the location of
+    its partitions, or from ``inputs=``. A merge between two workers, which moves a forest, is a filled dot.
+    A merge on one worker, or on unknown workers, is a ring.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     chains: Sequence[Chain] = reduction.operand("chains")
     merges: Sequence[Merge] = reduction.operand("merges")
     parts = int(reduction.operand("owners")) * int(reduction.operand("shares"))
-    dense = bool(reduction.operand("program").dense)
+    # The members of a gang number the ids by messages, without tasks.
+    dense = isinstance(reduction, ForestGang) or bool(reduction.operand("program").dense)
     ax = new_axes(ax, (8.5, min(1.6 + 0.36 * max(len(chains), ROWS), 9)))
     workers = sorted({chain.at for chain in chains if chain.at is not None})
     colors: dict[str | None, str] = {None: ANYWHERE if workers else PALETTE[0]}

@@ -68,7 +68,7 @@ def _are_taken_whole(g: GraphView, sources: Any) -> bool:
 
 def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: bool) -> None:
     rows, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
-    kernels = kernels_of("betweenness", rows.ends)
+    kernels = kernels_of("searches", rows.ends)
     for first in range(0, len(sources), kernels.AT_ONCE):
         some = sources[first : first + kernels.AT_ONCE]
         with g.superstep("push", len(some), len(some) * len(rows.ends)):

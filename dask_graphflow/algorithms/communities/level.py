@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.graph.build import of_numbers
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.build import of_all_numbers, of_numbers
 from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import beside, combine, fetch
@@ -17,7 +19,7 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_w
 
 from .groups import Groups
 
-# Smaller graphs, in edges, use host memory, where they take less time than a kernel launch.
+# Each of several members has graphs with fewer edges as a whole, and sends nothing while vertices move.
 SMALL_GRAPH = 1 << 20
 
 
@@ -91,7 +93,7 @@ class Level(NamedTuple):
             A group is named by its smallest vertex here.
         """
         assert self.finer is not None
-        above = _smallest(self.g, self.holder, labels)
+        above = _smallest(self.g, self.finer.g, self.holder, labels)
         return named(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:
@@ -124,17 +126,22 @@ def named(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     labels : array of integers, shape (V_p,)
         The label of each vertex. A vertex with a label below 0 is alone.
     """
-    first = _smallest(labeling, labels, g.numbers)
+    first = _smallest(labeling, g, labels, g.numbers)
     return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
 
 
-def _smallest(g: GraphView, holder: Any, values: Any) -> Any:
-    """Return the smallest value of each owned vertex; `holder` says which vertex has a value, if any."""
+def _smallest(g: GraphView, finer: GraphView, holder: Any, values: Any) -> Any:
+    """Return the smallest value of each owned vertex.
+
+    All members call it. `holder` says which vertex has each value of the vertices of `finer`, if any.
+    """
     last = values.dtype.type(np.iinfo(values.dtype).max)
     smallest = g.column(last, values.dtype)
     # No array of the values that count, because its size would have to be read from a device.
     values = np.where(holder < 0, last, values)
     combine(g, smallest, np.maximum(holder, 0), values, "min")
+    if g.exchange.size < finer.exchange.size:  # every member has the coarser graph
+        smallest = -finer.elementwise_max(-smallest)
     return smallest
 
 
@@ -174,13 +181,18 @@ def first_levels(
 def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
-    It is in host memory if it is small, or if `g` is a hybrid graph. Edges of weight 0 are left out.
+    If `g` has several members, a small graph is on every member, because messages would take longer than
+    all of its steps. If `g` is a hybrid graph, it is in host memory. Edges of weight 0 are left out.
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange, like = g.exchange, shard.like
-    if shard.placed is not None or g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH:
-        arrays = (kernels_for(array).to_host(array) for array in rows[:3])
-        rows, exchange, like = Rows(*arrays, 0), exchange.host, pd.DataFrame()
-    view = g.view_of(of_numbers(exchange, like, rows, g.threads), exchange)
-    return view, view.local("out").rows.weights
+    if shard.placed is not None:
+        offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
+        rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
+    if not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH:
+        coarser = of_all_numbers(exchange, like, rows, g.threads)
+        exchange = Exchange(in_process(1)[0], device=coarser.on_device)
+    else:
+        coarser = of_numbers(exchange, like, rows, g.threads)
+    return g.view_of(coarser, exchange), coarser.out.weights

@@ -358,12 +358,14 @@ __global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
     walk.end();
 }
 
-// Do what a program does with vertices that changed. List those that are in the next frontier.
+// Do what a program does with the vertices of a list, and list those that are in the next frontier. `length` points at
+// their number, which is at most `count`. It is null if the number is `count`.
 template <typename Op>
 __global__ void __launch_bounds__(THREADS)
-    advance_after(Op op, const typename Op::Index* vertices, u64 count, i64 step, typename Op::Index* kept,
-                  Degrees degrees, u64* report)
+    advance_after(Op op, const typename Op::Index* vertices, u64 count, const u64* length, i64 step,
+                  typename Op::Index* kept, Degrees degrees, u64* report)
 {
+    if (length) count = min(count, *length);
     Leaving leaving;
     for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
         const bool valid = first + lane() < count;
@@ -372,6 +374,33 @@ __global__ void __launch_bounds__(THREADS)
         leaving.add(degrees, keep, u64(vertex));
         append(kept, report + TAIL, keep, vertex);
     }
+    leaving.report(report);
+}
+
+// Do the same with the vertices of a bitmap, and leave only those in it that are in the next frontier. One warp per word.
+template <typename Op>
+__global__ void __launch_bounds__(THREADS)
+    advance_after_words(Op op, u64* words, u64 size, i64 step, Degrees degrees, u64* report)
+{
+    Leaving leaving;
+    u64 vertices = 0;
+    for (u64 i = thread_index() / 32; i < size; i += thread_count() / 32) {
+        const u64 word = words[i];
+        if (!word) continue;
+        u64 left = 0;
+#pragma unroll
+        for (u32 half = 0; half < 64; half += 32) {
+            const u64 vertex = i * 64 + half + lane();
+            const bool keep = (word >> (half + lane()) & 1) && op.after(typename Op::Index(vertex), step);
+            leaving.add(degrees, keep, vertex);
+            left |= u64(__ballot_sync(ALL_LANES, keep)) << half;
+        }
+        if (lane() == 0) {
+            words[i] = left;
+            vertices += __popcll(left);
+        }
+    }
+    if (lane() == 0 && vertices) atomicAdd(report + TAIL, vertices);
     leaving.report(report);
 }
 

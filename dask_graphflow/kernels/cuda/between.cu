@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(GANG, 2) sum_between(Between<I> between, u64 l
     const Group<I> item{between, between.bounds[low]};
     const auto bin = [&](u64 group) {
         const i64 edges = item.edges_of(group);
-        return edges ? kind_of(edges) : KINDS;
+        return edges ? kind_of(edges, between.room.slots) : KINDS;
     };
     list_by_bin<KINDS>(low, high, bin, summing->counts, &summing->arrived, between.order, cuts);
     sum_items(item, cuts, summing->tickets, between.room, 0);

@@ -5,6 +5,7 @@
 #include "groups.cuh"
 
 constexpr u32 SOME = 32;         // most edges of a row that as many lanes compare
+constexpr u32 SLOTS = 2048;      // slots of a table in shared memory
 constexpr u64 MANY = SLOTS / 2;  // most edges of a row with a table in shared memory
 
 // Counts of rows, which the host reads.

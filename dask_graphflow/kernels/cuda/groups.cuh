@@ -4,7 +4,6 @@
 #pragma once
 
 [[maybe_unused]] constexpr u32 FEW = 8;       // most edges of a row that this many lanes compare
-constexpr u32 SLOTS = 2048;  // slots of the tables of a block in shared memory
 
 // The score of a label: the number of neighbors, the sum of their weights, or this sum less a penalty for the
 // mass of the label. With SCORE, the vertex's own label wins ties, and self-loops do not count.

@@ -52,12 +52,14 @@ __device__ __forceinline__ double taken(i64& sum)
 __device__ __forceinline__ double taken(const double& score) { return score; }
 
 template <typename S>
-__global__ void __launch_bounds__(THREADS) combine(S* sums, const double* before, double plus, double factor,
-                                                   double* after, u64 count, double coarse, double fine, Totals* totals)
+__global__ void __launch_bounds__(THREADS) combine(S* __restrict__ sums, const double* __restrict__ before, double plus,
+                                                   double factor, double* __restrict__ after, u64 count, double coarse,
+                                                   double fine, Totals* totals)
 {
     i64 high = 0, middle = 0, low = 0;
     double largest = 0;
     const double per_coarse = 1 / coarse, per_fine = 1 / fine, per_finest = per_fine * (per_fine * coarse);
+#pragma unroll 4
     for (u64 v = thread_index(); v < count; v += thread_count()) {
         const double now = __dadd_rn(__dmul_rn(factor, taken(sums[v])), plus == 0 ? before[v] : plus);
         after[v] = now;
@@ -79,8 +81,8 @@ struct Scales {
 
 template <typename S, typename F>
 __global__ void __launch_bounds__(THREADS)
-    scale(S* source, double* scores, F* wide, u64 count, double coarse, double fine, double entering, double unit,
-          double bound, double everyone, Totals* totals)
+    scale(S* __restrict__ source, double* __restrict__ scores, F* __restrict__ wide, u64 count, double coarse,
+          double fine, double entering, double unit, double bound, double everyone, Totals* totals)
 {
     __shared__ Scales shared;
     if (threadIdx.x == 0) {
@@ -101,8 +103,11 @@ __global__ void __launch_bounds__(THREADS)
     const Scales by = shared;
     const double per_unit = 1 / by.unit, per_coarse = 1 / by.change.coarse, per_fine = 1 / by.change.fine;
     i64 high = 0, low = 0;
+#pragma unroll 4
     for (u64 v = thread_index(); v < count; v += thread_count()) {
-        const double now = __ddiv_rn(taken(source[v]), by.norm);
+        const double value = taken(source[v]);
+        // A division of 0 takes several times as long.
+        const double quotient = __ddiv_rn(value == 0 ? by.norm : value, by.norm), now = value == 0 ? 0 : quotient;
         const double rest = add_part(fabs(__dsub_rn(now, scores[v])), by.change.coarse, per_coarse, high);
         low += i64(__dmul_rn(rest, per_fine));
         scores[v] = now;

@@ -10,6 +10,7 @@
 
 constexpr u32 CLASSES = 8, EACH = 1 + KINDS, BINS = CLASSES * EACH;
 constexpr u64 FEW_ROWS = 32;  // that a warp takes at a time
+constexpr i64 FAR = 1 << 10;  // edges of a row from which on it is long
 constexpr i64 PIECES = 64;    // in which as many warps wake the neighbors of a vertex with a long row
 
 // The rest of what a sweep reads and writes. The host writes this struct.
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(GANG, 2) sweep(Groups<I, SCORE> groups, Sweep<
     const auto bin = [&](u64 v) {
         if (!sweep.awake[v]) return BINS;
         const i64 size = offsets[v + 1] - offsets[v];
-        return drawn(u64(sweep.ranks[v]), sweep.draw) * EACH + (size <= FEW ? 0 : 1 + kind_of(size));
+        return drawn(u64(sweep.ranks[v]), sweep.draw) * EACH + (size <= FEW ? 0 : 1 + kind_of(size, sweep.room.slots));
     };
     list_by_bin<BINS>(0, sweep.vertices, bin, progress->counts, &progress->arrived, sweep.order, cuts);
     if (!REFINE)  // all blocks have read it
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(GANG, 2) sweep(Groups<I, SCORE> groups, Sweep<
                 if (!REFINE || sweep.alone[v]) to = groups.found[at];
                 if (REFINE) sweep.alone[v] = false;
             }
-            const bool far = from != to && offsets[v + 1] - offsets[v] > PER_BLOCK;
+            const bool far = from != to && offsets[v + 1] - offsets[v] > FAR;
             const i64 place = place_for(from != to && !far, progress->moved);
             const i64 far_place = place_for(far, progress->moved + 1);
             if (from == to) continue;

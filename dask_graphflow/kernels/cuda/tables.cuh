@@ -7,13 +7,13 @@
 
 constexpr u32 KINDS = 4;  // of items
 constexpr u32 WARPS = GANG / 32;
-// Most edges of an item for each of the first three kinds.
-constexpr i64 PER_WARP = SLOTS / WARPS / 2, PER_BLOCK = SLOTS / 2, PER_TABLE = 1 << 14;
-constexpr u64 WARP_ITEMS = 4;  // that a warp takes at a time
+constexpr i64 PER_TABLE = 1 << 14;  // most edges of an item for the table of a block
+constexpr u64 WARP_ITEMS = 4;       // that a warp takes at a time
 
-__device__ __forceinline__ u32 kind_of(i64 edges)
+// Return the kind of an item, given the number of slots of a block in shared memory.
+__device__ __forceinline__ u32 kind_of(i64 edges, u32 slots)
 {
-    return edges <= PER_WARP ? 0 : edges <= PER_BLOCK ? 1 : edges <= PER_TABLE ? 2 : 3;
+    return edges <= slots / WARPS / 2 ? 0 : edges <= slots / 2 ? 1 : edges <= PER_TABLE ? 2 : 3;
 }
 
 // Tables in global memory, which are empty between items.
@@ -42,7 +42,8 @@ struct Room {
     Tables<I> own;    // one per block
     Tables<I> joint;
     Turn* turns;      // one per joint table
-    u64 parts;        // in how many parts an item for a joint table is summed
+    u32 parts;        // in how many parts an item for a joint table is summed
+    u32 slots;        // of a block in shared memory
 };
 
 // List the items from `low` to before `high` by bin, in any order within a bin; bin(item) is BINS for items that are left
@@ -123,13 +124,13 @@ __device__ __forceinline__ void sum_part(const Item& item, u64 at, u64 number, u
     }
     __syncthreads();
     const bool skipped = item.skipped(at);
-    const i64 size = skipped ? 0 : item.size(at), each = (size + i64(room.parts) - 1) / i64(room.parts);
+    const i64 size = skipped ? 0 : item.size(at), each = (size + room.parts - 1) / room.parts;
     const i64 begin = min(i64(part) * each, size);
     add_part(item, at, begin, min(begin + each, size), min(slots_for(size), table.slots), table, &turn->labels);
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        last = (atomicAdd(&turn->parts, 1u) + 1) % u32(room.parts) == 0;
+        last = (atomicAdd(&turn->parts, 1u) + 1) % room.parts == 0;
         __threadfence();
     }
     __syncthreads();
@@ -169,10 +170,10 @@ __device__ __forceinline__ auto ticket_of_warp(u64* tickets)
 template <typename I, typename Item>
 __device__ __forceinline__ void sum_items(const Item& item, const u64* cuts, u64* tickets, const Room<I>& room, u64 before)
 {
-    __shared__ I keys[SLOTS];
-    __shared__ i64 sums[SLOTS];
+    extern __shared__ i64 shared_sums[];
     __shared__ u64 ticket;
     __shared__ u32 labels;
+    I* keys = reinterpret_cast<I*>(shared_sums + room.slots);
     const auto by_block = [&](u32 kind) {
         return [=] {
             __syncthreads();  // all threads have read the last ticket
@@ -199,12 +200,12 @@ __device__ __forceinline__ void sum_items(const Item& item, const u64* cuts, u64
         });
     }
     take_turns(cuts[1], cuts[2], 1, blockIdx.x, gridDim.x, by_block(1), [&](u64 at, u64) {
-        if (!item.skipped(at)) sum_in_slots<I>(item, at, keys, sums, Block{});
+        if (!item.skipped(at)) sum_in_slots<I>(item, at, keys, shared_sums, Block{});
     });
     __syncthreads();  // the tables of warps are parts of the block's table
-    const u32 part = threadIdx.x / 32 * (SLOTS / WARPS);
+    const u32 part = threadIdx.x / 32 * (room.slots / WARPS);
     take_turns(cuts[0], cuts[1], WARP_ITEMS, warp_index(), warp_count(), ticket_of_warp(tickets), [&](u64 at, u64 stop) {
         for (; at < stop; ++at)
-            if (!item.skipped(at)) sum_in_slots<I>(item, at, keys + part, sums + part, Warp{});
+            if (!item.skipped(at)) sum_in_slots<I>(item, at, keys + part, shared_sums + part, Warp{});
     });
 }

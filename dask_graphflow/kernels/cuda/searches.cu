@@ -1,7 +1,7 @@
-// Betweenness: what each vertex contributes to the shortest paths from a source. host_betweenness.py has the twin, and
-// says how numbers are stored and added up.
+// Whole searches from several sources: levels, and what each vertex contributes to the shortest paths from a source.
+// host_searches.py has the twin, and says how numbers are stored and added up.
 //
-// A team of blocks takes a source. It goes from level to level and back in one launch, with a barrier of the team's
+// A team of blocks takes a source. It goes from level to level, and back, in one launch, with a barrier of the team's
 // blocks after each level. A graph with many small levels gets many teams of few blocks, and a graph with few large
 // levels gets one team of all blocks.
 #include "common.cuh"
@@ -103,9 +103,9 @@ __device__ __forceinline__ i64 group_sum(i64 value)
     return value;
 }
 
-// One source: the arrays of its team, and the edges in one direction.
+// A level of a search, and its edges in one direction.
 template <typename I>
-struct Search {
+struct Level {
     const i64* offsets;
     const I* ends;
     Mark* marks;
@@ -229,11 +229,11 @@ struct Search {
     }
 };
 
-// Write to `found`, for each of several sources, what each vertex contributes to the shortest paths from it. Before,
-// marks are UNREACHED, and `found` and the teams are 0. No row of incoming edges has 2**`most_spare` edges. Each team has its own arrays, one after another.
-template <typename I>
+// Search from several sources. Write the level of each vertex to its mark and, if CONTRIBUTE is set, what it contributes
+// to the shortest paths from the source to `found`. Before, marks are UNREACHED, and `found` and the teams are 0. No row of incoming edges has 2**`most_spare` edges. Each team has its own arrays, one after another.
+template <typename I, bool CONTRIBUTE>
 __global__ void __launch_bounds__(GANG, 2)
-    dependencies(const i64* offsets, const I* ends, const i64* into_offsets, const I* into_ends, i64 vertices,
+    search(const i64* offsets, const I* ends, const i64* into_offsets, const I* into_ends, i64 vertices,
                  i64 piece_room, const i64* sources, u32 blocks, int most_spare, double endpoints, Mark* marks, i64* whole, I* list,
                  Begin<I>* begins, Piece<I>* pieces, Sum* sums, double* found, Team* teams)
 {
@@ -312,12 +312,12 @@ __global__ void __launch_bounds__(GANG, 2)
             marks[vertex].exponent = exponent;
             bits = max(bits, exponent + NUMBER_BITS);
         };
-        const Search<I> here{into_offsets, into_ends, marks, whole, list + begin, pieces + piece_begin,
+        const Level<I> here{into_offsets, into_ends, marks, whole, list + begin, pieces + piece_begin,
                              sums + piece_begin, count, piece_count, warp, warps};
-        if (ends == into_ends) {
+        if (CONTRIBUTE && ends == into_ends) {
             here.add_up(depth - 1, small, told, reach, finish);
         } else {
-            Search<I> ahead = here;
+            Level<I> ahead = here;
             ahead.offsets = offsets;
             ahead.ends = ends;
             ahead.each_row([&](auto lanes, bool mine, I, i64 edge, i64 stop) {
@@ -326,17 +326,23 @@ __global__ void __launch_bounds__(GANG, 2)
             ahead.each_piece([&](I, I, i64 edge, i64 stop, i64, Sum*) {
                 ahead.template first_pass<32>(true, edge, stop, depth + 1, false, reach);
             });
-            here.add_up(depth - 1, small, told, nothing, finish);
+            if (CONTRIBUTE)
+                here.add_up(depth - 1, small, told, nothing, finish);
+            else
+                meet();
         }
         begin = end;
         piece_begin = piece_end;
     }
 
-    const int levels = depth;
-    for (--depth; depth > 0; --depth) {
+    if (first) {
+        team->levels = depth;
+        team->reached = begin;
+    }
+    for (depth = CONTRIBUTE ? depth - 1 : 0; depth > 0; --depth) {
         const i64 from = i64(__ldcg(&begins[depth].vertices)), stop = i64(__ldcg(&begins[depth + 1].vertices));
         const i64 piece_from = i64(__ldcg(&begins[depth].pieces)), piece_stop = i64(__ldcg(&begins[depth + 1].pieces));
-        const Search<I> here{offsets, ends, marks, whole, list + from, pieces + piece_from, sums + piece_from,
+        const Level<I> here{offsets, ends, marks, whole, list + from, pieces + piece_from, sums + piece_from,
                              stop - from, piece_stop - piece_from, warp, warps};
         here.add_up(depth + 1, false, meet, nothing, [&](I vertex, i64 sum, int unit) {
             const double paths = __dmul_rn(double(__ldcg(whole + vertex)), 1.0 / double(1ll << NUMBER_BITS));
@@ -352,9 +358,5 @@ __global__ void __launch_bounds__(GANG, 2)
             marks[vertex].exponent = store(__ddiv_rn(__dadd_rn(1.0, through), paths), whole + vertex) - exponent;
         });
     }
-    if (first) {
-        found[source] = endpoints * double(begin - 1);
-        team->levels = levels;
-        team->reached = begin;
-    }
+    if (CONTRIBUTE && first) found[source] = endpoints * double(begin - 1);
 }

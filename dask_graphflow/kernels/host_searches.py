@@ -1,6 +1,8 @@
-"""What each vertex contributes to the shortest paths from a source, on the host.
+"""Whole searches from several sources, on the host: levels, and what vertices contribute to shortest paths.
 
-A thread takes a whole source, so no step waits for another thread. A search lists the vertices by level,
+A thread takes a whole source, so no step waits for another thread.
+
+To add up contributions, a search lists the vertices by level,
 and the edges from each level to the next. Both passes over the levels read these lists instead of the rows.
 In them, a vertex is its place in the list of vertices, so the numbers of two levels are close together.
 
@@ -19,7 +21,7 @@ import numpy as np
 from . import host
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .host_threads import even_turns, run, share, take
+from .host_threads import even_turns, run, share, take, turns
 from .memory import free_bytes
 
 BITS = 61  # bits of a number as a whole number
@@ -70,29 +72,28 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
     while at < tail:
         begin, stop = at, tail
         while at < stop:
-            v = queue[at]
+            v = np.uint64(queue[at])
             first[at] = edges
-            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
                 u = np.uint64(ends[k])
                 there = np.int64(place[u])
                 if there < 0:
                     there = np.int64(tail)
                     place[u] = tail
                     queue[tail] = u
-                    number[tail, 1], sums[tail] = LOWEST, 0
                     tail += 1
-                # Without a branch, because half of the edges lead to the next level.
+                # Without a branch, because it is hard to predict which edges lead to the next level.
                 child[np.uint64(edges)] = there
                 edges += int(there >= stop)
             at += 1
         first[at] = edges
+        for c in range(stop, tail):
+            number[c, 1], sums[c] = 0 if exact else LOWEST, 0
         if exact:
             for i in range(begin, stop):
                 own = sums[i]
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
                     sums[np.uint64(child[k])] += own
-            for c in range(stop, tail):
-                number[c, 1] = 0
         else:
             for i in range(begin, stop):
                 for k in range(np.uint64(first[i]), np.uint64(first[i + 1])):
@@ -133,6 +134,34 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
             number[i, 1] = more - exponent
             found[v] = through + endpoints
     found[source] = endpoints * (tail - 1)
+
+
+@_compiled
+def _levels_of(offsets, ends, source, queue, level):  # type: ignore[no-untyped-def]
+    """Write the levels of a search to `level`."""
+    level[:] = -1
+    level[source], queue[0] = 0, source
+    at, tail = 0, 1
+    while at < tail:
+        v = np.uint64(queue[at])
+        at += 1
+        following = level[v] + np.int32(1)
+        # Without branches, because it is hard to predict which neighbors are new.
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            there = level[u]
+            queue[np.uint64(tail)] = u
+            tail += int(there < 0)
+            level[u] = there if there >= 0 else following
+
+
+@_compiled
+def _each_level(offsets, ends, sources, queues, found, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        for s in range(start, stop):
+            _levels_of(offsets, ends, sources[s], queues[part], found[s])
+        start, stop = take(ranges, part, 1)
 
 
 @_compiled
@@ -200,3 +229,32 @@ def add_dependencies(
 
         share(one, len(some), parts)
         run(_add, even_turns(size, threads), found, len(some), scores)
+
+
+def levels(rows: Rows, sources: np.ndarray, *, threads: int = 1) -> np.ndarray:
+    """Return the level of each vertex in a search from each source.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of the edges that leave all vertices.
+    sources : ndarray of int64, shape (s,)
+
+    Returns
+    -------
+    ndarray of int32, shape (s, V)
+        -1 for vertices that were not reached.
+    """
+    size, count = len(rows.offsets) - 1, len(sources)
+    found = np.empty((count, size), "int32")
+    parts = min(threads, count)
+    queues = np.empty((parts, size + 1), rows.ends.dtype)
+    run(
+        _each_level,
+        turns([count * part // parts for part in range(parts + 1)]),
+        *rows[:2],
+        sources,
+        queues,
+        found,
+    )
+    return found
