@@ -462,6 +462,29 @@ def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, kin
     assert found(gang.run(frame(2), total, META).compute()) == expected(2)
 
 
+def test_a_run_that_is_cancelled_before_its_members_begin(mortal):
+    shards = shards_of(mortal, "kept")
+    mortal.run(delay_members)
+    run = mortal.compute(gang.run(shards, total, META, 10**6, 0.001, name="early"))
+    assert eventually(lambda: all(mortal.run(long_running).values()))
+    run.cancel()
+    time.sleep(2)  # by now, the members would run
+    assert not any(mortal.run(long_running).values())
+    del run, shards
+    assert nothing_left(mortal)
+
+
+def delay_members():
+    from dask_graphflow.scheduling import membership
+
+    secede = membership.secede
+    membership.secede = lambda: secede() or time.sleep(1)
+
+
+def long_running(dask_worker):
+    return [str(task.key) for task in dask_worker.state.long_running]
+
+
 def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     result = gang.run(frame(2), total, META, 300, 0.001, tmp_path, name="again")
     for i in range(4):

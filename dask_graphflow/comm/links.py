@@ -42,12 +42,12 @@ class Links:
         self.id, self.members = id, members
         self._peers, self._encrypted = sockets.peers, sockets.encrypted
 
-    def lead(self, run: str) -> Sockets | None:
+    def lead(self, run: bytes) -> Sockets | None:
         """Name the run, as member 0. Return a channel once all others have agreed, otherwise None."""
         deadline = time.monotonic() + PATIENCE
         try:
             for peer in self._peers.values():
-                peer.send([memoryview(run.encode())])
+                peer.send([memoryview(run)])
             for peer in self._peers.values():
                 peer.receive(max(0.0, deadline - time.monotonic()))
             for peer in self._peers.values():
@@ -57,10 +57,10 @@ class Links:
             return None
         return self.channel()
 
-    def follow(self) -> str | None:
+    def follow(self) -> bytes | None:
         """Return the name of the next run, as member 0 says it, or None."""
         try:
-            return bytes(self._peers[0].receive(PATIENCE)).decode()
+            return bytes(self._peers[0].receive(PATIENCE))
         except OSError:
             self.close()
             return None
@@ -102,7 +102,7 @@ class KeptLinks:
     def __init__(self) -> None:
         self._idle: dict[Key, Links] = {}
         # Those on which member 0 has named a run whose member is not here yet.
-        self._named: dict[tuple[Key, str], Links] = {}
+        self._named: dict[tuple[Key, bytes], Links] = {}
         self._followed: set[Key] = set()  # a thread waits to hear the name of the next run
         self._changed = threading.Condition()
 
@@ -112,10 +112,11 @@ class KeptLinks:
         Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`.
         """
         key = tuple(shards), rank
-        links = self._led(key, run) if rank else self._popped(key)
+        name = run.encode()
+        links = self._led(key, name) if rank else self._popped(key)
         if links is None:
             return None
-        channel = links.agree() if rank else links.lead(run)
+        channel = links.agree() if rank else links.lead(name)
         return None if channel is None else (links, channel)
 
     def held(self, shards: Sequence[Any], rank: int) -> Links | None:
@@ -172,7 +173,7 @@ class KeptLinks:
         with self._changed:
             return self._idle.pop(key, None)
 
-    def _led(self, key: Key, run: str) -> Links | None:
+    def _led(self, key: Key, run: bytes) -> Links | None:
         """Return the links on which member 0 has named this run, or None."""
         with self._changed:
             self._changed.wait_for(

@@ -49,7 +49,10 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Any) -> None:
         """Register the handlers of the scheduler's messages to members."""
         self._worker = worker
-        self.links = KeptLinks()
+        self.links = (
+            KeptLinks(),
+            KeptLinks(),
+        )  # of runs that share workers, and of those that are alone
         worker.stream_handlers["graphflow-gang-start"] = self._start
         worker.stream_handlers["graphflow-gang-over"] = self._over
         self.ready = True
@@ -66,7 +69,8 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Stop a member whose task was cancelled; close links when their shard goes."""
         if finish in ("released", "forgotten"):
-            self.links.drop(key)
+            for links in self.links:
+                links.drop(key)
         if self._members and finish not in RUNNING:
             for member in list(self._members.values()):
                 if member.key == key:
@@ -76,7 +80,8 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Stop all members when the worker closes."""
         for member in list(self._members.values()):
             member.end(Reschedule())
-        self.links.close()
+        for links in self.links:
+            links.close()
 
     def tell(self, op: str, **message: Any) -> None:
         """Send the scheduler a message, from any thread."""
@@ -93,6 +98,9 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Deliver the scheduler's messages to a member while the context is open."""
         self._members[member.id] = member
         try:
+            task = self._worker.state.tasks.get(member.key)
+            if task is None or task.state not in RUNNING:  # it was cancelled before it was listed
+                raise Reschedule
             yield
         finally:
             del self._members[member.id]
@@ -182,7 +190,7 @@ def joined(
     member = _Member((roster.name, rank))
     with membership.listed(member):
         try:
-            found = None if alone else membership.links.take(shards, rank, roster.name)
+            found = None if alone else membership.links[False].take(shards, rank, roster.name)
             if found is None:
                 found = _connected(worker, membership, member, shards, run)
             links, channel = found
@@ -190,7 +198,7 @@ def joined(
             leave: Callable[[], None] = channel.close
             if roster.kept:
                 wanted = partial(operator.contains, worker.data, shards[rank])
-                leave = partial(membership.links.keep, links, channel, wanted)
+                leave = partial(membership.links[alone].keep, links, channel, wanted)
             with _open(channel, leave):
                 yield channel, links.members
         except PeerLost as lost:
@@ -211,8 +219,8 @@ def _connected(
     If all members still have the links of an earlier run, they use these.
     """
     rank = run["rank"]
-    # Runs that are not alone have tried to use kept links already, and others may be about to.
-    idle = membership.links.held(shards, rank) if run["alone"] else None
+    # Runs that are not alone have tried to use kept links already.
+    idle = membership.links[True].held(shards, rank) if run["alone"] else None
     secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
     listen, advertised = _hosts(worker)
     with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
@@ -221,7 +229,7 @@ def _connected(
         membership.tell("join", member=member.id, address=address, links=kept, **run)
         start = member.wait()
         if idle is not None and kept == start["links"]:
-            if not membership.links.resume(idle):
+            if not membership.links[True].resume(idle):
                 raise PeerLost(rank)  # the shard has gone meanwhile, and the links with it
             return idle, idle.channel()
         secret[:] = start["secret"]
