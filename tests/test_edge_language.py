@@ -73,7 +73,7 @@ def same_bits(where, found, wanted, text):
 
 def host_results(bound):
     columns = *(VALUES[n] for n in bound.op.columns), *(PARAMS[n] for n in bound.op.params)
-    signal, cond, _ = bound.host
+    signal, cond, *_ = bound.host
     signals = [signal(columns, np.int32(s), np.int32(d), WEIGHTS[w]) for s, d, w in EDGES]
     conds = [cond(columns, np.int32(d)) for _, d, _ in EDGES]
     return np.array(signals, bound.value_dtype), np.array(conds)

@@ -64,8 +64,8 @@ def planned(
     edges = frames[0][0]
     placement.check_spilling(edges._meta)
     sources, look = _sources(frames)
-    by_gang, reason = _way(sources, look, inputs, streamed)
     chains = trees.chains(inputs, look.homes, look.slots)
+    by_gang, reason = _way(sources, look, inputs, streamed)
     plugins.watch_pauses()
     partitions = len(look.homes)
     owners, shares = _owners(len(chains), partitions, look.slots)

@@ -47,7 +47,8 @@ class Links:
     level : float
         Additional seconds for each further level of tasks.
     gang : float
-        Seconds of an empty run on a gang of two members that have run before, including the Dask computation.
+        Seconds of an empty run on a gang of two members that have run before, including the Dask
+        computation.
     task : float
         Additional seconds for each further task.
 

@@ -184,20 +184,20 @@ def _slot_bytes(dtype: Any) -> int:
 
 def _empty(room: dict[Any, Any], name: str, count: int, slots: int, dtype: Any) -> list[int]:
     """Return up to `count` empty tables, kept in `room`; for joint ones, also their turns."""
+    if not slots:
+        return [0] * (6 if name == "joint" else 5)
     dtypes = dtype, np.dtype("int64"), np.dtype("uint32")
-    if slots and ((name, dtype) not in room or len(room[name, dtype][0]) < count * slots):
-        room.pop((name, dtype), None)
-        fitting = max(1, ROOM // (slots * sum(one.itemsize for one in dtypes)))
-        _, (keys, sums, used) = _tables(min(count, fitting), slots, dtypes)
+    count = max(1, min(count, ROOM // (slots * sum(one.itemsize for one in dtypes))))
+    if (name, dtype) not in room or len(room[name, dtype][0]) < count * slots:
+        room.pop((name, dtype), None)  # before the new ones take memory
+        _, (keys, sums, used) = _tables(count, slots, dtypes)
         keys.fill(-1)
         sums.fill(0)
         room[name, dtype] = keys, sums, used
-    made = [0, 0, 0, 0, 0]
-    if slots:
-        count = min(count, len(room[name, dtype][0]) // slots)
-        made = [*_pointers(*room[name, dtype]), count, slots]
+    count = min(count, len(room[name, dtype][0]) // slots)
+    made = [*_pointers(*room[name, dtype]), count, slots]
     if name == "joint":
-        room["turns"] = cupy.zeros((max(1, count), 3), "uint32")
+        room["turns"] = cupy.zeros((count, 3), "uint32")
         made += _pointers(room["turns"])
     return made
 
