@@ -29,7 +29,7 @@ from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-CLASSES = 8  # of vertices, one of which moves at a time
+CLASSES = 8  # of vertices, one of which moves at a time; as in the kernels
 WAKE = EdgeOp("wake", target="awake", signal="1 if label[src] != label[dst] else 0", slot="max")
 
 

@@ -181,18 +181,20 @@ def first_levels(
 def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
-    If `g` has several members, a small graph is on every member, because messages would take longer than
-    all of its steps. If `g` is a hybrid graph, it is in host memory. Edges of weight 0 are left out.
+    If `g` has several members, a small graph is in the host memory of each of them, because messages would
+    take longer than all of its steps. Parts of a hybrid graph are in host memory, too. Edges of weight 0
+    are left out.
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange, like = g.exchange, shard.like
-    if shard.placed is not None:
+    small = not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
+    if small or shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
-    if not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH:
+    if small:
         coarser = of_all_numbers(exchange, like, rows, g.threads)
-        exchange = Exchange(in_process(1)[0], device=coarser.on_device)
+        exchange = Exchange(in_process(1)[0])
     else:
         coarser = of_numbers(exchange, like, rows, g.threads)
     return g.view_of(coarser, exchange), coarser.out.weights
