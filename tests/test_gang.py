@@ -109,9 +109,9 @@ def left_on_scheduler(dask_scheduler):
 def left_on_worker(dask_worker):
     """Return what a worker has of members: running, seceded, in memory."""
     plugin = dask_worker.plugins.get(Membership.name)
-    members = (
-        [] if plugin is None else [*plugin._members, *plugin.links._idle, *plugin.links._named]
-    )
+    members = [] if plugin is None else [*plugin._members]
+    for links in () if plugin is None else plugin.links:
+        members += [*links._idle, *links._named]
     kept = [str(key) for key in dask_worker.data if "-gang-" in str(key)]
     threads = [t.name for t in threading.enumerate() if t.name.startswith("graphflow")]
     return [*inside, *members, *kept, *dask_worker.state.long_running, *threads]
