@@ -126,7 +126,10 @@ def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):
     edges = on_backend(partitioned(frame([(i, i + 1) for i in range(1000)]), 18)).persist()
     wait(edges)
     mortal.run(spill)
-    mortal.run(beat)
+    spilled = set()
+    while len(spilled) < 2:  # until the workers' next messages to the scheduler
+        time.sleep(0.01)
+        spilled = placement.look([], []).spilled
     labels = gf.connected_components(edges, **ENDS)
     assert "tasks, as a worker has spilled data to disk" in str(labels.expr)
     homes = mortal.who_has(futures_of(edges))
@@ -142,10 +145,6 @@ def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):
 def spill(dask_worker):
     while dask_worker.data.fast:
         dask_worker.data.evict()
-
-
-async def beat(dask_worker):
-    await dask_worker.heartbeat()
 
 
 def addresses(homes):

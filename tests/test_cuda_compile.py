@@ -36,10 +36,12 @@ def options_for(generation: int) -> tuple[str, ...]:
     """Return the options to compile for a GPU generation; all but the newest take a seventh of the time.
 
     What a generation lacks, the compiler says before it optimizes. So it is enough to optimize for one of
-    them, which is done with the options that CuPy compiles with.
+    them, which is done with the options that CuPy compiles with. CuPy adds the first one itself; without it,
+    some versions reject generic lambdas.
     """
     fast = () if generation == NEWEST else ("--Ofast-compile=max",)
-    return (*sources.OPTIONS, f"--gpu-architecture=sm_{generation}", *fast)
+    device = "--device-as-default-execution-space"
+    return (device, *sources.OPTIONS, f"--gpu-architecture=sm_{generation}", *fast)
 
 
 class Nvrtc:

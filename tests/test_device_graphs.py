@@ -157,10 +157,11 @@ def scored(g, precision):
     """Return the scores of two iterations of each kind, and their changes."""
     sums, back = NeighborSums(g, precision), NeighborSums(g.T, precision)
     sums.begin(0.5)
+    sums.publish()
     found = []
     for plus, squares in ((None, 1e9), (1.0, 0), (None, 0)):
-        sums.publish()
         sums.combine(*sums.pull(), plus, squares)
+        sums.publish()
         found += [sums.by_vertex(sums.scores), g.column(sums.change(), "float64")]
     back.totals = sums.totals
     sums.begin(1 / sums.count, back.most_entering)

@@ -91,7 +91,7 @@ def test_a_single_member_colors_all_vertices_in_one_superstep():
     found, steps = gf.greedy_color(frame(rmat()), **ENDS, trace=True)
     graph = nx.Graph((a, b) for a, b in rmat() if a != b)
     (step,) = steps.compute().to_dict("records")
-    assert (step["frontier"], step["edges"]) == (len(found), 2 * graph.number_of_edges())
+    assert (step["frontier"], step["edges"]) == (len(found.compute()), 2 * graph.number_of_edges())
 
 
 @pytest.mark.parametrize("members", [3])

@@ -430,7 +430,7 @@ class Run:
         self._lists, self._stamps = cupy.empty((3, room), index), cupy.zeros(size, "uint32")
         # The numbers of the launch, followed by those of each superstep.
         words = _RAN.itemsize // 8
-        self._ran = cupy.empty(words + 2 * SPAN, "int64")
+        self._ran = cupy.zeros(words + 2 * SPAN, "int64")
         self._before = before
         self._task = task = np.zeros((), _RUN)
         task["offsets"], task["ends"] = rows.offsets.data.ptr, rows.ends.data.ptr

@@ -155,7 +155,7 @@ def near(
     queue[:count] = frontier
     # The state of the launch, followed by the sizes and edges of its levels.
     words = _GOING.itemsize // 8
-    there = cupy.empty(words + 2 * levels, "int64")
+    there = cupy.zeros(words + 2 * levels, "int64")
     there[:words].set(going.view("i8"))
     arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
     launch_gang(kernels[1], *condition, *arrays, there, there[words:])
