@@ -36,8 +36,8 @@ def options_for(generation: int) -> tuple[str, ...]:
     """Return the options to compile for a GPU generation; all but the newest take a seventh of the time.
 
     What a generation lacks, the compiler says before it optimizes. So it is enough to optimize for one of
-    them, which is done with the options that CuPy compiles with. CuPy adds the first one itself; without it,
-    some versions reject generic lambdas.
+    them, which is done with the options that CuPy compiles with. CuPy adds the first one itself. Without
+    it, some versions of NVRTC reject generic lambdas.
     """
     fast = () if generation == NEWEST else ("--Ofast-compile=max",)
     device = "--device-as-default-execution-space"

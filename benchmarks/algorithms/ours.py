@@ -15,9 +15,6 @@ import pandas as pd
 import dask_graphflow as gf
 from benchmarks import gpu
 from benchmarks.harness import Outcome, timed
-from dask_graphflow.comm.channel import in_process
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import ALGORITHMS, ask
 
 from .agreement import by_vertex
@@ -25,13 +22,6 @@ from .inputs import DIRECTED, Inputs
 from .rows import BUILD, Row
 
 LOOP, FRAME = "graphflow", "graphflow, to a frame"
-
-
-def view(graph: gf.Graph, threads: int = 1) -> GraphView:
-    """Return the view of a persisted graph with one shard, as algorithms expect it."""
-    (shard,) = dask.compute(*graph._shards.built)
-    (channel,) = in_process(1)
-    return GraphView(shard, Exchange(channel, device=shard.on_device), threads)
 
 
 def call_with(graph: gf.Graph, function: str, options: Any, work: Callable[..., Any]) -> None:

@@ -58,9 +58,8 @@ class Connection:
         self._length = memoryview(bytearray(LENGTH.size))
         self._reader: threading.Thread | None = None
         self._reading_ahead = False  # whether the reader thread reads the next message
-        self._ends = (
-            0  # how often the peer says that it has left a run, before any message of this one
-        )
+        # How often the peer says that it has left a run, before any message of this one.
+        self._ends = 0
         self._wanted = threading.Semaphore(0)
         self._ahead: SimpleQueue[memoryview | OSError | None] = SimpleQueue()
 

@@ -49,10 +49,8 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Any) -> None:
         """Register the handlers of the scheduler's messages to members."""
         self._worker = worker
-        self.links = (
-            KeptLinks(),
-            KeptLinks(),
-        )  # of runs that share workers, and of those that are alone
+        # For runs that share their workers, and for runs that have them alone.
+        self.links = KeptLinks(), KeptLinks()
         worker.stream_handlers["graphflow-gang-start"] = self._start
         worker.stream_handlers["graphflow-gang-over"] = self._over
         self.ready = True
