@@ -48,9 +48,6 @@ def eigenvector_centrality(
     tol : float
         Stop when the mean absolute change per vertex is less than this; 1e-6 by default. With weights, if
         the eigenvalue is less than their mean, the change is divided by the ratio of the two.
-    precision : {"float64", "float32"}
-        Precision of the scores that are read along the edges. With "float32" an iteration reads less
-        memory, and scores are accurate to about 6 digits. "float64" by default.
 
     References
     ----------

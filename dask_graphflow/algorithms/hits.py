@@ -42,9 +42,6 @@ def hits(
     ----------
     tol : float
         Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
-    precision : {"float64", "float32"}
-        Precision of the scores that are read along the edges. With "float32" an iteration reads less
-        memory, and scores are accurate to about 6 digits. "float64" by default.
 
     References
     ----------

@@ -60,9 +60,6 @@ def katz_centrality(
         Score of a vertex that no edge enters; 1 by default. All scores are proportional to it.
     tol : float
         Stop when the mean absolute change per vertex is less than this times `beta`; 1e-6 by default.
-    precision : {"float64", "float32"}
-        Precision of the scores that are read along the edges. With "float32" an iteration reads less
-        memory, and scores are accurate to about 6 digits. "float64" by default.
     normalized : bool
         Whether to scale the scores so that their squares sum to 1; True by default.
 

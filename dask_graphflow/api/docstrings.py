@@ -31,6 +31,10 @@ progress : bool or callable
     "max_iter": """\
 max_iter : int
     Maximum number of iterations; {default} by default.""",
+    "precision": """\
+precision : {{"float64", "float32"}}
+    Precision of the scores that are read along the edges. With "float32" an iteration reads less
+    memory, and scores are accurate to about 6 digits. "{default}" by default.""",
     "fail_on_nonconvergence": """\
 fail_on_nonconvergence : bool
     If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the

@@ -8,9 +8,8 @@ import math
 ALL_SENT = 2
 SORTED = 3  # ends of edges that can be looked up in the time it takes to sort one distinct id
 SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
-FLAT = (
-    10.0  # mean degree below which a graph with even degrees is treated as a mesh in two dimensions
-)
+# Mean degree below which a graph with even degrees is treated as a mesh in two dimensions.
+FLAT = 10.0
 
 
 def remote(vertices: float, degree: float, members: int) -> float:

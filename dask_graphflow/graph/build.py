@@ -41,9 +41,8 @@ DEVICE_SLICE = 1 << 27  # the same on a device
 # In an undirected gang of at most this many members, pieces can stay with the member that read them. With
 # more members, most edges of a piece belong to other members.
 STAY = 3
-SAMPLE = (
-    1 << 17
-)  # ends of edges that tell whether degrees are even: 10 times the root of 10^8 vertices
+# Ends of edges that tell whether degrees are even: 10 times the root of 10^8 vertices.
+SAMPLE = 1 << 17
 
 
 class Size(NamedTuple):

@@ -8,9 +8,8 @@ import numpy as np
 
 HUBS = 16  # one vertex in 16 is a candidate
 HUBS_EDGES = 2  # candidates are hubs if they have more than one edge in two
-EVEN = (
-    2  # degrees are even if their mean square is at most this multiple of the square of their mean
-)
+# Degrees are even if their mean square is at most this multiple of the square of their mean.
+EVEN = 2
 
 
 def has_hubs(degrees: Any) -> bool:

@@ -19,9 +19,8 @@ from dask_graphflow.kernels.fixed_point import CHANGES
 from .hub_rows import HubRows
 
 ONE = 2.0**62  # a contribution of 1, as a whole number
-NORMAL = (
-    1e15  # a share divided by it is a normal number, so that small ranks times the share are, too
-)
+# A share divided by it is a normal number, so that small ranks times the share are, too.
+NORMAL = 1e15
 
 
 class Pull(HubRows):

@@ -30,7 +30,21 @@ LOOKS = 10  # how often to look for results that another client may have just su
 BETWEEN_LOOKS = 0.05  # seconds
 
 
-class Result(Expr):  # type: ignore[misc]
+class Replaced(Expr):  # type: ignore[misc]
+    """An expression that is replaced by its operand `frame` before it is computed."""
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    def _lower(self) -> Expr:
+        return self.frame
+
+
+class Result(Replaced):
     """The partitions of a lazy result, which only an optimized expression can compute.
 
     ``dask.optimize`` requests the tasks of an expression without lowering it. It then takes the first of
@@ -45,22 +59,12 @@ class Result(Expr):  # type: ignore[misc]
         return str(self.frame)
 
     @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return self.frame.divisions
-
-    @functools.cached_property
     def _name(self) -> str:
         return f"{key_split(self.frame._name)}-{self.deterministic_token}"
 
     def optimize(self, fuse: bool = False) -> Expr:
         """Return an optimized result, from which ``dask.optimize`` still cannot get the tasks."""
         return Result(self.frame.optimize(fuse=fuse))
-
-    def _lower(self) -> Expr:
-        return self.frame
 
     def _layer(self) -> dict[Any, Any]:
         raise UsageError(

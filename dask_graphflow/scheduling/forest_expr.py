@@ -45,7 +45,7 @@ from dask.dataframe.dask_expr._expr import Expr
 from dask_graphflow.showing.tables import counted
 
 from . import memory_limits, plugins
-from .expr import Held, Resident, Source
+from .expr import Held, Replaced, Resident, Source
 from .names import brought, pinned
 from .trees import Chain, Merge, together
 
@@ -104,10 +104,10 @@ class ForestReduction(Expr):  # type: ignore[misc]
         return _Layer(self).build()
 
 
-class ForestGang(Expr):  # type: ignore[misc]
+class ForestGang(Replaced):
     """The same result, by a gang: one member per worker hooks, merges and labels.
 
-    It lowers to its only input, the result of the gang. The other operands say what the members do.
+    `frame` is the result of the gang. The other operands say what the members do.
     """
 
     _parameters: ClassVar = [
@@ -125,19 +125,8 @@ class ForestGang(Expr):  # type: ignore[misc]
         return f"{type(self).__name__}({members}: a gang, as {self.operand('reason')})"
 
     @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return self.frame.divisions
-
-    @functools.cached_property
     def _name(self) -> str:
         return f"label-{self.deterministic_token}"
-
-    def _lower(self) -> Expr:
-        frame: Expr = self.frame
-        return frame
 
 
 def _later(owners: int) -> list[tuple[int, range]]:

@@ -166,7 +166,7 @@ class Groups(Labels):
         vertices, best = vertices[moves], best[moves]
         mass, before = self._mass[vertices], self.own[vertices]
         sent = np.concatenate([before, best, -mass, mass])  # int64
-        for part in [sent] if self._g.alone else self._g.exchange.all_gather(sent):
+        for part in self._g.exchange.all_gather(sent):
             self._add(*part.reshape(2, -1))
         return vertices, self.change(vertices, best)
 
