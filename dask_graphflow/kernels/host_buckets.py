@@ -80,30 +80,34 @@ def _take_all(items, link, head, fill, numbers, slot, out, at):  # type: ignore[
     return at
 
 
-@_inlined
-def _append(vertex, slot, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
-    at = fill[slot]
-    if at == BLOCK:
-        block = numbers[FREE]
-        if block >= 0:
-            numbers[FREE] = link[block]
-        else:
-            block = numbers[USED]
-            numbers[USED] += 1
-        link[block] = head[slot]
-        head[slot] = block
-        at = 0
-    items[head[slot], at] = vertex
-    fill[slot] = at + 1
-
-
-@_inlined
-def _put(vertex, bucket, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
-    slot = bucket & (WINDOW - 1)
-    if bucket - present >= WINDOW:
-        slot = WINDOW
-        numbers[FAR] = min(numbers[FAR], bucket)
-    _append(vertex, slot, items, link, head, fill, numbers)
+@_inner
+def _put(  # type: ignore[no-untyped-def]
+    vertices, count, search, away, items, link, head, fill, numbers
+):
+    """Put vertices into the buckets of their distances, or into the list of mirrors if `away` is true."""
+    distance, _, (scale, present, _) = search
+    for i in range(count):
+        vertex = vertices[i]
+        bucket = max(_bucket(distance[vertex], scale), present)
+        slot = bucket & (WINDOW - 1)
+        if away:
+            slot = AWAY
+        elif bucket - present >= WINDOW:
+            slot = WINDOW
+            numbers[FAR] = min(numbers[FAR], bucket)
+        at = fill[slot]
+        if at == BLOCK:
+            block = numbers[FREE]
+            if block >= 0:
+                numbers[FREE] = link[block]
+            else:
+                block = numbers[USED]
+                numbers[USED] += 1
+            link[block] = head[slot]
+            head[slot] = block
+            at = 0
+        items[head[slot], at] = vertex
+        fill[slot] = at + 1
 
 
 @_inlined
@@ -112,15 +116,13 @@ def _bucket(distance, scale):  # type: ignore[no-untyped-def]
     return np.int64(min(distance * scale, 2.0**53))
 
 
-@_inlined
-def _wanted(count, numbers):  # type: ignore[no-untyped-def]
-    """Return the number of blocks that is enough for `count` more vertices in any buckets."""
-    buckets = count if count < WINDOW + 2 else WINDOW + 2
-    return numbers[USED] + buckets + count // BLOCK + 1
-
-
 @_inner
-def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
+def _room(count, items, link, numbers):  # type: ignore[no-untyped-def]
+    """Return the blocks, or more of them if `count` further vertices might not have room."""
+    buckets = count if count < WINDOW + 2 else WINDOW + 2
+    wanted = numbers[USED] + buckets + count // BLOCK + 1
+    if wanted <= link.size:
+        return items, link
     more = max(wanted, 2 * link.size)
     new_items = np.empty((more, BLOCK), items.dtype)
     for block in range(link.size):
@@ -130,50 +132,29 @@ def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
     return new_items, new_link
 
 
-# This is a separate function, because _grow can replace the arrays of its caller. A loop there would count
-# references to them at every edge.
-@_inlined
-def _relax_row(  # type: ignore[no-untyped-def]
-    here, start, stop, ends, weights, distance, limits, items, link, head, fill, numbers
-):
-    scale, present, cutoff = limits
-    one, ahead = np.uint64(1), np.uint64(32)
-    k, end = np.uint64(start), np.uint64(stop)
-    while k < end:
-        if k + ahead < end:
-            prefetch(distance, np.intp(ends[k + ahead]))
-        far = np.uint64(ends[k])
-        new = here + weights[k]
-        k += one
-        old = distance[far]
-        while new < old and new <= cutoff:
-            if swap(distance, np.intp(far), old, new):
-                bucket = max(_bucket(new, scale), present)
-                _put(far, bucket, present, items, link, head, fill, numbers)
-                break
-            old = distance[far]
-
-
 @_compiled
 def _relax(  # type: ignore[no-untyped-def]
     rows, search, frontier, ranges, part, items, link, head, fill, numbers
 ):
-    (offsets, ends, weights), (distance, done, limits) = rows, search
-    present = limits[1]
+    (offsets, ends, weights), (distance, done, (_, present, cutoff)) = rows, search
+    slot, masters = present & (WINDOW - 1), offsets.size - 1
+    one, ahead = np.uint64(1), np.uint64(32)
     mine = np.empty(FUSED, frontier.dtype)
-    slot = present & (WINDOW - 1)
-    masters = offsets.size - 1
+    # Vertices are put into buckets many at once. Each call, and each argument of an inlined function, counts
+    # references to all arrays, which takes longer than to relax an edge.
+    nearer, found = np.empty(FUSED, frontier.dtype), 0
     while True:
-        start, stop = take(ranges, part, MINI_CHUNK)
-        count = stop - start
+        first, last = take(ranges, part, MINI_CHUNK)
+        count = last - first
         if count > 0:
             for i in range(count):
-                mine[i] = frontier[start + i]
+                mine[i] = frontier[first + i]
         elif head[slot] >= 0 and _size(link, head, fill, slot) <= FUSED:
             # Numba would compile another version of the function for a literal 0.
             count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
         else:
             break
+        mirrors = 0
         for i in range(count):
             if i + 4 < count:
                 prefetch(offsets, np.intp(mine[i + 4]))
@@ -188,20 +169,37 @@ def _relax(  # type: ignore[no-untyped-def]
                 continue
             done[vertex] = here
             if mine[i] >= masters:
-                wanted = _wanted(1, numbers)
-                if wanted > link.size:
-                    items, link = _grow(wanted, items, link)
-                _append(vertex, AWAY, items, link, head, fill, numbers)
+                mine[mirrors] = mine[i]
+                mirrors += 1
                 continue
-            low, high = offsets[vertex], offsets[vertex + np.uint64(1)]
-            numbers[EDGES] += high - low
+            k, end = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + one])
+            numbers[EDGES] += end - k
             numbers[RELAXED] += 1
-            wanted = _wanted(high - low, numbers)
-            if wanted > link.size:
-                items, link = _grow(wanted, items, link)
-            _relax_row(
-                here, low, high, ends, weights, distance, limits, items, link, head, fill, numbers
-            )
+            while k < end:
+                # `items` and `link` may change below, so that a loop around that would count references to
+                # them at every edge.
+                stop = min(end, k + np.uint64(FUSED - found))
+                while k < stop:
+                    if k + ahead < end:
+                        prefetch(distance, np.intp(ends[k + ahead]))
+                    far = np.uint64(ends[k])
+                    new = here + weights[k]
+                    k += one
+                    old = distance[far]
+                    while new < old and new <= cutoff:
+                        if swap(distance, np.intp(far), old, new):
+                            nearer[found] = far
+                            found += 1
+                            break
+                        old = distance[far]
+                if found > FUSED // 2:
+                    items, link = _room(found, items, link, numbers)
+                    _put(nearer, found, search, False, items, link, head, fill, numbers)
+                    found = 0
+        items, link = _room(found + mirrors, items, link, numbers)
+        _put(nearer, found, search, False, items, link, head, fill, numbers)
+        _put(mine, mirrors, search, True, items, link, head, fill, numbers)
+        found = 0
     return items, link
 
 
@@ -214,33 +212,35 @@ def _lowest(head, present):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _spread(distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+def _spread(search, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
     """Move vertices that waited past the window into the buckets that the window now covers."""
+    distance, _, (scale, present, _) = search
     waiting = np.empty(_size(link, head, fill, WINDOW), items.dtype)
     _take_all(items, link, head, fill, numbers, WINDOW, waiting, 0)
     numbers[FAR] = NONE
-    wanted = _wanted(waiting.size, numbers)
-    if wanted > link.size:
-        items, link = _grow(wanted, items, link)
+    count = 0
     for vertex in waiting:
-        bucket = _bucket(distance[vertex], scale)
-        if bucket >= present:
-            _put(vertex, bucket, present, items, link, head, fill, numbers)
+        if _bucket(distance[vertex], scale) >= present:
+            waiting[count] = vertex
+            count += 1
+    items, link = _room(count, items, link, numbers)
+    _put(waiting, count, search, False, items, link, head, fill, numbers)
     return items, link
 
 
 @_compiled
-def _offer(vertices, values, distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
-    nearest = NONE
-    wanted = _wanted(vertices.size, numbers)
-    if wanted > link.size:
-        items, link = _grow(wanted, items, link)
+def _offer(vertices, values, search, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+    distance, _, (scale, _, _) = search
+    nearest, count = NONE, 0
+    nearer = np.empty(vertices.size, items.dtype)
     for i in range(vertices.size):
         if values[i] < distance[vertices[i]]:
             distance[vertices[i]] = values[i]
-            bucket = _bucket(values[i], scale)
-            nearest = min(nearest, bucket)
-            _put(vertices[i], max(bucket, present), present, items, link, head, fill, numbers)
+            nearest = min(nearest, _bucket(values[i], scale))
+            nearer[count] = vertices[i]
+            count += 1
+    items, link = _room(count, items, link, numbers)
+    _put(nearer, count, search, False, items, link, head, fill, numbers)
     return items, link, nearest
 
 
@@ -370,8 +370,7 @@ class Buckets:
         frontier = self._take(lowest)
         threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
         ranges = even_turns(len(frontier), len(threads))
-        search = self.distance, self._done, (self._scale, self._present, self._cutoff)
-        given = self._light.rows[:3], search, frontier, ranges
+        given = self._light.rows[:3], self._search(), frontier, ranges
 
         def work(part: int) -> None:
             threads[part][:2] = _relax(*given, part, *threads[part])
@@ -393,9 +392,7 @@ class Buckets:
         values : ndarray of the distances' dtype, shape (n,)
         """
         thread = self._threads[0]
-        *thread[:2], nearest = _offer(
-            vertices, values, self.distance, self._scale, self._present, *thread
-        )
+        *thread[:2], nearest = _offer(vertices, values, self._search(), *thread)
         self._late |= nearest < self._present
 
     def lowest_of(self, distances: np.ndarray) -> float:
@@ -411,6 +408,9 @@ class Buckets:
         """
         reached = np.unique(self._emptied(AWAY))
         return reached - (self._light.rows.offsets.size - 1), self.distance[reached]
+
+    def _search(self) -> tuple[np.ndarray, np.ndarray, tuple[float, int, float]]:
+        return self.distance, self._done, (self._scale, self._present, self._cutoff)
 
     def _position(self, bucket: int) -> float:
         # Slightly lower, because rounding can put a distance into the next bucket.
@@ -435,7 +435,7 @@ class Buckets:
         for thread in self._threads:
             if thread[4][FAR] <= bucket:
                 # Some of these vertices may have come nearer and been relaxed in the meantime.
-                thread[:2] = _spread(self.distance, self._scale, bucket, *thread)
+                thread[:2] = _spread(self._search(), *thread)
         return self._emptied(bucket & (WINDOW - 1))
 
     def _emptied(self, slot: int) -> np.ndarray:
