@@ -140,8 +140,8 @@ def _relax(  # type: ignore[no-untyped-def]
     slot, masters = present & (WINDOW - 1), offsets.size - 1
     one, ahead = np.uint64(1), np.uint64(32)
     mine = np.empty(FUSED, frontier.dtype)
-    # Vertices are put into buckets many at once. Each call, and each argument of an inlined function, counts
-    # references to all arrays, which takes longer than to relax an edge.
+    # Vertices are put into buckets many at once. Each call, and each argument of an inlined function,
+    # counts references to all arrays, which takes longer than to relax an edge.
     nearer, found = np.empty(FUSED, frontier.dtype), 0
     while True:
         first, last = take(ranges, part, MINI_CHUNK)
