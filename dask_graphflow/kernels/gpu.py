@@ -137,6 +137,8 @@ def _advice(driver: int | None, cuda: int | None, packages: list[str]) -> str:
     # pip would keep packages for another CUDA version, and packages for two versions break each other.
     others = [name for name in packages if (at := re.search(r"\d+", name)) and int(at[0]) != cuda]
     advice = f"pip uninstall {' '.join(others)}, then {install}" if others else f"Run {install}"
+    if any(name.startswith("cupy") for name in packages):
+        return advice
     return f"{advice}; [cupy{cuda}] is enough for pandas frames and device='gpu'"
 
 
