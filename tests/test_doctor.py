@@ -117,7 +117,8 @@ def test_a_real_kernel_is_compiled_and_its_answer_looked_at(monkeypatch):
     (check,) = checks.kernels()
     assert check.state == OK
     compute = SimpleNamespace(compute=lambda scheduler: {"component": SimpleNamespace(tolist=list)})
-    monkeypatch.setattr(checks, "connected_components", lambda *_, **__: compute)
+    built = SimpleNamespace(connected_components=lambda: compute)
+    monkeypatch.setattr(checks, "Graph", lambda *_, **__: built)
     (check,) = checks.kernels()
     assert check.state == WRONG
     assert "are [], not [1, 1]" in check.found
@@ -152,6 +153,17 @@ def test_a_gpu_that_can_be_used(machine, driver, packages, names):
     found = examined()
     assert all(found[name].state == OK for name in ["GPU", *names, "GPU kernels"])
     assert H100 in found["GPU"].found
+    assert ran == [None, "gpu"]
+
+
+@pytest.mark.parametrize(("driver", "cuda"), [(13010, 13), (12080, 12)])
+def test_a_gpu_with_cupy_and_without_cudf_can_be_used(machine, driver, cuda):
+    ran = []
+    machine(driver=driver, gpus=[H100], packages={f"cupy-cuda{cuda}x": "14.2.0"}, run=ran.append)
+    found = examined()
+    assert found[f"cupy-cuda{cuda}x"].state == found["GPU kernels"].state == OK
+    assert found["cudf"].state == MISSING
+    assert f"[cuda{cuda}]" in found["cudf"].todo
     assert ran == [None, "gpu"]
 
 

@@ -165,7 +165,7 @@ def connected_components(
     merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
-    streamed = inputs_of.to_stream(edges, device)
+    streamed = inputs_of.moved_to_gpu(edges._meta, device)
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)
     columns = inputs_of.edge_columns(edges, source, target, weight if limits else None, dropna)
     inputs_of.check_dense(columns, renumber)

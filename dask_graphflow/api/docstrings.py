@@ -15,7 +15,7 @@ from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm
 
 __all__ = ["docstring", "method_docstring"]
 
-READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna")
+READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna", "device")
 SHARED = {
     "edges": """\
 edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph

@@ -33,391 +33,414 @@ def connected_components(edges: Graph, *, progress: Listener = False) -> DataFra
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    k: int | None = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
+    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer',
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    k: int | None = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
+    device: str | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    k: int | None = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
+    device: str | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, targets: Any = None,
-    depth_limit: int | None = None, direction: str = 'beamer', trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, targets: Any = None,
-    depth_limit: int | None = None, direction: str = 'beamer', trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, targets: Any = None,
-    depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    wf_improved: bool = True, k: int | None = None, seed: int = 0, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    wf_improved: bool = True, k: int | None = None, seed: int = 0, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    wf_improved: bool = True, k: int | None = None, seed: int = 0, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def community_metrics(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     communities: Any, weight: Hashable | None = None, directed: bool = False, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+    vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
 @overload
 def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def degree_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None) -> DataFrame: ...
 def degrees(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None) -> DataFrame: ...
 @overload
 def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, max_iter: int = 100,
-    tol: float = 1e-06, precision: str = 'float64', fail_on_nonconvergence: bool = True,
+    vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, max_iter: int = 100,
-    tol: float = 1e-06, precision: str = 'float64', fail_on_nonconvergence: bool = True,
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
+    vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
+    vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
 def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, max_iter: int = 100,
-    tol: float = 1e-06, precision: str = 'float64', fail_on_nonconvergence: bool = True,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, k: int | None = None, seed: int = 0,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, k: int | None = None, seed: int = 0,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, k: int | None = None, seed: int = 0,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+    max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
     fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+    max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
     fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+    max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    k: int | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    k: int | None = None, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    k: int | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
-    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
+    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
+    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
+    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 def induced_subgraph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     subset: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+    vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
 @overload
 def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, k: int | None = None, trace: Literal[False] = False,
+    dropna: bool = False, device: str | None = None, k: int | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, k: int | None = None, trace: Literal[True],
+    dropna: bool = False, device: str | None = None, k: int | None = None, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, device: str | None = None, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    dropna: bool = False, device: str | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    dropna: bool = False, device: str | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, device: str | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-    precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
+    max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-    precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
+    max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-    precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
+    max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: Literal[False] = False,
+    dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, objective: str = 'modularity', resolution: float | list[float] = 1.0,
+    dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
     tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, objective: str = 'modularity', resolution: float | list[float] = 1.0,
+    dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
     tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
-def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, objective: str = 'modularity', resolution: float | list[float] = 1.0,
+    dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
     tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
-def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
-    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    device: str | None = None, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: str | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 def minimum_spanning_forest(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False,
+    device: str | None = None) -> DataFrame: ...
 def neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+    vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-    personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
-    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-    personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
-    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-    personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
-    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+    dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
-    max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
     fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
-    max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
     fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
-    max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
     fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 def random_walks(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     starts: Any, length: int, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0,
-    seed: int = 0) -> DataFrame: ...
+    vertices: Any = None, dropna: bool = False, device: str | None = None, walks_per_vertex: int = 1,
+    p: float = 1.0, q: float = 1.0, seed: int = 0) -> DataFrame: ...
 def sample_neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     seeds: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    fanouts: Sequence[int] = (25, 10), replace: bool = False, seed: int = 0) -> DataFrame: ...
+    device: str | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
+    seed: int = 0) -> DataFrame: ...
 @overload
 def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
-    measure: str = 'jaccard', top_k: int | None = None, trace: Literal[False] = False,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
-    measure: str = 'jaccard', top_k: int | None = None, trace: Literal[True],
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
-    measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
     weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, targets: Any = None, cutoff: float | None = None, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, targets: Any = None, cutoff: float | None = None, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, targets: Any = None, cutoff: float | None = None, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
+    dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def truss_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def truss_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def truss_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 class FrameMethods:
     _frame: Any
     def betweenness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, k: int | None = None, normalized: bool = True,
-        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None, k: int | None = None,
+        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, targets: Any = None, depth_limit: int | None = None,
-        direction: str = 'beamer', trace: bool = False, progress: Listener = False) -> Any: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None, targets: Any = None,
+        depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, wf_improved: bool = True, k: int | None = None,
-        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None, wf_improved: bool = True,
+        k: int | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def clustering(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def community_metrics(self, *, source: ColumnNames, target: ColumnNames, communities: Any,
         weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False) -> DataFrame: ...
+        dropna: bool = False, device: str | None = None) -> DataFrame: ...
     def connected_components(self, *, source: ColumnNames, target: ColumnNames, vertices: Any = None,
         weight: Hashable | None = None, threshold: float | None = None,
         thresholds: Sequence[float] | None = None, seed: Any = None, merge: str = 'tree',
@@ -425,93 +448,99 @@ class FrameMethods:
         dropna: bool = False, device: str | None = None, renumber: bool = True,
         progress: Listener = False) -> DataFrame: ...
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def degree_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
     def degrees(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False) -> DataFrame: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
     def ego_graph(self, *, source: ColumnNames, target: ColumnNames, centers: Any,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, radius: int = 1, trace: bool = False, progress: Listener = False) -> Any: ...
+        dropna: bool = False, device: str | None = None, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def eigenvector_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-    def greedy_color(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, seed: int = 0, trace: bool = False,
+        dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-06,
+        precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def harmonic_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, k: int | None = None, seed: int = 0,
+    def greedy_color(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, device: str | None = None, seed: int = 0,
         trace: bool = False, progress: Listener = False) -> Any: ...
+    def harmonic_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
+        vertices: Any = None, dropna: bool = False, device: str | None = None, k: int | None = None,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def hits(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
+        device: str | None = None, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def induced_subgraph(self, *, source: ColumnNames, target: ColumnNames, subset: Any,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False) -> DataFrame: ...
+        dropna: bool = False, device: str | None = None) -> DataFrame: ...
     def k_core(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: str | None = None, k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def k_truss(self, *, source: ColumnNames, target: ColumnNames, k: int, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        device: str | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06,
-        precision: str = 'float64', normalized: bool = True, fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        device: str | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+        tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def label_propagation(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        max_iter: int = 10, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: str | None = None, max_iter: int = 10, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def leiden(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        objective: str = 'modularity', resolution: float | list[float] = 1.0, tol: float = 1e-07,
-        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        device: str | None = None, objective: str = 'modularity', resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        device: str | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
+        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def maximal_independent_set(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, seed: int = 0, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def minimum_spanning_forest(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False) -> DataFrame: ...
+        dropna: bool = False, device: str | None = None) -> DataFrame: ...
     def neighbors(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False) -> DataFrame: ...
+        dropna: bool = False, device: str | None = None) -> DataFrame: ...
     def pagerank(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
-        nstart: Any = None, dangling: Any = None, precision: str = 'float64',
+        device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
+        personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def personalized_pagerank(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06,
-        top_k: int | None = None, fail_on_nonconvergence: bool = True, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        dropna: bool = False, device: str | None = None, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def random_walks(self, *, source: ColumnNames, target: ColumnNames, starts: Any, length: int,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0,
-        seed: int = 0) -> DataFrame: ...
+        dropna: bool = False, device: str | None = None, walks_per_vertex: int = 1, p: float = 1.0,
+        q: float = 1.0, seed: int = 0) -> DataFrame: ...
     def sample_neighbors(self, *, source: ColumnNames, target: ColumnNames, seeds: Any,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
         fanouts: Sequence[int] = (25, 10), replace: bool = False, seed: int = 0) -> DataFrame: ...
     def similarity(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, pairs: Any = None, measure: str = 'jaccard',
-        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        vertices: Any = None, dropna: bool = False, device: str | None = None, pairs: Any = None,
+        measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        targets: Any = None, cutoff: float | None = None, trace: bool = False,
+        device: str | None = None, targets: Any = None, cutoff: float | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames, target: ColumnNames,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def truss_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...

@@ -67,6 +67,12 @@ class Graph(GraphMethods):
         "auto" chooses the shares by the speed and the free memory of each worker; see
         :class:`dask_graphflow.Hybrid` to set them. `edges` must be backed by pandas. The option does not
         change the results.
+    device : {None, "gpu"}
+        "gpu" runs all calls on GPUs although `edges` is backed by pandas: on the GPU of this process, or on
+        those of the workers of the current cluster, which must have one each. The graph is built in host
+        memory, and copied to the GPU when a call first uses it. Results are pandas frames with the same
+        bits. This needs CuPy, and neither cuDF nor the rest of RAPIDS. By default, None, calls run where
+        `edges` is stored.
 
     Attributes
     ----------
@@ -75,7 +81,7 @@ class Graph(GraphMethods):
     weighted : bool
         Whether the edges have weights.
     on_device : bool
-        Whether the graph is in GPU memory, because `edges` is backed by cuDF.
+        Whether calls run on GPUs, because `edges` is backed by cuDF or ``device="gpu"`` was given.
 
     Raises
     ------
@@ -135,6 +141,7 @@ class Graph(GraphMethods):
         dropna: bool = False,
         shards: int | None = None,
         hybrid: Any = None,
+        device: str | None = None,
     ) -> None:
         Choice(MULTI).check("multi", multi, None)
         self.directed = Flag().check("directed", directed, None)
@@ -144,9 +151,10 @@ class Graph(GraphMethods):
         )  # fmt: skip
         frame, columns = frames[0]
         spec = graph_spec(frame, columns, directed=self.directed, multi=multi)
-        self.weighted, self.on_device = spec.weighted, spec.on_device
         placement.check_spilling(spec.ids)
-        self._shards = Shards(spec, frames, member_plan(frame, spec, shards, hybrid))
+        self._shards = Shards(spec, frames, member_plan(frame, spec, shards, hybrid, device))
+        self.weighted = spec.weighted
+        self.on_device = spec.on_device or self._shards.plan.device
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the known facts about the graph, without computing anything."""
@@ -160,7 +168,7 @@ class Graph(GraphMethods):
             ("ids", ", ".join(map(str, spec.ids.dtypes))),
             ("edge partitions", f"{spec.partitions:,}"),
             ("shards", _count(shards)),
-            ("memory", "GPU" if spec.on_device else memory),
+            ("memory", "GPU" if self.on_device else memory),
             ("built", KEPT if shards.persisted else LAZY),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(shards.sizes.items())]

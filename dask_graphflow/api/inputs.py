@@ -33,8 +33,8 @@ __all__ = [
     "check_dense",
     "edge_columns",
     "graph_inputs",
+    "moved_to_gpu",
     "seed_frames",
-    "to_stream",
     "vertex_frame",
     "with_one_dtype",
 ]
@@ -69,14 +69,22 @@ def graph_inputs(
     return with_one_dtype(frames)
 
 
-def to_stream(edges: Any, device: Any) -> bool:
-    """Return whether edges are streamed to a GPU, or raise if the option is invalid."""
+def moved_to_gpu(frame: Any, device: Any) -> bool:
+    """Return whether a call moves edges from host memory to a GPU, or raise if the option is invalid.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The edges, or other rows of the same backend.
+    device
+        An option of :class:`.Graph`.
+    """
     if device is not None and not (isinstance(device, str) and device == "gpu"):
         raise OptionError(
-            f"device={shown(device)}; give 'gpu' to find the components on the GPU, or None to find them "
-            f"where the edges lie{nearest(shown(device).lower(), ['gpu'])}"
+            f"device={shown(device)}; give 'gpu' to run on GPUs, or None to run where the edges are stored"
+            f"{nearest(shown(device).lower(), ['gpu'])}"
         )
-    return device == "gpu" and is_pandas(type(edges._meta))
+    return device == "gpu" and is_pandas(type(frame))
 
 
 def ascending(

@@ -9,7 +9,9 @@ import numpy as np
 
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
@@ -17,31 +19,43 @@ from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows
 
+from .inputs import moved_to_gpu
+
 __all__ = ["member_plan"]
 
 
-def member_plan(edges: Any, spec: GraphSpec, shards: Any, hybrid: Any) -> MemberPlan:
+def member_plan(
+    edges: Any, spec: GraphSpec, shards: Any, hybrid: Any, device: Any = None
+) -> MemberPlan:
     """Return which members build a graph.
 
     Parameters
     ----------
     edges : dask.dataframe.DataFrame or Held
     spec : GraphSpec
-    shards, hybrid
+    shards, hybrid, device
         Options of :class:`.Graph`.
     """
     check_count("shards", shards, least=1, optional=True)
+    lent = moved_to_gpu(spec.ids, device)
     if hybrid is not None:
+        if lent:
+            raise OptionError(
+                "device='gpu' and hybrid= were both given; leave device= out to divide the graph between "
+                "CPUs and GPUs, or leave hybrid= out to run on GPUs only"
+            )
         shares, count, workers = members_of(as_hybrid(hybrid, spec.on_device), shards)
         return MemberPlan(count, hybrid=shares, rate=pull_rate, workers=workers)
     slots = placement.slots()
+    if lent and placement.client_in_use() is None:  # calls run in this process
+        load_cupy()
     count = min(shards or len(slots.workers), spec.partitions)
     if shards is not None or count == 1:
-        return MemberPlan(count)
+        return MemberPlan(count, device=lent)
     limit = _most_rows(edges, spec)
-    if members.never_split(limit, count, slots.threads, device=spec.on_device):
-        return MemberPlan(1)  # without the tasks of several members
-    return MemberPlan(count, choose=members.choose)
+    if members.never_split(limit, count, slots.threads, device=lent or spec.on_device):
+        return MemberPlan(1, device=lent)  # without the tasks of several members
+    return MemberPlan(count, choose=members.choose, device=lent)
 
 
 def _most_rows(edges: Any, spec: GraphSpec) -> float:

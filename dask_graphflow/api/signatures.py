@@ -56,6 +56,7 @@ READING = (
     option("multi", "str", "keep"),
     option("vertices", "Any", None),
     option("dropna", "bool", False),
+    option("device", "str | None", None),
 )
 SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 TRACE = option("trace", "bool", False)

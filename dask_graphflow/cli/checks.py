@@ -6,6 +6,7 @@ The required packages and versions come from the metadata of the installed packa
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import platform
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -17,10 +18,10 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from dask_graphflow.api import versions
-from dask_graphflow.api.components import connected_components
+from dask_graphflow.api.graph import Graph
 from dask_graphflow.costs import store
 from dask_graphflow.costs.measuring import room_of
-from dask_graphflow.kernels import gpu
+from dask_graphflow.kernels import gpu, require_gpu
 from dask_graphflow.showing.tables import size
 
 OK, MISSING, WRONG = "ok", "missing", "wrong"
@@ -140,7 +141,9 @@ def cache() -> Iterator[Check]:
 def _run(device: str | None) -> None:
     """Find the components of one edge."""
     edge = pd.DataFrame({"a": [2], "b": [1]})
-    labels = connected_components(edge, source="a", target="b", device=device)
+    if device == "gpu" and importlib.util.find_spec("cudf"):
+        require_gpu()
+    labels = Graph(edge, source="a", target="b", device=device).connected_components()
     components = labels.compute(scheduler="sync")["component"].tolist()
     if components != [1, 1]:
         raise RuntimeError(f"the components of the edge from 2 to 1 are {components}, not [1, 1]")
@@ -173,9 +176,15 @@ def gpus() -> Iterator[Check]:
         yield Check("GPU", WRONG, f"{listed}; {cuda}", advice)
         return
     yield Check("GPU", OK, f"{listed}; {cuda}")
-    extra = f"cuda{_cuda_of(driver, packages)}"
+    # Without cuDF, calls on pandas frames with device="gpu" need only CuPy.
+    rapids = not packages or any(name.startswith("cudf") for name in packages)
+    extra = f"{'cuda' if rapids else 'cupy'}{_cuda_of(driver, packages)}"
     checks = [_for_cuda(wanted, extra) for wanted in _required(extra)]
     yield from checks
+    if not rapids:
+        state = "not installed; pandas frames run on the GPU with device='gpu'"
+        todo = f"for cuDF frames, {_install(extra.replace('cupy', 'cuda'))}"
+        yield Check("cudf", MISSING, state, todo)
     yield _on_gpu([check for check in checks if versions.base_name(check.name) in ("cupy", "cudf")])
 
 
@@ -190,7 +199,7 @@ def _cuda_of(driver: int, packages: dict[str, str]) -> int:
 
 
 def _for_cuda(wanted: Requirement, extra: str) -> Check:
-    base, install = versions.base_name(wanted.name), f'pip install "{PACKAGE}[{extra}]"'
+    base, install = versions.base_name(wanted.name), _install(extra)
     there = {name: version for name, version in versions.installed([base]).items() if version}
     installed = ", ".join(f"{name} {version}" for name, version in there.items())
     others = " ".join(name for name in there if name not in (wanted.name, base))
@@ -200,6 +209,10 @@ def _for_cuda(wanted: Requirement, extra: str) -> Check:
     if not there:
         return Check(wanted.name, MISSING, "not installed", install)
     return Check(wanted.name, OK, installed)
+
+
+def _install(extra: str) -> str:
+    return f'pip install "{PACKAGE}[{extra}]"'
 
 
 def _on_gpu(packages: list[Check]) -> Check:

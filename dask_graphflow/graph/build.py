@@ -99,6 +99,7 @@ def build(
     hybrid: Hybrid | None = None,
     rate: Rate | None = None,
     choose: Choose | None = None,
+    for_device: bool = False,
 ) -> Shard:
     """Build a shard: the loop of a gang (see :func:`.gang.run`).
 
@@ -126,6 +127,8 @@ def build(
         Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.
     choose : callable, optional
         Chooses how many members get a part of the graph; see :data:`Choose`. By default all of them do.
+    for_device : bool
+        Whether calls on the graph run on devices although the pieces are in host memory.
 
     Returns
     -------
@@ -169,7 +172,8 @@ def build(
         if choose is not None:
             even = is_even(_sample(exchange, numbers), vertices.size)
             edges = int(grains.sum()) // 2
-            size = Size(vertices.size, edges, directed, weight_bytes, any(devices), even)
+            on_devices = for_device or any(devices)
+            size = Size(vertices.size, edges, directed, weight_bytes, on_devices, even)
             least = (min(each) for each in zip(*able_to, strict=True))
             used, why = choose(size, exchange.size, *least)
             turned = turned and used > 1
@@ -204,7 +208,7 @@ def build(
         stay=not directed and hybrid is None and exchange.size <= STAY and not any(devices),
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
-    about["placed"] = placed
+    about |= {"placed": placed, "for_device": for_device}
     if any(list_some) and ids is None:
         marks = np.zeros(bounds[-1], bool, like=empty)
         for side in listing:

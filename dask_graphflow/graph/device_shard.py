@@ -1,6 +1,7 @@
 """A shard on a device whose graph was built on the host.
 
-If a graph is divided between devices and hosts, all members build their shards in host memory. The rows
+If a graph is divided between devices and hosts, or its edges are in host memory and calls on it run on
+devices, all members build their shards in host memory. The rows
 that an algorithm traverses are copied to the device when they are first used, and cached there. Nothing
 else is copied, so the device needs room only for these rows. If it has too little room, the edges stay in
 host memory and the device reads them over the link. Vertex data must fit in device memory.

@@ -80,8 +80,10 @@ class Shard(Memo, Subset):
         entering: Any = None,
         listed: Any = None,
         choice: str = "",
+        for_device: bool = False,
     ) -> None:
         super().__init__()
+        self.for_device = for_device
         self.members, self.choice = len(bounds) - 1, choice
         self.device_view: Any = None  # set by device_shard.on_this_device
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
@@ -149,7 +151,8 @@ class Shard(Memo, Subset):
         """The number, in the order of all ids, of each vertex of the range; -1 at empty places."""
         dtype = index_dtype(self.size)
         if self.placed is None:
-            return np.arange(self.low, self.high, dtype=dtype, like=self.out.ends)
+            own = np.arange(self.low, self.high, dtype=dtype, like=self.out.ends)
+            return self.here("numbers", own)
         placed, low, high = self.placed, self.low, self.high
         return self.here("numbers", self.host.kept("numbers", lambda: placed.numbers(low, high)))
 

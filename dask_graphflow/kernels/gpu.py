@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import BackendError
 
-EXTRAS = (12, 13)  # the CUDA versions for which there is an extra: [cuda12] and [cuda13]
+EXTRAS = (12, 13)  # the CUDA versions for which there are extras: [cuda12], [cupy12] and so on
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
 
 
@@ -136,7 +136,10 @@ def _advice(driver: int | None, cuda: int | None, packages: list[str]) -> str:
     install = f'pip install "dask-graphflow[cuda{cuda}]"'
     # pip would keep packages for another CUDA version, and packages for two versions break each other.
     others = [name for name in packages if (at := re.search(r"\d+", name)) and int(at[0]) != cuda]
-    return f"pip uninstall {' '.join(others)}, then {install}" if others else f"Run {install}"
+    advice = f"pip uninstall {' '.join(others)}, then {install}" if others else f"Run {install}"
+    if any(name.startswith("cupy") for name in packages):
+        return advice
+    return f"{advice}; [cupy{cuda}] is enough for pandas frames and device='gpu'"
 
 
 def _packages() -> dict[str, str]:

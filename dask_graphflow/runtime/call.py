@@ -119,7 +119,7 @@ class Call:
             trace last.
         """
         mixed = shard.placed is not None
-        if mixed and placement.on_gpu_worker():
+        if shard.for_device or (mixed and placement.on_gpu_worker()):
             shard = on_this_device(shard)
         exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
         threads = gang.threads()

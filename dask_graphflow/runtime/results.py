@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -50,6 +51,10 @@ def result_frames(
     threads : int
         Number of host threads that may be used.
     """
+    if shard.host is not shard:  # ids are in host memory, and the answer is on a device
+        columns_on_host = {name: _each(_on_host, values) for name, values in answer.columns.items()}
+        among = None if answer.among is None else _on_host(answer.among)
+        shard, answer = shard.host, replace(answer, columns=columns_on_host, among=among)
 
     def values_of(column: Any, dtype: Any) -> Any:
         if dtype == "id":
@@ -117,9 +122,7 @@ def _cut_edges(
     if rows.weights is not None:
         columns["weight"] = rows.weights
     among = answer.among
-    if shard.placed is not None:  # the graph is in host memory, and the answer may be on a device
-        columns = {name: _each(_on_host, values) for name, values in columns.items()}
-        among = None if among is None else _on_host(among)
+    if shard.placed is not None:
         for name in ("source", "target"):
             columns[name] = shard.host.numbers_at(columns[name], threads)
     if not answer.edges.directed:
@@ -140,8 +143,6 @@ def _cut_listed(
 ) -> Iterator[dict[str, Any]]:
     """Split the rows that an algorithm listed evenly, and yield the columns of each part."""
     columns = answer.columns
-    if shard.placed is not None:  # the frame is in host memory, and the answer may be on a device
-        columns = {name: _each(_on_host, values) for name, values in columns.items()}
     first = next(iter(columns.values()))
     count = len(first[-1] if isinstance(first, OrNull) else getattr(first, "rows", first))
     for part in _even(count, parts):

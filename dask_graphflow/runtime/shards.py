@@ -38,6 +38,8 @@ class MemberPlan:
         Measures the speed of a member of a hybrid; see :data:`.shares.Rate`.
     workers : sequence of str or None
         Address of the worker of each member of a hybrid, on a cluster.
+    device : bool
+        Whether calls run on the members' devices although the edges are in host memory.
     """
 
     count: int
@@ -45,6 +47,12 @@ class MemberPlan:
     hybrid: Hybrid | None = None
     rate: Rate | None = None
     workers: Sequence[str] | None = None
+    device: bool = False
+
+    @property
+    def on_devices(self) -> bool:
+        """Whether calls run on the devices of some members although the edges are in host memory."""
+        return self.device or self.hybrid is not None
 
 
 class Shards:
@@ -160,7 +168,7 @@ class Shards:
         bind(self._futures())
         self.settle()
         idle = meta if idle is None else idle
-        alone = self.spec.on_device or self.plan.hybrid is not None
+        alone = self.spec.on_device or self.plan.on_devices
         settings: dict[str, Any] = {"name": name, "alone": alone, "idle": idle}
         if incoming and self._builds_incoming():
             both = partial(
@@ -182,7 +190,7 @@ class Shards:
         spec, plan = self.spec, self.plan
         return partial(
             build, directed=spec.directed, multi=spec.multi, hybrid=plan.hybrid, rate=plan.rate,
-            choose=plan.choose, **options,
+            choose=plan.choose, for_device=plan.device, **options,
         )  # fmt: skip
 
     def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:
