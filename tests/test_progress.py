@@ -9,6 +9,7 @@ import threading
 import time
 import weakref
 from functools import partial
+from types import SimpleNamespace
 
 import dask
 import pandas as pd
@@ -136,6 +137,14 @@ def test_a_terminal_shows_a_bar(scheduler, shards, monkeypatch):
     assert last.endswith(f"{steps.direction.iloc[-1]} from {steps.frontier.iloc[-1]} vertices]")
 
 
+def test_a_notebook_shows_a_bar_although_it_is_no_terminal(monkeypatch):
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    graph().bfs([0], progress=True).compute()
+    assert "bfs: " in sys.stderr.getvalue()
+
+
 def test_a_log_file_shows_nothing(scheduler, monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     graph().bfs([0], progress=True).compute()
@@ -143,7 +152,7 @@ def test_a_log_file_shows_nothing(scheduler, monkeypatch):
 
 
 def test_without_tqdm_the_call_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(OptionError, match="pip install tqdm"):
         gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=True)
     gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=print)

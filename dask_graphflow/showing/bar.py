@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -86,7 +87,7 @@ def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | No
 
 
 class Bar:
-    """Shows a progress bar in a terminal, and nothing elsewhere, such as in a log file.
+    """Shows a progress bar in a terminal or a notebook, and nothing elsewhere, such as in a log file.
 
     Parameters
     ----------
@@ -103,16 +104,17 @@ class Bar:
 
     def __init__(self, name: str, kind: Kind = SUPERSTEPS) -> None:
         try:
-            from tqdm import tqdm
+            from tqdm.auto import tqdm
         except ImportError as error:
             raise OptionError(
                 "progress=True shows a bar of tqdm's, which is not installed; pip install tqdm, or give "
                 "a function that takes a dict"
             ) from error
         self._shown = kind.shown
-        # disable=None is tqdm's "only in a terminal".
+        # disable=None is tqdm's "only in a terminal". Standard error is not a terminal in a notebook.
+        disable = False if in_notebook() else None
         self._begin = partial(
-            tqdm, desc=name, unit=f" {kind.unit}", dynamic_ncols=True, disable=None
+            tqdm, desc=name, unit=f" {kind.unit}", dynamic_ncols=True, disable=disable
         )
         self._bar: Any = None
 
@@ -130,3 +132,10 @@ class Bar:
             self._bar.reset()  # the work started again, after a worker was lost
         self._bar.set_postfix_str(how, refresh=False)
         self._bar.update(done - self._bar.n)
+
+
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")
