@@ -338,6 +338,36 @@ def triangles_lost(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(state_there), removed)
 
 
+@launches("peel_edges")
+def edges_peeled(kernels, parents, ids):
+    """Edges that leave at increasing limits, with all edges in the rows and with those that remain."""
+    intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
+    if not hasattr(intersect, "peel_edges"):  # on the host, a call does one step
+        return
+    there = kernels.namespace.asarray
+    high, low, *_ = oriented_rows(kernels, ids, lambda count: np.ones(count, "int32"))
+    edges, corners = np.arange(len(high)), np.stack(triangles_of(high, low))
+    ends = np.concatenate([high, low]), np.concatenate([low, high])
+    weights = there(np.tile(edges, 2).astype(parents))
+    whole = rows.rows(*map(there, ends), weights, count=VERTICES)
+    whole = whole._replace(ends=whole.ends.astype(ids))
+    wanted, limit = np.zeros(len(high), "int32"), 0
+    while not wanted.all():
+        left = corners[:, (wanted[corners] == 0).all(axis=0)]
+        support = np.bincount(left.ravel(), minlength=len(high))
+        limit = max(limit, support[wanted == 0].min())
+        wanted[(wanted == 0) & (support <= limit)] = limit + 2
+    triangles, kept = np.bincount(corners.ravel(), minlength=len(high)), intersect.KEPT
+    for intersect.KEPT, most in ((kept, limit), (0, limit), (0, limit // 2)):
+        support, found = there(triangles.astype(ids)), kernels.namespace.zeros(len(high), "int32")
+        late, early = there(high.astype(ids)), there(low.astype(ids))
+        intersect.peel_edges(whole, late, early, support, found, 0, int(most))
+        np.testing.assert_array_equal(
+            kernels.to_host(found), np.where(wanted <= most + 2, wanted, 0)
+        )
+    intersect.KEPT = kept
+
+
 @launches("common")
 def shared_ends(kernels, parents, ids):
     """The ends that two rows have in common, and their weights, for short rows and long ones."""

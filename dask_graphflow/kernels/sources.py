@@ -144,6 +144,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("credit", 1),
         *_instances("lose", 2),
         *_instances("settle", 1),
+        *_instances("peel_edges", 2),
         *_instances("common", 1),
     ),
     "sample.cu": (
