@@ -385,12 +385,29 @@ def shared_ends(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(found), wanted)
 
 
-def random_of(keys, counter):
-    """Return SplitMix64's floats of keys and a counter."""
+def hash_of(keys, counter):
+    """Return SplitMix64's hashes of keys and a counter."""
     mixed = keys + np.asarray(counter, "uint64") * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def random_of(keys, counter):
+    """Return SplitMix64's floats of keys and a counter."""
+    return (hash_of(keys, counter) >> np.uint64(11)) * 2.0**-53
+
+
+@launches("hashes")
+def hashed(kernels, parents, ids):
+    """Ranks with one seed, which can be negative, and with a seed for each."""
+    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    ranks = np.arange(VERTICES).astype(ids)
+    found = sample.hashes(there(ranks), -7)
+    wanted = hash_of(np.uint64(2**64 - 7), ranks + 1)
+    np.testing.assert_array_equal(kernels.to_host(found), wanted)
+    again = sample.hashes(there(ranks[::-1].copy()), found.view("int64"))
+    np.testing.assert_array_equal(kernels.to_host(again), hash_of(wanted, ranks[::-1] + 1))
 
 
 @launches("pick_edges")

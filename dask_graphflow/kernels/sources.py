@@ -148,6 +148,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("common", 1),
     ),
     "sample.cu": (
+        *_instances("hashes", 1),
         *_instances("walk", 1),
         *_instances("propose", 1),
         *_instances("connected", 1),
