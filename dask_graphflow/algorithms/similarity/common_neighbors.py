@@ -36,9 +36,7 @@ def degrees_at(g: GraphView, places: Any) -> Any:
     return g.elementwise_max(degrees)
 
 
-def of_pairs(
-    g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: Any = None
-) -> Any:
+def of_pairs(g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: Any = None) -> Any:
     """Return the sum of the weights of the common neighbors of each of some pairs.
 
     All members call it. The shorter of a pair's two rows is sent to the owner of the other row, if that is
