@@ -24,6 +24,7 @@ from .sources import THREADS, instance
 TILE = 512  # as in cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile per thread of the block
 REMOVED = -2  # instead of the number of triangles of a removed edge, as in cuda/intersect.cu
+EDGES_PER_BLOCK = 16  # at least, in a gang; a warp takes one at a time
 KEPT = 1 << 16  # rows of at most this many edges keep the removed ones
 # The struct EdgePeeling in cuda/intersect.cu.
 _PEELING = np.dtype(
@@ -157,18 +158,20 @@ def peel_edges(
     ----------
     rows : Rows
         For each vertex, its neighbors in ascending order. The weight of an entry is the index of its edge.
-    late, early : array of the dtype of the ends, shape (E,)
+    late, early : array of integers, shape (E,)
         The ends of each edge.
-    support : array of the dtype of the ends, shape (E,)
-        Number of triangles of each edge; overwritten, with negative numbers for removed edges.
+    support : array of integers, shape (E,)
+        Number of triangles of each edge; may be overwritten.
     truss : array of int32, shape (E,)
         Set for removed edges.
     limit, most : int
         The first limit, and the largest one.
     """
-    kernel = instance("peel_edges", rows.ends.dtype, rows.weights.dtype)
+    dtype = rows.ends.dtype
+    kernel = instance("peel_edges", dtype, rows.weights.dtype)
+    late, early, support = (side.astype(dtype, copy=False) for side in (late, early, support))
     edges = cupy.arange(len(support), dtype=rows.weights.dtype)
-    listed, blocks = cupy.empty_like(edges), gang_blocks(kernel)
+    listed = cupy.empty_like(edges)
     now = np.zeros(1, _PEELING)
     now["limit"] = limit
     while len(edges):
@@ -180,7 +183,7 @@ def peel_edges(
             kernel,
             *(rows.offsets, rows.ends, rows.weights, late, early, support, truss, edges),
             *(np.uint64(len(edges)), np.int64(most), np.int64(fewest), listed, state),
-            blocks=blocks,
+            blocks=min(gang_blocks(kernel), -(-len(edges) // EDGES_PER_BLOCK)),
         )
         now = read(state).view(_PEELING)
         begin, count = int(now["begin"][0]), int(now["count"][0])

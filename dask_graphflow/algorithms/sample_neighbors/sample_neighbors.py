@@ -94,7 +94,7 @@ def sample_neighbors(
     every = np.sort(gather(g, ranks[seeds]))
     place, at, rows = np.searchsorted(every, ranks[seeds]), seeds, []
     size = max(1, g.owned)
-    seen = np.sort(place * size + at)
+    seen = [np.sort(place * size + at)]
     for hop, fanout in enumerate(fanouts, 1):
         keys = priorities(np.full_like(place, hop), priorities(every[place], seed))
         keys = priorities(ranks[at], keys)
@@ -105,7 +105,7 @@ def sample_neighbors(
             owners, positions = sampler.find(targets)
             send = send_rows(g.exchange, owners)
             reached = _first_reached(send(place) * size + send(positions), seen)
-            seen = np.sort(np.concatenate([seen, reached]))
+            seen.append(reached)
             place, at = reached // size, reached % size
     place, *columns = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     send = send_rows(g.exchange, place * g.exchange.size // len(every))
@@ -118,9 +118,11 @@ def sample_neighbors(
     return Answer({"seed": named[place], "hop": hops, "source": source, "target": target})
 
 
-def _first_reached(values: Any, seen: Any) -> Any:
-    """Return the values that are not in `seen`, which is ascending: ascending and each once."""
+def _first_reached(values: Any, seen: list[Any]) -> Any:
+    """Return the values that are in none of some ascending arrays: ascending and each once."""
     values = np.sort(values)
-    new = np.searchsorted(seen, values) == np.searchsorted(seen, values, side="right")
-    new[1:] &= values[1:] != values[:-1]
+    new = np.ones_like(values, bool)
+    new[1:] = values[1:] != values[:-1]
+    for before in seen:
+        new &= np.searchsorted(before, values) == np.searchsorted(before, values, side="right")
     return values[new]
