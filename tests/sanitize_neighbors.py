@@ -338,6 +338,36 @@ def triangles_lost(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(state_there), removed)
 
 
+@launches("peel_edges")
+def edges_peeled(kernels, parents, ids):
+    """Edges that leave at increasing limits, with all edges in the rows and with those that remain."""
+    intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
+    if not hasattr(intersect, "peel_edges"):  # on the host, a call does one step
+        return
+    there = kernels.namespace.asarray
+    high, low, *_ = oriented_rows(kernels, ids, lambda count: np.ones(count, "int32"))
+    edges, corners = np.arange(len(high)), np.stack(triangles_of(high, low))
+    ends = np.concatenate([high, low]), np.concatenate([low, high])
+    weights = there(np.tile(edges, 2).astype(parents))
+    whole = rows.rows(*map(there, ends), weights, count=VERTICES)
+    whole = whole._replace(ends=whole.ends.astype(ids))
+    wanted, limit = np.zeros(len(high), "int32"), 0
+    while not wanted.all():
+        left = corners[:, (wanted[corners] == 0).all(axis=0)]
+        support = np.bincount(left.ravel(), minlength=len(high))
+        limit = max(limit, support[wanted == 0].min())
+        wanted[(wanted == 0) & (support <= limit)] = limit + 2
+    triangles, kept = np.bincount(corners.ravel(), minlength=len(high)), intersect.KEPT
+    for intersect.KEPT, most in ((kept, limit), (0, limit), (0, limit // 2)):
+        support, found = there(triangles.astype(ids)), kernels.namespace.zeros(len(high), "int32")
+        late, early = there(high.astype(ids)), there(low.astype(ids))
+        intersect.peel_edges(whole, late, early, support, found, 0, int(most))
+        np.testing.assert_array_equal(
+            kernels.to_host(found), np.where(wanted <= most + 2, wanted, 0)
+        )
+    intersect.KEPT = kept
+
+
 @launches("common")
 def shared_ends(kernels, parents, ids):
     """The ends that two rows have in common, and their weights, for short rows and long ones."""
@@ -355,12 +385,29 @@ def shared_ends(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(found), wanted)
 
 
-def random_of(keys, counter):
-    """Return SplitMix64's floats of keys and a counter."""
+def hash_of(keys, counter):
+    """Return SplitMix64's hashes of keys and a counter."""
     mixed = keys + np.asarray(counter, "uint64") * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def random_of(keys, counter):
+    """Return SplitMix64's floats of keys and a counter."""
+    return (hash_of(keys, counter) >> np.uint64(11)) * 2.0**-53
+
+
+@launches("hashes")
+def hashed(kernels, parents, ids):
+    """Ranks with one seed, which can be negative, and with a seed for each."""
+    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    ranks = np.arange(VERTICES).astype(ids)
+    found = sample.hashes(there(ranks), -7)
+    wanted = hash_of(np.uint64(2**64 - 7), ranks + 1)
+    np.testing.assert_array_equal(kernels.to_host(found), wanted)
+    again = sample.hashes(there(ranks[::-1].copy()), found.view("int64"))
+    np.testing.assert_array_equal(kernels.to_host(again), hash_of(wanted, ranks[::-1] + 1))
 
 
 @launches("pick_edges")

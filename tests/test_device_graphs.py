@@ -38,6 +38,7 @@ cudf = pytest.importorskip("cudf")
 from dask_graphflow.kernels import (  # noqa: E402
     device_buckets,
     device_groups,
+    device_intersect,
     device_scores,
     device_search,
     launching,
@@ -273,6 +274,19 @@ def test_a_search_takes_the_supersteps_of_the_host(graph, rule):
         steps.compute()[["direction", "frontier", "edges"]].to_dict("list") for steps in asked
     )
     assert found == wanted
+
+
+@pytest.mark.parametrize("kept", [0, device_intersect.KEPT])
+def test_all_edges_of_a_truss_decomposition_are_peeled_in_one_superstep(graph, kept, monkeypatch):
+    monkeypatch.setattr(device_intersect, "KEPT", kept)  # 0: rows lose removed edges, however few
+    edges = frame_of(graph)
+    host, there = (
+        gf.Graph(frame, **ENDS, directed=False).persist()
+        for frame in (edges, cudf.from_pandas(edges))
+    )
+    found, steps = there.truss_number(trace=True)
+    assert plain(found.compute()) == plain(host.truss_number().compute())
+    assert len(steps.compute()) == 2  # one that counts triangles, and one that peels
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])

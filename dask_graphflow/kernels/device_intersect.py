@@ -9,11 +9,32 @@ import numpy as np
 from .csr import Rows
 from .device import namespace as cupy
 from .device_rows import owners
-from .launching import BLOCKS, NULL, attribute, launch, launch_blocks, read
+from .launching import (
+    BLOCKS,
+    NULL,
+    attribute,
+    gang_blocks,
+    launch,
+    launch_blocks,
+    launch_gang,
+    read,
+)
 from .sources import THREADS, instance
 
 TILE = 512  # as in cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile per thread of the block
+REMOVED = -2  # instead of the number of triangles of a removed edge, as in cuda/intersect.cu
+EDGES_PER_BLOCK = 16  # at least, in a gang; a warp takes one at a time
+KEPT = 1 << 16  # rows of at most this many edges keep the removed ones
+# The struct EdgePeeling in cuda/intersect.cu.
+_PEELING = np.dtype(
+    [
+        *((name, "i8") for name in ("begin", "count", "limit", "left")),
+        ("sets", "i8", 3),
+        ("least", "i8", 3),
+        ("arrived", "i8"),
+    ]
+)
 
 
 def directed(rows: Any, label: Any, *, threads: int = 1) -> tuple[Any, Any]:
@@ -123,6 +144,56 @@ def settle(state: Any, lost: Any, support: Any, limit: int) -> Any:
                 count,
             )
         return fallen[: int(read(count)[0])].copy()
+
+
+def peel_edges(
+    rows: Any, late: Any, early: Any, support: Any, truss: Any, limit: int, most: int
+) -> None:
+    """Remove edges at increasing limits; see :meth:`.EdgeTriangles.remove_all`.
+
+    One launch does all steps until half of the edges in the rows are removed. These are then dropped from
+    the rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        For each vertex, its neighbors in ascending order. The weight of an entry is the index of its edge.
+    late, early : array of integers, shape (E,)
+        The ends of each edge.
+    support : array of integers, shape (E,)
+        Number of triangles of each edge; may be overwritten.
+    truss : array of int32, shape (E,)
+        Set for removed edges.
+    limit, most : int
+        The first limit, and the largest one.
+    """
+    dtype = rows.ends.dtype
+    kernel = instance("peel_edges", dtype, rows.weights.dtype)
+    late, early, support = (side.astype(dtype, copy=False) for side in (late, early, support))
+    edges = cupy.arange(len(support), dtype=rows.weights.dtype)
+    listed = cupy.empty_like(edges)
+    now = np.zeros(1, _PEELING)
+    now["limit"] = limit
+    while len(edges):
+        fewest = max(1, len(edges) // 2 if len(edges) > KEPT else 0)
+        now["begin"], now["left"], now["sets"], now["arrived"] = 0, len(edges), 0, 0
+        now["least"] = np.iinfo("int64").max
+        state = cupy.asarray(now.view("int64"))
+        launch_gang(
+            kernel,
+            *(rows.offsets, rows.ends, rows.weights, late, early, support, truss, edges),
+            *(np.uint64(len(edges)), np.int64(most), np.int64(fewest), listed, state),
+            blocks=min(gang_blocks(kernel), -(-len(edges) // EDGES_PER_BLOCK)),
+        )
+        now = read(state).view(_PEELING)
+        begin, count = int(now["begin"][0]), int(now["count"][0])
+        if now["left"][0] >= fewest:
+            return
+        listed[:count] = listed[begin : begin + count].copy()
+        edges, keep = edges[support[edges] >= 0], support[rows.weights] != REMOVED
+        offsets = cupy.zeros(len(keep) + 1, "int64")
+        offsets[1:] = cupy.cumsum(keep)
+        rows = Rows(offsets[rows.offsets], rows.ends[keep], rows.weights[keep], rows.first)
 
 
 def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:

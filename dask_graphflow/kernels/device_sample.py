@@ -26,6 +26,18 @@ def _bias(bias: np.ndarray) -> np.ndarray:
     return np.array((bias,), np.dtype([("factors", "f8", 4)]))
 
 
+def hashes(ranks: Any, seed: Any) -> Any:
+    """Return the SplitMix64 hash of each rank; see :func:`.host_sample.hashes`."""
+    mixed, one = cupy.empty(len(ranks), "uint64"), isinstance(seed, int)
+    if len(ranks):
+        launch(
+            instance("hashes", ranks.dtype), len(ranks), cupy.ascontiguousarray(ranks),
+            *((NULL, np.uint64(seed % 2**64)) if one else (seed, np.uint64(0))),
+            np.uint64(len(ranks)), mixed,
+        )  # fmt: skip
+    return mixed
+
+
 def walk(
     rows: Rows,
     sums: Any,

@@ -34,6 +34,22 @@ END = -1  # the end of a walk
 TEST = -3  # a candidate that depends on an edge of the previous vertex
 
 
+def hashes(ranks: np.ndarray, seed: int | np.ndarray) -> np.ndarray:
+    """Return the SplitMix64 hash of each rank: array of uint64, shape (n,).
+
+    Parameters
+    ----------
+    ranks : ndarray of int32 or int64, shape (n,)
+    seed : int, or ndarray of int64, shape (n,)
+        One for all ranks, or one for each.
+    """
+    mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += np.uint64(seed % 2**64) if isinstance(seed, int) else seed.view("uint64")
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
 @partial(_compiled, inline="always")
 def _random(key, counter):  # type: ignore[no-untyped-def]
     """Return a random float in the range [0, 1)."""

@@ -144,9 +144,11 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("credit", 1),
         *_instances("lose", 2),
         *_instances("settle", 1),
+        *_instances("peel_edges", 2),
         *_instances("common", 1),
     ),
     "sample.cu": (
+        *_instances("hashes", 1),
         *_instances("walk", 1),
         *_instances("propose", 1),
         *_instances("connected", 1),

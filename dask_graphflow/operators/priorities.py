@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import kernels_of
+
 from .view import GraphView
 
 
@@ -25,11 +27,7 @@ def priorities(ranks: Any, seed: Any) -> Any:
     -------
     array of int64, shape (n,)
     """
-    mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed += np.uint64(seed % 2**64) if isinstance(seed, int) else seed.view("uint64")
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))).view("int64")
+    return kernels_of("sample", ranks).hashes(ranks, seed).view("int64")
 
 
 LAST = np.iinfo("int64").max

@@ -172,9 +172,17 @@ class GraphView:
         """Rank of each owned vertex among the sorted ids of all: array of index, shape (V_p,).
 
         Unlike :attr:`numbers`, ranks leave out numbers that belong to no vertex, so they are the same for
-        every type of ids. Positions that are not vertices have an arbitrary rank. All members call it.
+        every type of ids. Positions that are not vertices have an arbitrary rank. All members call it. Do
+        not change the array.
         """
-        return vertex_numbers.number(self.shard, self.exchange, self.threads).own
+        shard, exchange = self.shard, self.exchange
+        if self.count == shard.count:  # each number belongs to a vertex
+            return shard.numbers
+
+        def make() -> Any:
+            return vertex_numbers.number(shard, exchange, self.threads).own
+
+        return numbering.kept_by_all(shard, exchange, "ranks", make)
 
     @property
     def degrees(self) -> Any:

@@ -98,10 +98,12 @@ def _blocks(sampler: Sampler, at: Any, keys: Any, length: int, bias: np.ndarray)
         check_walks(keys, rows + len(which) * steps)
         vertices = sampler.walks(at, keys[which], steps, bias, first=first, before=before)
         yield which, first, vertices
-        rows += int((vertices[:, 1:] >= 0).sum())
         first += steps
+        if first == length:
+            return
+        rows += int((vertices[:, 1:] >= 0).sum())
         goes = np.flatnonzero(vertices[:, -1] >= 0)
-        if first == length or not len(goes):
+        if not len(goes):
             return
         which, at, before = which[goes], vertices[goes, -1], vertices[goes, -2]
 

@@ -94,7 +94,7 @@ def sample_neighbors(
     every = np.sort(gather(g, ranks[seeds]))
     place, at, rows = np.searchsorted(every, ranks[seeds]), seeds, []
     size = max(1, g.owned)
-    seen = place * size + at
+    seen = [np.sort(place * size + at)]
     for hop, fanout in enumerate(fanouts, 1):
         keys = priorities(np.full_like(place, hop), priorities(every[place], seed))
         keys = priorities(ranks[at], keys)
@@ -104,9 +104,8 @@ def sample_neighbors(
         if hop < len(fanouts):
             owners, positions = sampler.find(targets)
             send = send_rows(g.exchange, owners)
-            reached = np.unique(send(place) * size + send(positions))
-            reached = reached[~np.isin(reached, seen)]
-            seen = np.concatenate([seen, reached])
+            reached = _first_reached(send(place) * size + send(positions), seen)
+            seen.append(reached)
             place, at = reached // size, reached % size
     place, *columns = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     send = send_rows(g.exchange, place * g.exchange.size // len(every))
@@ -117,3 +116,13 @@ def sample_neighbors(
     place, hops, source, target = (column[order] for column in columns)
     named = np.sort(gather(g, numbers[seeds]))
     return Answer({"seed": named[place], "hop": hops, "source": source, "target": target})
+
+
+def _first_reached(values: Any, seen: list[Any]) -> Any:
+    """Return the values that are in none of some ascending arrays: ascending and each once."""
+    values = np.sort(values)
+    new = np.ones_like(values, bool)
+    new[1:] = values[1:] != values[:-1]
+    for before in seen:
+        new &= np.searchsorted(before, values) == np.searchsorted(before, values, side="right")
+    return values[new]

@@ -28,16 +28,19 @@ BLOCK = 1 << 24  # maximum number of row entries that are read for a block
 def degrees_at(g: GraphView, places: Any) -> Any:
     """Return the degrees of vertices of any member. All members call it with the same places."""
     shard = g.shard
+    if g.alone:
+        return g.degrees[places]
     own = (places >= shard.low) & (places < shard.high)
     degrees = np.full_like(places, -1)
     degrees[own] = g.degrees[places[own] - shard.low]
     return g.elementwise_max(degrees)
 
 
-def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
+def of_pairs(g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: Any = None) -> Any:
     """Return the sum of the weights of the common neighbors of each of some pairs.
 
-    All members call it. The shorter of a pair's two rows is sent to the owner of the other row.
+    All members call it. The shorter of a pair's two rows is sent to the owner of the other row, if that is
+    another member.
 
     Parameters
     ----------
@@ -45,6 +48,8 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
         An undirected graph without self-loops and parallel edges.
     pairs : pair of array of int64, shape (n,)
         The same for all members: places of the first and of the second vertices.
+    degrees : pair of array of int64, shape (n,)
+        The degrees of these vertices.
     weights : array of int64, shape (V_p,), optional
         The weight of each vertex; 1 by default.
 
@@ -59,9 +64,10 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
     if weights is not None:
         own = own._replace(weights=wide_column(g, weights)[g.local("out").rows.ends])
     kernels = kernels_of("intersect", own.ends)
-    degrees = [degrees_at(g, places) for places in (first, second)]
     shorter = degrees[0] <= degrees[1]
     short, long = np.where(shorter, first, second), np.where(shorter, second, first)
+    if g.alone:
+        return kernels.common(own, own, short, long, threads=g.threads)
     size = np.where(shorter, *degrees)
     short_owner, long_owner = shard.owners(short), shard.owners(long)
     sums = np.zeros_like(first)

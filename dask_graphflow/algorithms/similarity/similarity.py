@@ -125,7 +125,7 @@ def similarity(
 def _given(g: GraphView, pairs: Any, weights: Any, score: Callable[..., Any]) -> Answer:
     """List the scores of given pairs: each member lists an equal part of them."""
     degrees = [degrees_at(g, places) for places in pairs]
-    sums = of_pairs(g, pairs, weights)
+    sums = of_pairs(g, pairs, degrees, weights)
     size, rank = g.exchange.size, g.exchange.rank
     own = slice(len(pairs[0]) * rank // size, len(pairs[0]) * (rank + 1) // size)
     ends = [g.shard.numbers_at(places[own].astype(g.index), g.threads) for places in pairs]

@@ -122,6 +122,32 @@ class EdgeTriangles:
             self._shrink()
         return np.sort(fallen) if several else fallen
 
+    def remove_all(self, truss: Any, limit: int, most: int) -> bool:
+        """Remove edges in one call, at increasing limits, if one member has the graph on a device.
+
+        Each limit is the smallest number of triangles that a remaining edge has, if that is larger than the
+        limit before. Edges with at most as many triangles are removed, as by :meth:`remove`.
+
+        Parameters
+        ----------
+        truss : array of int32, shape (E_p,)
+            Set for removed edges: 2 more than the limit at which each one is removed.
+        limit, most : int
+            The first limit, and the largest one.
+
+        Returns
+        -------
+        bool
+            Whether the edges were removed. If not, nothing has changed.
+        """
+        g, rows = self._g, self._rows
+        if not (g.alone and g.shard.on_device):
+            return False
+        with g.superstep("push", self._owned, len(rows.ends)):
+            ends = self._late, self._early
+            self._kernels.peel_edges(rows, *ends, self.support, truss, limit, most)
+        return True
+
     def values(self, of_edges: Any, g: GraphView) -> Any:
         """Return the values of the edges in ``g.rows("out")``, and 0 for self-loops. All members call it.
 

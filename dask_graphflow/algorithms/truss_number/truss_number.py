@@ -24,6 +24,7 @@ from dask_graphflow.runtime.answer import Answer
 from .edge_triangles import EdgeTriangles
 
 NONE = -(2.0**53)
+MOST = 2**31 - 3  # triangles of an edge, so that its truss number is an int32
 
 
 @algorithm(
@@ -86,8 +87,11 @@ def peel_edges(g: GraphView, listed: GraphView, only: int | None = None) -> Any:
     edges = EdgeTriangles(g)
     support = edges.support
     truss = g.column(0, "int32", len(support))
-    remaining = np.arange(len(support), like=support)
     k = 2 if only is None else only - 1
+    if edges.remove_all(truss, k - 2, MOST if only is None else k - 2):
+        truss[truss == 0] = k if only is None else only
+        return edges.values(truss, listed)
+    remaining = np.arange(len(support), like=support)
     while True:
         least = int(support[remaining].min()) if len(remaining) else 0
         (left,), most = g.all_reduce(

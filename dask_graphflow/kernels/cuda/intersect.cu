@@ -7,6 +7,7 @@
 #include "common.cuh"
 #include "edge_op.cuh"
 #include "edges.cuh"
+#include "gang.cuh"
 
 constexpr u32 TILE = 512;        // entries
 constexpr u32 SLOTS = 2048;      // slots of the table
@@ -217,6 +218,151 @@ __global__ void settle(unsigned char* state, typename edge::Unsigned<I>::type* l
         if (lane() == 0) place = atomicAdd(count, u64(__popc(all)));
         place = __shfl_sync(ALL_LANES, place, 0);
         if (falls) fallen[place + __popc(all & lanes_before())] = i64(edge);
+    }
+}
+
+constexpr i64 LEAVES = -1, REMOVED = -2;  // instead of the number of triangles of an edge that does not remain
+constexpr i64 NEVER = 0x7fffffffffffffffll;
+constexpr i64 MOST_SHARES = 256;  // most warps that share the row of one edge
+
+struct EdgePeeling {
+    i64 begin, count;  // where the edges of the next step begin in the list, and their number
+    i64 limit, left;   // the number of edges that remain
+    i64 sets[SETS];
+    i64 least[SETS];  // the smallest number of triangles of the edges that remain
+    u32 arrived;
+};
+
+// The list of edges, of which the last ones leave now.
+template <typename I, typename E>
+struct Leaving {
+    const i64* offsets;
+    const I* ends;
+    const E* edges;
+    const I *late, *early;
+    I* support;
+    const E* list;  // the edges that leave
+    i64 count;
+
+    // Take a triangle from an edge. Return whether this leaves it with `limit` triangles.
+    __device__ __forceinline__ bool take(E edge, i64 limit) const
+    {
+        using Count = typename edge::Unsigned<I>::type;
+        return I(atomicAdd(reinterpret_cast<Count*>(support + edge), Count(-1))) == I(limit) + 1;
+    }
+
+    // Take the triangles of the leaving edges from the edges that remain. Append those that are left with `limit`
+    // triangles. If there are few leaving edges, several warps share the row of each.
+    __device__ __forceinline__ void take_triangles(i64 limit, E* fallen, i64* found) const
+    {
+        i64 shares = 1;
+        while (shares < MOST_SHARES && count * shares * 2 <= i64(warp_count())) shares *= 2;
+        for (i64 item = i64(warp_index()); item < count * shares; item += i64(warp_count())) {
+            const E leaving = __ldcg(list + item / shares);
+            const I after = late[leaving], before = early[leaving];
+            const i64 first = offsets[before], stop = offsets[u64(after) + 1];
+            const u64 size = u64(offsets[u64(before) + 1] - first);
+            i64 at = offsets[after] + item % shares * 32 + lane();
+            for (; __any_sync(ALL_LANES, at < stop); at += shares * 32) {
+                bool falls = false, other_falls = false;
+                E edge = 0, other = 0;
+                const I end = at < stop ? ends[at] : I(0);
+                const u64 place = at < stop ? sought(ends + first, size, end) : size;
+                if (place < size) {
+                    edge = edges[at];
+                    other = edges[first + i64(place)];
+                    const i64 here = __ldcg(support + edge), there = __ldcg(support + other);
+                    // If several edges of a triangle leave, the one whose opposite vertex comes first takes it.
+                    if (here != REMOVED && there != REMOVED && !(here == LEAVES && end > before) &&
+                        !(there == LEAVES && end > after)) {
+                        falls = here >= 0 && take(edge, limit);
+                        other_falls = there >= 0 && take(other, limit);
+                    }
+                }
+                const i64 one = place_for(falls, found);
+                if (falls) fallen[one] = edge;
+                const i64 two = place_for(other_falls, found);
+                if (other_falls) fallen[two] = other;
+            }
+        }
+    }
+};
+
+// Remove the edges with at most `limit` triangles, then those that are left with as many, and so on. Then raise the
+// limit to the smallest number of triangles that is left, up to `most`. `truss` is set to 2 more than the limit at which
+// an edge is removed. Stop once fewer than `fewest` edges remain, so that the host can drop the others from the rows.
+// `remaining` contains the edges that remain, and `list` begins with those that leave now.
+template <typename I, typename E>
+__global__ void __launch_bounds__(GANG)
+    peel_edges(const i64* offsets, const I* ends, const E* edges, const I* late, const I* early, I* support, int* truss,
+               const E* remaining, u64 size, i64 most, i64 fewest, E* list, EdgePeeling* peeling)
+{
+    i64 begin = peeling->begin, count = peeling->count, limit = peeling->limit, left = peeling->left;
+    const u64 whole = (size + 31) / 32 * 32;
+    u32 set = 0;
+    const auto leave = [&](E edge) {
+        support[edge] = I(LEAVES);
+        truss[edge] = int(limit + 2);
+    };
+    // End a step: return how many edges it has appended.
+    const auto found = [&] {
+        meet_grid(&peeling->arrived);
+        const i64 more = fresh(peeling->sets[set]);
+        set = (set + 1) % SETS;
+        left -= more;
+        return more;
+    };
+
+    for (u32 round = 0;; round = (round + 1) % SETS) {
+        while (count && left >= fewest) {
+            if (thread_index() == 0) peeling->sets[(set + 1) % SETS] = 0;
+            const Leaving<I, E> leaving{offsets, ends, edges, late, early, support, list + begin, count};
+            E* fallen = list + begin + count;
+            leaving.take_triangles(limit, fallen, peeling->sets + set);
+            const i64 more = found();
+            for (i64 i = i64(thread_index()); i < count; i += i64(thread_count()))
+                support[__ldcg(list + begin + i)] = I(REMOVED);
+            for (i64 i = i64(thread_index()); i < more; i += i64(thread_count())) leave(__ldcg(fallen + i));
+            meet_grid(&peeling->arrived);  // all edges have their new state before the next step reads it
+            begin += count;
+            count = more;
+        }
+        if (left < fewest) break;
+
+        i64 least = NEVER;
+        for (u64 i = thread_index(); i < size; i += thread_count()) {
+            const i64 triangles = __ldcg(support + remaining[i]);
+            if (triangles >= 0) least = min(least, triangles);
+        }
+#pragma unroll
+        for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
+        if (lane() == 0 && least < NEVER) atomicMin(peeling->least + round, least);
+        meet_grid(&peeling->arrived);
+        least = fresh(peeling->least[round]);
+        if (least > most) break;
+        limit = max(limit, least);
+
+        if (thread_index() == 0) {
+            peeling->least[(round + 1) % SETS] = NEVER;
+            peeling->sets[(set + 1) % SETS] = 0;
+        }
+        for (u64 i = thread_index(); i < whole; i += thread_count()) {
+            const E edge = i < size ? remaining[i] : E(0);
+            const i64 triangles = i < size ? i64(__ldcg(support + edge)) : LEAVES;
+            const bool few = triangles >= 0 && triangles <= limit;
+            const i64 place = place_for(few, peeling->sets + set);
+            if (few) {
+                list[begin + place] = edge;
+                leave(edge);
+            }
+        }
+        count = found();
+    }
+    if (thread_index() == 0) {
+        peeling->begin = begin;
+        peeling->count = count;
+        peeling->limit = limit;
+        peeling->left = left;
     }
 }
 

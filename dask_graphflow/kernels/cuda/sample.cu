@@ -7,14 +7,23 @@ constexpr int STEP = 24, ATTEMPT = 2; // positions of the step and of the attemp
 constexpr i64 OPEN = -2;              // a step that is not decided yet
 constexpr i64 END = -1;               // the end of a walk
 
-// Return a random float from 0 to below 1.
-__device__ __forceinline__ double random_of(u64 key, u64 counter)
+__device__ __forceinline__ u64 hash_of(u64 key, u64 counter)
 {
     u64 mixed = key + counter * 0x9e3779b97f4a7c15ull;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
-    mixed ^= mixed >> 31;
-    return double(mixed >> 11) * 0x1p-53;
+    return mixed ^ (mixed >> 31);
+}
+
+// Return a random float from 0 to below 1.
+__device__ __forceinline__ double random_of(u64 key, u64 counter) { return double(hash_of(key, counter) >> 11) * 0x1p-53; }
+
+// Without `seeds`, all ranks have the same seed.
+template <typename I>
+__global__ void hashes(const I* ranks, const u64* seeds, u64 seed, u64 count, u64* mixed)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count())
+        mixed[i] = hash_of(seeds ? seeds[i] : seed, u64(i64(ranks[i])) + 1);
 }
 
 // Return the index of the first entry of a sorted row that is not less than a value.
