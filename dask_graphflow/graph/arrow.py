@@ -1,0 +1,83 @@
+"""Frames and columns of libraries that export Arrow data: polars, PyArrow, DuckDB and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import types
+
+from dask_graphflow.exceptions import EdgeListError
+
+# pandas converts these without loss, and columns without nulls of those in WITHOUT_NULLS.
+ALWAYS = (
+    types.is_floating,
+    types.is_timestamp,
+    types.is_duration,
+    types.is_string,
+    types.is_large_string,
+    types.is_string_view,
+    types.is_dictionary,
+)
+WITHOUT_NULLS = (types.is_integer, types.is_boolean)
+
+
+def as_frame(given: Any, role: str) -> Any:
+    """Return a frame or column of another library as a DataFrame or Series of pandas.
+
+    The library has to export Arrow data by the method ``__arrow_c_stream__`` or ``__arrow_c_array__``. A
+    lazy frame of polars or narwhals is collected. Numbers and text are not copied, unless a column has
+    several chunks. Frames that work like those of pandas, and values that are not frames, are returned
+    unchanged.
+
+    Parameters
+    ----------
+    given : object
+    role : str
+        Name of the argument, for error messages.
+
+    Raises
+    ------
+    EdgeListError
+        It is a frame of a library that does not export Arrow data.
+    """
+    if hasattr(given, "iloc") or isinstance(given, type):
+        return given
+    if not hasattr(given, "__arrow_c_stream__") and hasattr(given, "collect_schema"):
+        given = given.collect()
+    if hasattr(given, "__arrow_c_stream__"):
+        values = pa.chunked_array(given)
+    elif hasattr(given, "__arrow_c_array__"):
+        values = pa.chunked_array([pa.array(given)])
+    elif hasattr(given, "columns"):
+        kind = type(given)
+        raise EdgeListError(
+            f"{role} is a {kind.__module__}.{kind.__name__}; give a DataFrame of Dask, pandas or cuDF, or "
+            f"one of a library that exports Arrow data, such as polars{_to_pandas(given, role)}"
+        )
+    else:
+        return given
+    if not types.is_struct(values.type):
+        return _series(values)
+    table = pa.Table.from_struct_array(values)
+    frame = pd.DataFrame(dict(enumerate(map(_series, table.columns))), copy=False)
+    frame.columns = pd.Index(table.column_names)
+    return frame
+
+
+def _series(column: pa.ChunkedArray) -> pd.Series:
+    """Return a column as pandas reads it, or with an Arrow dtype if that would change values."""
+    if types.is_binary_view(column.type):
+        column = column.cast(pa.large_binary())  # pandas cannot select rows of a view
+    tests = ALWAYS if column.null_count else ALWAYS + WITHOUT_NULLS
+    if any(test(column.type) for test in tests):
+        return column.to_pandas()
+    return pd.Series(pd.arrays.ArrowExtensionArray(column))
+
+
+def _to_pandas(frame: Any, name: str) -> str:
+    """Return advice, as the end of a message, on how to convert a frame to pandas, if it has a method."""
+    methods = ("to_pandas", "toPandas", "df")
+    method = next((method for method in methods if callable(getattr(frame, method, None))), None)
+    return "" if method is None else f". Convert it with {name}.{method}()"
