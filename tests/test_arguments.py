@@ -103,7 +103,7 @@ def test_a_misspelled_algorithm_of_an_estimate_is_corrected():
     ("of", "name", "suggested"),
     [
         (lambda graph: gf, "pagerak", "pagerank"),
-        (lambda graph: gf, "Grap", "Graph"),
+        (lambda graph: gf, "Graf", "Graph"),
         (lambda graph: graph, "betweenness", "betweenness_centrality"),
         (lambda graph: graph, "num_nodes", "num_edges"),
         (lambda graph: EDGES.gf, "components", "connected_components"),

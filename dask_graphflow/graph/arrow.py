@@ -72,7 +72,7 @@ def _series(column: pa.ChunkedArray) -> pd.Series:
         column = column.cast(pa.large_binary())  # pandas cannot select rows of a view
     tests = ALWAYS if column.null_count else ALWAYS + WITHOUT_NULLS
     if any(test(column.type) for test in tests):
-        return column.to_pandas()
+        return column.to_pandas()  # type: ignore[no-any-return]
     return pd.Series(pd.arrays.ArrowExtensionArray(column))
 
 

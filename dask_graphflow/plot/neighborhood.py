@@ -41,8 +41,8 @@ def neighborhood(
     Parameters
     ----------
     edges : Graph, or DataFrame, sparse matrix, array, list of pairs or NetworkX graph
-        A graph, or an edge list in any form that :class:`~dask_graphflow.Graph` describes. If it is an edge list, every call builds a graph; build a
-        :class:`~dask_graphflow.Graph` first to make several plots.
+        A graph, or an edge list in any form that :class:`~dask_graphflow.Graph` describes. If it is an edge
+        list, every call builds a graph; build a :class:`~dask_graphflow.Graph` first to make several plots.
     vertex : id
         The vertex in the center. If ids have several columns, give a tuple.
     source, target : column name, or list of column names, optional

@@ -13,7 +13,7 @@ from dask_graphflow import costs, generate
 
 def refused(edges: Any, graph: gf.Graph) -> None:
     """Hold the calls; nobody makes them."""
-    gf.connected_components(edges, "src", "dst")  # type: ignore[misc]
+    gf.connected_components(edges, "src", "dst")  # type: ignore[call-arg]
     gf.connected_components(edges, source="a", target="b", limit=1)  # type: ignore[call-arg]
     gf.connected_components(edges, source="a", target="b", threshold="1")  # type: ignore[arg-type]
     gf.connected_components(edges, source="a", target="b", thresholds=0.5)  # type: ignore[arg-type]
