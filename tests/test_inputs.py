@@ -329,8 +329,23 @@ def test_numbers_of_other_libraries_are_not_copied():
         (matrix, "target", matrix.indices),
         (matrix, "weight", matrix.data),
     ):
-        taken = as_edges(given, "weight", True).frame[name].to_numpy()
+        taken = as_edges(given, None, None, weight="weight").frame[name].to_numpy()
         assert np.shares_memory(taken, values)
+
+
+@pytest.mark.parametrize("kind", ["lazy polars", "PyArrow table"])
+def test_columns_that_are_not_used_are_not_read(kind):
+    edges = FRAMES[kind](edges_of("text").assign(a=[[1]] * 6))
+    assert [*as_edges(edges, None, None).frame] == ["source", "target"]
+    assert [*as_edges(edges, ["weight", "source"], ["weight", "target"]).frame] == [
+        *("source", "target", "weight")
+    ]
+    for column, message in (
+        ("sorce", r"'weight', 'a'; did you mean 'source'"),
+        (pd.NA, "source= is"),
+    ):
+        with pytest.raises(UnknownColumnError, match=message):
+            gf.degrees(edges, source=column, target="target")
 
 
 def test_text_of_other_libraries_is_not_copied():

@@ -64,7 +64,7 @@ def sizes_of(
         Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
-    edges, listed, own = as_edges(edges, weight, directed)
+    edges, listed, own = as_edges(edges, source, target, weight=weight, directed=directed)
     if listed is not None and num_vertices is None:
         num_vertices = len(listed)
     given = inputs.edge_frame(edges, source, target)

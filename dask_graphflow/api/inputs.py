@@ -77,7 +77,7 @@ def edge_frame(
     directed: bool | None = None,
 ) -> EdgeFrame:
     """Return given edges as a frame; see :class:`.Graph` for the arguments. None is any direction."""
-    given = as_edges(edges, weight, directed)
+    given = as_edges(edges, source, target, weight=weight, directed=directed)
     source, target = edgelist.ends_of(source, target, list(given.frame.columns))
     frame = as_dask(given.frame, "edges", source, target)
     listed = [ids for ids in (given.vertices, vertices) if ids is not None]

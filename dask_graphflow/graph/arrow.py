@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from typing import Any
 
 import pandas as pd
@@ -23,7 +24,10 @@ ALWAYS = (
 WITHOUT_NULLS = (types.is_integer, types.is_boolean)
 
 
-def as_frame(given: Any, role: str) -> Any:
+Choose = Callable[[list[str]], Container[str]]
+
+
+def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
     """Return a frame or column of another library as a DataFrame or Series of pandas.
 
     The library has to export Arrow data by the method ``__arrow_c_stream__`` or ``__arrow_c_array__``. A
@@ -36,6 +40,8 @@ def as_frame(given: Any, role: str) -> Any:
     given : object
     role : str
         Name of the argument, for error messages.
+    choose : callable, optional
+        Takes the names of all columns, and returns those to convert. By default all are converted.
 
     Raises
     ------
@@ -45,7 +51,8 @@ def as_frame(given: Any, role: str) -> Any:
     if hasattr(given, "iloc") or isinstance(given, type):
         return given
     if not hasattr(given, "__arrow_c_stream__") and hasattr(given, "collect_schema"):
-        given = given.collect()
+        names = given.collect_schema().names()
+        given = given.select([names[at] for at in _chosen(names, choose)]).collect()
     if hasattr(given, "__arrow_c_stream__"):
         values = pa.chunked_array(given)
     elif hasattr(given, "__arrow_c_array__"):
@@ -61,9 +68,16 @@ def as_frame(given: Any, role: str) -> Any:
     if not types.is_struct(values.type):
         return _series(values)
     table = pa.Table.from_struct_array(values)
+    table = table.select(_chosen(table.column_names, choose))
     frame = pd.DataFrame(dict(enumerate(map(_series, table.columns))), copy=False)
     frame.columns = pd.Index(table.column_names)
     return frame
+
+
+def _chosen(names: list[str], choose: Choose | None) -> list[int]:
+    """Return the positions of the columns to convert. Names can occur more than once."""
+    kept = names if choose is None else choose(names)
+    return [at for at, name in enumerate(names) if name in kept]
 
 
 def _series(column: pa.ChunkedArray) -> pd.Series:

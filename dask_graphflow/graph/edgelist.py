@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +66,17 @@ def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
         f"{problem}; the columns are {', '.join(map(repr, have)) or 'none'}. Name the two columns with the "
         "ids at the ends of each edge, such as source='a', target='b'"
     )
+
+
+def used_columns(source: Any, target: Any, weight: Any, have: Sequence[Any]) -> Sequence[Any]:
+    """Return the columns that a call uses, or all of a frame's columns if it does not have one of them.
+
+    Raise if the ends are not clear; see :func:`ends_of`.
+    """
+    ends = ends_of(source, target, have)
+    parts = (part if isinstance(part, list | tuple) else [part] for part in ends)
+    used = [*itertools.chain(*parts), *([] if weight is None else [weight])]
+    return used if all(is_name(name) and name in have for name in used) else have
 
 
 def as_columns(columns: Any, role: str, have: Sequence[Any] = ()) -> list[Any]:

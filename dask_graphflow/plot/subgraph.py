@@ -86,7 +86,7 @@ def around(
         return Subgraph(
             ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
         )
-    edges, listed, directed = as_edges(edges, None, directed is None or directed)
+    edges, listed, directed = as_edges(edges, source, target, directed=directed is None or directed)
     given = inputs.edge_frame(edges, source, target)
     columns = inputs.edge_columns(given, None, dropna)
     ends = (given.source, given.target)[:: -1 if follow == "in" else 1]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, VertexTypeError
-from dask_graphflow.graph import dtypes
+from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.vertex_ids import typed
 from dask_graphflow.showing.values import shown
@@ -41,15 +42,19 @@ class Edges(NamedTuple):
     directed: bool | None
 
 
-def as_edges(given: Any, weight: Any, directed: bool | None) -> Edges:
+def as_edges(
+    given: Any, source: Any, target: Any, *, weight: Any = None, directed: bool | None = None
+) -> Edges:
     """Return edges in any of the supported forms as a frame, or raise if they are in none of these forms.
 
     Parameters
     ----------
     given : object
         The edges.
+    source, target : column name, list of column names, or None
+        The columns of a frame that hold the ids; None for the usual names.
     weight : column name or None
-        Whether the caller needs weights; for a graph of NetworkX the name of an edge attribute.
+        The column of a frame or the edge attribute with the weights; None if the caller needs none.
     directed : bool or None
         Whether the caller wants directed edges; None if the direction does not matter.
     """
@@ -59,7 +64,7 @@ def as_edges(given: Any, weight: Any, directed: bool | None) -> Edges:
         return _of_matrix(given, weight, directed)
     if hasattr(given, "is_directed") and hasattr(given, "nodes"):
         return _of_networkx(given, weight, directed)
-    frame = as_frame(given, "edges")
+    frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
     if not hasattr(frame, "columns"):
         if isinstance(given, np.ndarray):
             frame = _of_array(given)
