@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from dask.base import is_dask_collection
 from pyarrow import types
 
 from dask_graphflow.exceptions import EdgeListError
@@ -48,7 +49,7 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
     EdgeListError
         It is a frame of a library that does not export Arrow data.
     """
-    if hasattr(given, "iloc") or isinstance(given, type):
+    if hasattr(given, "iloc") or is_dask_collection(given) or isinstance(given, type):
         return given
     if not hasattr(given, "__arrow_c_stream__") and hasattr(given, "collect_schema"):
         names = given.collect_schema().names()
