@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -297,6 +299,18 @@ def test_integers_with_nulls_stay_exact(made):
     with pytest.raises(NullVertexError, match="column 'src' has 1 null in a partition of 2 edges"):
         gf.degrees(made(edges)).compute()
     assert gf.degrees(made(edges), dropna=True).compute().vertex.tolist() == [1, 2**53 + 1]
+
+
+def test_sums_of_duckdb_are_weights():
+    sums = duckdb_table(edges_of("int64").assign(weight=3)).aggregate(
+        "source, target, sum(weight) AS weight", "source, target"
+    )
+    assert "decimal" in str(pa.table(sums).schema.field("weight").type)
+    found = gf.sssp(sums, weight="weight", sources=[0]).compute()
+    assert found.distance.tolist() == [0, 3, 9, 12, 15]
+    large = pa.array([decimal.Decimal(2**70)], pa.decimal128(38, 0))
+    with pytest.raises(WeightError, match="decimal128"):
+        gf.Graph(pa.table({"source": [1], "target": [2], "w": large}), weight="w")
 
 
 def test_types_that_pandas_has_only_as_objects_keep_their_arrow_type():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -85,6 +86,9 @@ def _series(column: pa.ChunkedArray) -> pd.Series:
     """Return a column as pandas reads it, or with an Arrow dtype if that would change values."""
     if types.is_binary_view(column.type):
         column = column.cast(pa.large_binary())  # pandas cannot select rows of a view
+    if types.is_decimal(column.type) and column.type.scale == 0:
+        with contextlib.suppress(pa.ArrowInvalid):  # DuckDB's sums of integers are decimals
+            column = column.cast(pa.int64())
     tests = ALWAYS if column.null_count else ALWAYS + WITHOUT_NULLS
     if any(test(column.type) for test in tests):
         return column.to_pandas()  # type: ignore[no-any-return]
