@@ -17,6 +17,7 @@ from dask_graphflow.graph.vertex_ids import typed
 from dask_graphflow.showing.values import shown
 
 ENDS = ["source", "target"]
+PAIRS = (tuple, list, np.ndarray)
 FORMS = (
     "edges can be a DataFrame of Dask, pandas, cuDF, polars, PyArrow or DuckDB, a SciPy sparse matrix, a "
     "NumPy array of shape (m, 2), a list of pairs, or a NetworkX graph"
@@ -145,11 +146,10 @@ def _of_array(array: np.ndarray) -> pd.DataFrame:
 def _of_pairs(pairs: list[Any]) -> pd.DataFrame:
     """Return a list of pairs as a frame."""
     for pair in pairs:
-        if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+        if not isinstance(pair, PAIRS) or len(pair) != 2:
             raise EdgeListError(_no_pair(pair))
-    sides = [list(side) for side in zip(*pairs, strict=True)] or [[], []]
     try:
-        source, target = map(_ids, sides)
+        source, target = _ids([a for a, _ in pairs]), _ids([b for _, b in pairs])
         dtypes.common_dtype(source.dtype, target.dtype, "source", "target")
     except VertexTypeError as error:
         raise VertexTypeError(
