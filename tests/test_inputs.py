@@ -215,6 +215,11 @@ def test_no_edges_are_a_graph_without_vertices(empty):
     assert len(gf.pagerank(empty).compute()) == 0
 
 
+def test_columns_with_names_of_methods_are_columns():
+    edges = edges_of("int64").assign(tocsr=1, nodes=2, is_directed=3)
+    assert gf.Graph(edges).num_edges == len(PAIRS)
+
+
 @pytest.mark.parametrize("names", [("source", "target"), ("src", "dst"), ("from", "to")])
 @pytest.mark.parametrize("kind", ["pandas", "Dask", "polars"])
 def test_usual_names_of_columns_are_the_defaults(kind, names):

@@ -61,19 +61,18 @@ def as_edges(
     """
     if isinstance(given, type):
         raise EdgeListError(_why_not(given))
+    frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
+    if hasattr(frame, "columns"):  # and whatever else, because columns can be attributes
+        return Edges(frame, None, directed)
     if hasattr(given, "tocsr"):
         return _of_matrix(given, weight, directed)
     if hasattr(given, "is_directed") and hasattr(given, "nodes"):
         return _of_networkx(given, weight, directed)
-    frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
-    if not hasattr(frame, "columns"):
-        if isinstance(given, np.ndarray):
-            frame = _of_array(given)
-        elif _lists(given):
-            frame = _of_pairs(list(given))
-        else:
-            raise EdgeListError(_why_not(given))
-    return Edges(frame, None, directed)
+    if isinstance(given, np.ndarray):
+        return Edges(_of_array(given), None, directed)
+    if _lists(given):
+        return Edges(_of_pairs(list(given)), None, directed)
+    raise EdgeListError(_why_not(given))
 
 
 def _lists(given: Any) -> bool:
