@@ -105,7 +105,7 @@ def test_a_misspelled_algorithm_of_an_estimate_is_corrected():
         (lambda graph: gf, "pagerak", "pagerank"),
         (lambda graph: gf, "Graf", "Graph"),
         (lambda graph: graph, "betweenness", "betweenness_centrality"),
-        (lambda graph: graph, "num_nodes", "num_edges"),
+        (lambda graph: graph, "number_vertices", "num_vertices"),
         (lambda graph: EDGES.gf, "components", "connected_components"),
     ],
 )

@@ -360,7 +360,7 @@ def test_columns_that_are_not_used_are_not_read(kind):
         *("source", "target", "weight")
     ]
     for column, message in (
-        ("sorce", r"'weight', 'a'; did you mean 'source'"),
+        ("surce", r"'weight', 'a'; did you mean 'source'"),
         (pd.NA, "source= is"),
     ):
         with pytest.raises(UnknownColumnError, match=message):

@@ -94,7 +94,8 @@ def _problem(
 
 def attribute_error(owner: str, name: str, candidates: Iterable[str]) -> AttributeError:
     """Return the error for a name that `owner` does not have, with the most similar public one."""
-    public = [one for one in candidates if not one.startswith("_")]
+    # Libraries look for private names, and expect an answer at once.
+    public = [] if name.startswith("_") else [one for one in candidates if not one.startswith("_")]
     return AttributeError(f"{owner} has no attribute {name!r}{nearest(name, public)}")
 
 
