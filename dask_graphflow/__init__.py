@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import typing as _typing
+
 from dask_graphflow import costs, exceptions, plot
 from dask_graphflow.api import functions as _functions
 from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
+from dask_graphflow.api.arguments import attribute_error as _attribute_error
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
@@ -36,3 +39,8 @@ __all__ = [
 __all__ += _functions.__all__
 
 __version__ = "0.1.0"
+
+if not _typing.TYPE_CHECKING:  # for mypy, every name would be an attribute
+
+    def __getattr__(name: str) -> object:
+        raise _attribute_error(__name__, name, __all__)

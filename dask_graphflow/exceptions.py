@@ -12,6 +12,7 @@
     ├── ExpressionError         an edge program is invalid, or its types do not match
     ├── ConvergenceError        an algorithm did not converge within max_iter iterations
     ├── OptionError             an option's value is not one of those allowed
+    ├── ArgumentError           a function does not have an argument, or needs another one
     ├── UsageError              a call does not work in this place or in this form
     ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
     ├── GraphMemoryError        a forest or a part of a graph does not fit in memory
@@ -27,6 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "ArgumentError",
     "BackendError",
     "ConvergenceError",
     "EdgeListError",
@@ -68,11 +70,11 @@ class EdgeListError(GraphflowError, ValueError):
     Examples
     --------
     >>> import dask_graphflow as gf
-    >>> gf.connected_components([(1, 2)], source="a", target="b")
+    >>> gf.connected_components([(1, 2), (3,)])
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.EdgeListError: edges is a builtins.list; give a Dask DataFrame, or one of \
-pandas or cuDF, which is taken as one partition
+    dask_graphflow.exceptions.EdgeListError: edges has the entry (3,), which is not a pair of ids; give a \
+list such as [(1, 2), (2, 3)]
     """
 
 
@@ -203,6 +205,22 @@ class OptionError(GraphflowError, ValueError):
         ...
     dask_graphflow.exceptions.OptionError: direction='pul'; give 'gemini', 'beamer', 'push', 'pull'; did \
 you mean 'pull'?
+    """
+
+
+class ArgumentError(GraphflowError, TypeError):
+    """A function was called with an argument that it does not have, or without one that it needs.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> import pandas as pd
+    >>> links = pd.DataFrame({"a": [1, 2], "b": [2, 3]})
+    >>> gf.degrees(links, "a", "b")
+    Traceback (most recent call last):
+        ...
+    dask_graphflow.exceptions.ArgumentError: degrees() was called with 3 arguments without a name; it \
+allows only edges. Name the others, such as degrees(edges, source='a', target='b')
     """
 
 

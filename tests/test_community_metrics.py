@@ -133,7 +133,9 @@ def test_communities_that_are_refused(built):
     chosen = pd.DataFrame({"v": [1, 2, 3, 100, 200], "c": [1, 1, 2, 2, 2]})
     with pytest.raises(OptionError, match=r"communities has 3 columns; give the id in 1 column"):
         g.community_metrics(chosen.assign(more=1))
-    with pytest.raises(EdgeListError, match=r"communities is a builtins.list; give a Dask Data"):
+    with pytest.raises(
+        EdgeListError, match=r"communities is a builtins.list; give a DataFrame of Dask"
+    ):
         g.community_metrics([1, 2])
     with pytest.raises(
         EdgeListError, match=r"1 vertex of 5 has no row in communities, such as 100;"

@@ -13,7 +13,6 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from conftest import frame, partitioned
 
@@ -69,12 +68,7 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         (
             {**ENDS, "vertices": {1: 2}},
             ex.EdgeListError,
-            "vertices is a builtins.dict; give a Dask",
-        ),
-        (
-            {**ENDS, "vertices": pa.array([1])},
-            ex.EdgeListError,
-            r"Convert it with vertices.to_pandas\(\)$",
+            "vertices is a builtins.dict; give a DataFrame of Dask",
         ),
         (
             {**ENDS, "seed": frame([(1, 1)])},
@@ -114,14 +108,14 @@ def test_invalid_input_is_refused_at_the_call(options, error, message):
     assert isinstance(raised.value, gf.GraphflowError)
 
 
-@pytest.mark.parametrize("edges", [None, [(1, 2)], np.zeros((2, 2)), pd.Series([1])])
+@pytest.mark.parametrize("edges", [None, 5, np.zeros(2), pd.Series([1])])
 def test_edges_that_are_no_frame(edges):
-    with pytest.raises(ex.EdgeListError, match="Dask DataFrame"):
+    with pytest.raises(ex.EdgeListError, match=r"^edges is .*; edges can be a DataFrame of Dask"):
         gf.connected_components(edges, **ENDS)
 
 
-class Polars:
-    """A frame of a library that is not installed here; polars' own has these names too."""
+class Foreign:
+    """A frame of a library that does not export Arrow data."""
 
     columns = ("a", "b")
 
@@ -132,9 +126,8 @@ class Polars:
         return self.frame
 
 
-@pytest.mark.parametrize("made", [Polars, pa.Table.from_pandas], ids=["polars", "arrow"])
-def test_a_frame_of_another_library_is_refused_with_the_conversion(made):
-    edges, ids = made(PAIRS), made(PAIRS[["a"]])
+def test_a_frame_of_another_library_is_refused_with_the_conversion():
+    edges, ids = Foreign(PAIRS), Foreign(PAIRS[["a"]])
     with pytest.raises(ex.EdgeListError, match=r"; .*\. Convert it with edges\.to_pandas\(\)$"):
         gf.pagerank(edges, **ENDS)
     assert len(gf.pagerank(edges.to_pandas(), **ENDS).compute()) == 3
@@ -213,7 +206,7 @@ def test_every_error_is_one_of_the_library_and_a_builtin():
         error = getattr(ex, name)
         if isinstance(error, type) and error is not ex.GraphflowError:
             assert issubclass(error, ex.GraphflowError)
-            assert issubclass(error, ValueError | RuntimeError | OSError | MemoryError)
+            assert issubclass(error, ValueError | TypeError | RuntimeError | OSError | MemoryError)
 
 
 def test_a_dask_frame_is_checked_at_the_call_too():

@@ -121,7 +121,9 @@ def test_arguments_that_are_refused():
     edges = frame([(1, 2)])
     with pytest.raises(UnknownColumnError, match=r"result does not have the column 'vertex'"):
         gf.shortest_paths(edges, [1])
-    with pytest.raises(EdgeListError, match=r"result is a builtins.tuple; give a Dask DataFrame"):
+    with pytest.raises(
+        EdgeListError, match=r"result is a builtins.tuple; give a DataFrame of Dask"
+    ):
         gf.shortest_paths(gf.bfs(edges, **ENDS, sources=1, trace=True), [1])
     with pytest.raises(EdgeListError, match="targets has no vertex"):
         gf.shortest_paths(gf.bfs(edges, **ENDS, sources=1), [])

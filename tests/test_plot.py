@@ -327,11 +327,11 @@ def test_arrows_duplicates_and_self_loops():
     [
         ({"vertex": 99}, UnknownVertexError, "99"),
         ({"source": "A"}, UnknownColumnError, "'A'"),
-        ({"source": None}, UnknownColumnError, "source="),
+        ({"source": None}, UnknownColumnError, "target= is given without source="),
         ({"hops": 0}, OptionError, "hops=0"),
         ({"limit": 0}, OptionError, "limit=0"),
         ({"follow": "outt"}, OptionError, "did you mean 'out'"),
-        ({"edges": [(1, 2)]}, EdgeListError, "list"),
+        ({"edges": 5}, EdgeListError, "^edges is a builtins.int"),
     ],
 )
 def test_an_invalid_plot_of_a_neighborhood_is_refused(given, error, message):

@@ -15,7 +15,7 @@ from inspect import Parameter
 from pathlib import Path
 
 from dask_graphflow.api import functions, graph_methods
-from dask_graphflow.api.signatures import PROGRESS, TRACE, frame_method_parameters
+from dask_graphflow.api.signatures import TRACE
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 API = Path(functions.__file__).parent
@@ -33,7 +33,7 @@ from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
 
-{imports}from .inputs import {inputs}
+from .inputs import {inputs}
 
 # fmt: off
 
@@ -42,10 +42,9 @@ Pair = tuple[DataFrame, DataFrame]
 FUNCTIONS = HEADER.format(
     what="functions and as methods of a frame",
     abc="Hashable, Sequence",
-    imports="from .graph import Graph\n",
     inputs="ColumnNames, Listener",
 )
-METHODS = HEADER.format(what="methods of a graph", abc="Sequence", imports="", inputs="Listener")
+METHODS = HEADER.format(what="methods of a graph", abc="Sequence", inputs="Listener")
 
 
 def declarations(name: str, function: object, *, overloads: bool = True) -> str:
@@ -83,18 +82,6 @@ def declaration(name: str, taken: Sequence[Parameter], result: str) -> str:
     return "\n".join(lines).replace("\xa0", " ") + "\n"
 
 
-def components_declarations() -> str:
-    """Return the declarations of the function that is written by hand."""
-    name = "connected_components"
-    edges, *options = inspect.signature(getattr(functions, name)).parameters.values()
-    _, *of_frame = frame_method_parameters(name, [edges, *options])
-    of_graph = [p for p in options if p == PROGRESS]
-    return "".join(
-        "@overload\n" + declaration(name, taken, "DataFrame")
-        for taken in ([edges, *of_frame], [edges.replace(annotation="Graph"), *of_graph])
-    )
-
-
 def stub_class(name: str, methods: Sequence[str]) -> str:
     """Return a class with the declarations of its methods."""
     return f"class {name}:\n{textwrap.indent(''.join(methods), ' ' * 4)}"
@@ -102,7 +89,6 @@ def stub_class(name: str, methods: Sequence[str]) -> str:
 
 def files() -> dict[Path, str]:
     """Return the text of each stub."""
-    public = [name for name in functions.__all__ if name != "connected_components"]
     of_frame = [
         declarations(name, getattr(functions.FrameMethods, name), overloads=False)
         for name in functions.__all__
@@ -119,8 +105,7 @@ def files() -> dict[Path, str]:
     return {
         API / "functions.pyi": FUNCTIONS
         + f"\n__all__ = [\n{names},\n]\n\n"
-        + components_declarations()
-        + "".join(declarations(name, getattr(functions, name)) for name in public)
+        + "".join(declarations(name, getattr(functions, name)) for name in functions.__all__)
         + stub_class("FrameMethods", ["_frame: Any\n", *of_frame]),
         API / "graph_methods.pyi": METHODS + "\n" + stub_class("GraphMethods", of_graph),
     }

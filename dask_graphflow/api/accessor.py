@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
+from .arguments import attribute_error
 from .functions import FrameMethods
 
 __all__ = ["GraphflowAccessor"]
@@ -42,3 +43,8 @@ class GraphflowAccessor(FrameMethods):
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
+
+    if not TYPE_CHECKING:  # for mypy, every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise attribute_error("frame.gf", name, dir(type(self)))

@@ -49,9 +49,9 @@ def frame_method(function: Callable[..., Any], module: str) -> Callable[..., Any
 
 def refuse_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Raise if an option that says how to read a frame was given with a graph."""
-    given = []
+    given, parameters = [], inspect.signature(function).parameters
     for option, value in options.items():
-        default = (function.__kwdefaults__ or {})[option]
+        default = parameters[option].default
         same = isinstance(value, str | bool | int) and value == default
         if not same and value is not default:
             given.append(option)

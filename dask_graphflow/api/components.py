@@ -11,13 +11,13 @@ from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.spec import ids_like
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS
 
 from . import inputs as inputs_of
+from .arguments import explained
 from .calls import refuse_options
 from .graph import Graph
 from .inputs import ColumnNames, Listener
@@ -25,6 +25,7 @@ from .inputs import ColumnNames, Listener
 __all__ = ["connected_components"]
 
 
+@explained
 def connected_components(
     edges: Any,
     *,
@@ -52,13 +53,15 @@ def connected_components(
 
     Parameters
     ----------
-    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, with no option but `progress`:
-        this is the same as :meth:`.Graph.connected_components`.
-    source, target : column name, or list of column names
+    edges : DataFrame, sparse matrix, array, list of pairs, NetworkX graph or Graph
+        The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. Or a
+        :class:`~dask_graphflow.Graph`, with no option but `progress`: this is the same as
+        :meth:`.Graph.connected_components`.
+    source, target : column name, or list of column names, optional
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
-        have the same type.
+        have the same type. By default the columns "source" and "target", "src" and "dst", or "from" and
+        "to", if the frame has exactly one of these pairs.
     vertices : list, array, Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
         first columns are the id, as many as `source` has. The ids in the result get the integer type or the
@@ -160,19 +163,19 @@ def connected_components(
         }  # fmt: skip
         refuse_options(connected_components, options)
         return edges.connected_components(progress=progress)
-    edges = as_dask(edges, "edges", source, target)
+    given = inputs_of.edge_frame(edges, source, target, weight=weight, vertices=vertices)
+    edges = given.frame
     shown = listener(progress, "connected components", PARTS)
     merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
     streamed = inputs_of.moved_to_gpu(edges._meta, device)
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)
-    columns = inputs_of.edge_columns(edges, source, target, weight if limits else None, dropna)
+    columns = inputs_of.edge_columns(given, weight if limits else None, dropna)
     inputs_of.check_dense(columns, renumber)
     edges = fitting(edges, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
-    frames = [(edges, columns)]
-    if vertices is not None:
-        frames.append(inputs_of.vertex_frame(vertices, columns, edges._meta))
+    listed = [inputs_of.vertex_frame(ids, columns, edges._meta) for ids in given.vertices]
+    frames = [(edges, columns), *listed]
     names = component_names(limits) if thresholds is not None else ["component"]
     components = [vertex_names(name, len(columns.names)) for name in names]
     if seed is not None:

@@ -18,9 +18,9 @@ __all__ = ["docstring", "method_docstring"]
 READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna", "device")
 SHARED = {
     "edges": """\
-edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-    The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without the options
-    {reading}.""",
+edges : DataFrame, sparse matrix, array, list of pairs, NetworkX graph or Graph
+    The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. Or a
+    :class:`~dask_graphflow.Graph`, without the options {reading}.""",
     "trace": """\
 trace : bool
     Also return a frame with one row per superstep. False by default.""",

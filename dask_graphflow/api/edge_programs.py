@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphflow.algorithms.edge_program.edge_program import ITSELF, run_program
 from dask_graphflow.algorithms.edge_program.iteration import Step
 from dask_graphflow.exceptions import EdgeListError, OptionError
+from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import kernels_for, policies
@@ -249,6 +250,7 @@ def _started(
     spec: GraphSpec, program: str, dtypes: Mapping[str, Any], start: Any
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the ids in `start`, and its values for the program's columns: numbers, and ids."""
+    start = as_frame(start, "start")
     if not hasattr(start, "columns"):
         raise EdgeListError(
             f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "

@@ -17,7 +17,7 @@ from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.costs.table import COSTS
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
@@ -27,6 +27,7 @@ from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
+from .arguments import explained
 from .graph import Graph
 from .graph_sizes import sizes_of
 
@@ -38,6 +39,7 @@ TYPICAL = (
 )
 
 
+@explained
 def calibrate(
     cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = True
 ) -> Calibration:
@@ -100,6 +102,7 @@ def calibrate(
     return Calibration(measured, clusters.links_of(kinds, fresh=fresh))
 
 
+@explained
 def estimate(
     edges: Any,
     algorithm: str = "connected_components",
@@ -211,7 +214,13 @@ def estimate(
     >>> about.fits, about.plan["shares"]
     (True, [0.25, 0.25, 0.25, 0.25])
     """
-    Choice((*ALGORITHMS, PATHS)).check("algorithm", algorithm, None)
+    names = (*ALGORITHMS, PATHS)
+    if isinstance(edges, str) and (edges in names or not isinstance(algorithm, str)):
+        raise ArgumentError(
+            f"estimate() was called with edges={edges!r}; the edges come first. Call it as "
+            f"estimate(edges, {edges!r})"
+        )
+    Choice(names).check("algorithm", algorithm, None)
     if cluster is None:
         placement.check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)

@@ -5,7 +5,6 @@ from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
 
-from .graph import Graph
 from .inputs import ColumnNames, Listener
 
 # fmt: off
@@ -22,14 +21,6 @@ __all__ = [
     "truss_number",
 ]
 
-@overload
-def connected_components(edges: Any, *, source: ColumnNames, target: ColumnNames, vertices: Any = None,
-    weight: Hashable | None = None, threshold: float | None = None,
-    thresholds: Sequence[float] | None = None, seed: Any = None, merge: str = 'tree', merge_chunks: int = 1,
-    inputs: str | Sequence[str] = 'availability', chunk_size: int | None = None, dropna: bool = False,
-    device: str | None = None, renumber: bool = True, progress: Listener = False) -> DataFrame: ...
-@overload
-def connected_components(edges: Graph, *, progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -90,6 +81,12 @@ def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnN
 def community_metrics(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     communities: Any, weight: Hashable | None = None, directed: bool = False, multi: str = 'keep',
     vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+def connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, vertices: Any = None, weight: Hashable | None = None,
+    threshold: float | None = None, thresholds: Sequence[float] | None = None, seed: Any = None,
+    merge: str = 'tree', merge_chunks: int = 1, inputs: str | Sequence[str] = 'availability',
+    chunk_size: int | None = None, dropna: bool = False, device: str | None = None, renumber: bool = True,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
@@ -424,123 +421,134 @@ def truss_number(edges: Any, *, source: ColumnNames | None = None, target: Colum
     trace: bool = False, progress: Listener = False) -> Any: ...
 class FrameMethods:
     _frame: Any
-    def betweenness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, k: int | None = None,
-        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+    def betweenness_centrality(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+        dropna: bool = False, device: str | None = None, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, targets: Any = None,
-        depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
+    def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        wf_improved: bool = True, k: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def closeness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, wf_improved: bool = True,
-        k: int | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-    def clustering(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def community_metrics(self, *, source: ColumnNames, target: ColumnNames, communities: Any,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None) -> DataFrame: ...
-    def connected_components(self, *, source: ColumnNames, target: ColumnNames, vertices: Any = None,
-        weight: Hashable | None = None, threshold: float | None = None,
+    def clustering(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def community_metrics(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        communities: Any, weight: Hashable | None = None, directed: bool = False, multi: str = 'keep',
+        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+    def connected_components(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        vertices: Any = None, weight: Hashable | None = None, threshold: float | None = None,
         thresholds: Sequence[float] | None = None, seed: Any = None, merge: str = 'tree',
         merge_chunks: int = 1, inputs: str | Sequence[str] = 'availability', chunk_size: int | None = None,
         dropna: bool = False, device: str | None = None, renumber: bool = True,
         progress: Listener = False) -> DataFrame: ...
-    def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def degree_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
-    def degrees(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
-    def ego_graph(self, *, source: ColumnNames, target: ColumnNames, centers: Any,
+    def core_number(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def degree_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: str | None = None) -> DataFrame: ...
+    def degrees(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: str | None = None) -> DataFrame: ...
+    def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
+        vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def eigenvector_centrality(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+        multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+        max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+    def greedy_color(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    def harmonic_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        k: int | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    def hits(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, radius: int = 1, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def eigenvector_centrality(self, *, source: ColumnNames, target: ColumnNames,
-        weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-06,
+        dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
         precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def greedy_color(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
-    def harmonic_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, k: int | None = None,
-        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-    def hits(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-    def induced_subgraph(self, *, source: ColumnNames, target: ColumnNames, subset: Any,
+    def induced_subgraph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        subset: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
+        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+    def k_core(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+        dropna: bool = False, device: str | None = None, k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def k_truss(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
+        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+        dropna: bool = False, device: str | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def katz_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None) -> DataFrame: ...
-    def k_core(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, k: int | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def k_truss(self, *, source: ColumnNames, target: ColumnNames, k: int, weight: Hashable | None = None,
-        directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
-    def katz_centrality(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
-        tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+        dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
+        max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-    def label_propagation(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, max_iter: int = 10, trace: bool = False,
+    def label_propagation(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+        dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def leiden(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, objective: str = 'modularity', resolution: float | list[float] = 1.0,
+    def leiden(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+        dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def louvain(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
+        dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
         tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def louvain(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
-        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-    def maximal_independent_set(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
-    def minimum_spanning_forest(self, *, source: ColumnNames, target: ColumnNames,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None) -> DataFrame: ...
-    def neighbors(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    def maximal_independent_set(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+        dropna: bool = False, device: str | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def minimum_spanning_forest(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+        multi: str = 'keep', vertices: Any = None, dropna: bool = False,
+        device: str | None = None) -> DataFrame: ...
+    def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
+        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+    def pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None) -> DataFrame: ...
-    def pagerank(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
-        directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
+        dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+        max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def personalized_pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
+        vertices: Any = None, dropna: bool = False, device: str | None = None, alpha: float = 0.85,
+        max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-    def personalized_pagerank(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
-        weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, alpha: float = 0.85, max_iter: int = 100,
-        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+    def random_walks(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        starts: Any, length: int, weight: Hashable | None = None, directed: bool = True,
+        multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
+        walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0, seed: int = 0) -> DataFrame: ...
+    def sample_neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        seeds: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: str | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
+        seed: int = 0) -> DataFrame: ...
+    def similarity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
+        weight: Hashable, directed: bool = True, multi: str = 'keep', vertices: Any = None,
+        dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
         trace: bool = False, progress: Listener = False) -> Any: ...
-    def random_walks(self, *, source: ColumnNames, target: ColumnNames, starts: Any, length: int,
-        weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, walks_per_vertex: int = 1, p: float = 1.0,
-        q: float = 1.0, seed: int = 0) -> DataFrame: ...
-    def sample_neighbors(self, *, source: ColumnNames, target: ColumnNames, seeds: Any,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        fanouts: Sequence[int] = (25, 10), replace: bool = False, seed: int = 0) -> DataFrame: ...
-    def similarity(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, pairs: Any = None,
-        measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
+    def strongly_connected_components(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+        dropna: bool = False, device: str | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
-        directed: bool = True, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None, targets: Any = None, cutoff: float | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def strongly_connected_components(self, *, source: ColumnNames, target: ColumnNames,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    def triangle_count(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
         trace: bool = False, progress: Listener = False) -> Any: ...
-    def triangle_count(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def truss_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-        vertices: Any = None, dropna: bool = False, device: str | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+    def truss_number(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.graph.partition_stats import layout, layout_frame
@@ -16,6 +16,7 @@ from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import edge_programs, inputs
+from .arguments import attribute_error, explained
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
 
@@ -33,17 +34,23 @@ class Graph(GraphMethods):
 
     Parameters
     ----------
-    edges : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        The edge list, one row per edge. Results have the same backend (pandas or cuDF) as `edges`.
-    source, target : column name, or list of column names
+    edges : DataFrame, sparse matrix, array, list of pairs, or NetworkX graph
+        The edge list, one row per edge: a DataFrame of Dask, pandas or cuDF, or of a library that exports
+        Arrow data, such as polars, PyArrow or DuckDB. Or a square matrix of SciPy, an array of shape
+        (m, 2), an iterable of m pairs, or a graph of NetworkX, which do not need `source` and `target`.
+        The notes say how these are read. Results have the backend of `edges` if that is cuDF, and
+        otherwise pandas.
+    source, target : column name, or list of column names, optional
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
-        have the same type.
+        have the same type. By default the columns "source" and "target", "src" and "dst", or "from" and
+        "to", if the frame has exactly one of these pairs.
     weight : column name, optional
         Numeric column with the weights of the edges. They are stored as int32, int64, float32 or float64.
+        "weight" for the values of a sparse matrix; the edge attribute of a NetworkX graph.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
+        count in both directions. An undirected NetworkX graph is always undirected.
     multi : {"keep", "sum", "min", "first"}
         What to do with parallel edges, which have the same source and target. "keep", the default, keeps
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
@@ -77,7 +84,7 @@ class Graph(GraphMethods):
     Attributes
     ----------
     directed : bool
-        The value of the parameter.
+        Whether an edge leads only from its source to its target.
     weighted : bool
         Whether the edges have weights.
     on_device : bool
@@ -93,6 +100,12 @@ class Graph(GraphMethods):
 
     Notes
     -----
+    An entry in row i and column j of a sparse matrix is an edge from i to j, and every row is a vertex.
+    With ``directed=False`` the matrix has to be triangular, or symmetric: then two equal entries are one
+    edge. The nodes of a NetworkX graph are vertices, and a weight that an edge does not have is 1.
+    Polars, Arrow and NumPy data in host memory are not copied, so an array must not change until the
+    result is computed. A lazy polars frame and a DuckDB relation are computed once, at the call.
+
     Each shard is in one process, which can use all threads of its worker. A shard stores one offset per
     vertex, and one id (and one weight) per edge. If the graph is directed and an algorithm follows edges in
     both directions, it stores twice as much. A self-loop is stored once. On a graph with several shards, an
@@ -128,12 +141,13 @@ class Graph(GraphMethods):
     3      z         1           y
     """
 
+    @explained
     def __init__(
         self,
         edges: Any,
         *,
-        source: Any,
-        target: Any,
+        source: Any = None,
+        target: Any = None,
         weight: Any = None,
         directed: bool = True,
         multi: str = "keep",
@@ -144,17 +158,23 @@ class Graph(GraphMethods):
         device: str | None = None,
     ) -> None:
         Choice(MULTI).check("multi", multi, None)
-        self.directed = Flag().check("directed", directed, None)
-        frames = inputs.graph_inputs(
-            edges, source=source, target=target, weight=weight, multi=multi, vertices=vertices,
-            dropna=dropna,
-        )  # fmt: skip
+        Flag().check("directed", directed, None)
+        given = inputs.edge_frame(
+            edges, source, target, weight=weight, vertices=vertices, directed=bool(directed)
+        )
+        self.directed = bool(given.directed)
+        frames = inputs.graph_inputs(given, weight=weight, multi=multi, dropna=dropna)
         frame, columns = frames[0]
         spec = graph_spec(frame, columns, directed=self.directed, multi=multi)
         placement.check_spilling(spec.ids)
         self._shards = Shards(spec, frames, member_plan(frame, spec, shards, hybrid, device))
         self.weighted = spec.weighted
         self.on_device = spec.on_device or self._shards.plan.device
+
+    if not TYPE_CHECKING:  # for mypy, every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise attribute_error("Graph", name, dir(type(self)))
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the known facts about the graph, without computing anything."""
@@ -279,6 +299,7 @@ class Graph(GraphMethods):
         """
         return self._shards.run(layout, layout_frame([]), name="layout")
 
+    @explained
     def run(
         self,
         op: EdgeOp | list[Any] | tuple[Any, ...],

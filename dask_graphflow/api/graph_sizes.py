@@ -14,7 +14,7 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
-from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.edge_inputs import as_edges
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Flag
 from dask_graphflow.scheduling.expr import held_by
@@ -64,10 +64,14 @@ def sizes_of(
         Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
-    frame = as_dask(edges, "edges", source, target)
+    edges, listed, own = as_edges(edges, source, target, weight=weight, directed=directed)
+    if listed is not None and num_vertices is None:
+        num_vertices = len(listed)
+    given = inputs.edge_frame(edges, source, target)
+    frame = given.frame
     if weight is not None:
         edgelist.check_weight(frame, weight)
-    columns = inputs.edge_columns(frame, source, target, weight, False)
+    columns = inputs.edge_columns(given, weight, False)
     meta = frame._meta
     ids = [*columns.source, *columns.target]
     single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
@@ -107,7 +111,7 @@ def sizes_of(
         -(-num_edges // max(frame.npartitions, 1)),
         id_bytes,
         weight_bytes,
-        directed,
+        bool(own),
         built=False,
         device=not is_pandas(type(meta)),
         held=held,

@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,10 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.graph import dtypes, edgelist, vertex_ids
+from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.runtime.edge_inputs import as_edges
 from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.runtime.options import Flag
 from dask_graphflow.showing.suggestions import nearest
@@ -28,10 +30,12 @@ from dask_graphflow.showing.values import shown
 
 __all__ = [
     "ColumnNames",
+    "EdgeFrame",
     "Listener",
     "ascending",
     "check_dense",
     "edge_columns",
+    "edge_frame",
     "graph_inputs",
     "moved_to_gpu",
     "seed_frames",
@@ -43,30 +47,57 @@ ColumnNames = Hashable | Sequence[Hashable]  # one column name, or several
 Listener = bool | Callable[[dict[str, Any]], object]  # the type of `progress`
 
 
-def graph_inputs(
+class EdgeFrame(NamedTuple):
+    """The edges of a call as a frame.
+
+    Attributes
+    ----------
+    frame : dask.dataframe.DataFrame or Held
+    source, target : column name, or list of column names
+    vertices : list
+        Ids that are vertices even without an edge: frames, series or lists.
+    directed : bool or None
+        Whether edges lead only from their source to their target.
+    """
+
+    frame: Any
+    source: Any
+    target: Any
+    vertices: list[Any]
+    directed: bool | None
+
+
+def edge_frame(
     edges: Any,
-    *,
     source: Any,
     target: Any,
-    weight: Any,
-    multi: str,
-    vertices: Any,
-    dropna: bool,
+    *,
+    weight: Any = None,
+    vertices: Any = None,
+    directed: bool | None = None,
+) -> EdgeFrame:
+    """Return given edges as a frame; see :class:`.Graph` for the arguments. None is any direction."""
+    given = as_edges(edges, source, target, weight=weight, directed=directed)
+    source, target = edgelist.ends_of(source, target, list(given.frame.columns))
+    frame = as_dask(given.frame, "edges", source, target)
+    listed = [ids for ids in (given.vertices, vertices) if ids is not None]
+    return EdgeFrame(frame, source, target, listed, given.directed)
+
+
+def graph_inputs(
+    given: EdgeFrame, *, weight: Any, multi: str, dropna: bool
 ) -> list[tuple[Any, EdgeColumns]]:
-    """Return the frame of a graph's edges and, if vertices are given, their frame, and how to read each.
+    """Return the frames of a graph's edges and of its given vertices, and how to read each.
 
     Raise if an argument is invalid; see :class:`.Graph`.
     """
-    frame = as_dask(edges, "edges", source, target)
     if weight is not None:
-        edgelist.check_weight(frame, weight)
+        edgelist.check_weight(given.frame, weight)
     elif multi in ("sum", "min"):
         raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
-    columns = edge_columns(frame, source, target, weight, dropna)
-    frames = [(frame, columns)]
-    if vertices is not None:
-        frames.append(vertex_frame(vertices, columns, frame._meta))
-    return with_one_dtype(frames)
+    columns = edge_columns(given, weight, dropna)
+    listed = [vertex_frame(ids, columns, given.frame._meta) for ids in given.vertices]
+    return with_one_dtype([(given.frame, columns), *listed])
 
 
 def moved_to_gpu(frame: Any, device: Any) -> bool:
@@ -143,9 +174,10 @@ def _exact(threshold: Any) -> float:
     return value
 
 
-def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool) -> EdgeColumns:
+def edge_columns(given: EdgeFrame, weight: Any, dropna: bool) -> EdgeColumns:
     """Return how to read the edges, or raise if the columns are invalid."""
     Flag().check("dropna", dropna, None)
+    edges, source, target = given.frame, given.source, given.target
     have = list(edges.columns)
     sources = edgelist.as_columns(source, "source", have)
     targets = edgelist.as_columns(target, "target", have)
@@ -200,6 +232,7 @@ def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, Edg
         A frame of the backend of the edges. Vertices in a pandas object or in a list are converted to it.
     """
     width = len(edges.names)
+    vertices = as_frame(vertices, "vertices")
     if vertex_ids.is_listed(vertices):
         vertices = vertex_ids.listed(vertices, edges.names, "vertices=")
         for name, dtype in zip(edges.names, edges.dtypes, strict=True):

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import linecache
 import pkgutil
 import typing
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from inspect import Parameter
 from typing import Any
-
-import dask.dataframe as dd
 
 from dask_graphflow import algorithms
 from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm, ask
 
+from .arguments import bind
 from .docstrings import docstring, method_docstring
-from .inputs import ColumnNames, Listener
 
 __all__ = [
-    "PROGRESS",
     "TRACE",
     "frame_method_parameters",
     "function_parameters",
@@ -32,19 +28,9 @@ __all__ = [
 for module in pkgutil.iter_modules(algorithms.__path__):
     importlib.import_module(f"{algorithms.__name__}.{module.name}")
 
-# Annotations are source code, as in a module that postpones their evaluation. These are the names in them.
-TYPES = {
-    "Any": Any,
-    "ColumnNames": ColumnNames,
-    "Hashable": Hashable,
-    "Listener": Listener,
-    "Sequence": Sequence,
-    "dd": dd,
-}
-
 
 def option(name: str, type_name: str, default: Any = Parameter.empty) -> Parameter:
-    """Return a parameter that is given by its name."""
+    """Return a parameter that is given by its name. The annotation is source code."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=type_name)
 
 
@@ -108,14 +94,12 @@ def graph_method(name: str, module: str) -> Callable[..., Any]:
 
 def frame_method_parameters(name: str, parameters: Sequence[Parameter]) -> list[Parameter]:
     """Return the parameters of a method of a frame, from those of the function `name`."""
-    required = {"source", "target"}
-    if ALGORITHMS[name].weights == "required":
-        required.add("weight")
+    required = ALGORITHMS[name].weights == "required"
     return [
         SELF,
         *(
             p.replace(default=p.empty, annotation=p.annotation.removesuffix(" | None"))
-            if p.name in required
+            if required and p.name == "weight"
             else p
             for p in parameters[1:]
         ),
@@ -130,14 +114,14 @@ def make(
     module: str,
     owner: str = "",
 ) -> Callable[..., Any]:
-    """Return a function or method, compiled from its signature, so that Python checks the arguments.
+    """Return a function or method that has the given parameters.
 
     Parameters
     ----------
     name : str
         Its name.
     parameters : sequence of Parameter
-        Its parameters. Their defaults are constants.
+        Its parameters.
     call : callable
         What it calls, with all arguments by name.
     doc : str or None
@@ -145,19 +129,16 @@ def make(
     module, owner : str
         The module, and for a method the class, in which pickle looks it up.
     """
-    bare = [p.replace(annotation=Parameter.empty) for p in parameters]
-    text = f"def {name}{inspect.Signature(bare)}:\n    return call(**locals())\n"
-    qualified = f"{owner}.{name}" if owner else name
-    file = f"<{module}.{qualified}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # for tracebacks
-    names = {**TYPES, "__name__": module, "call": call}
-    exec(compile(text, file, "exec"), names)
-    function: Any = names[name]
-    function.__qualname__, function.__doc__ = qualified, doc
-    annotated = [p for p in parameters if p.annotation is not Parameter.empty]
-    function.__annotations__ = {p.name: p.annotation for p in annotated}
-    function.__annotations__["return"] = "Any" if TRACE in parameters else "dd.DataFrame"
-    return function  # type: ignore[no-any-return]
+    result = "Any" if TRACE in parameters else "dd.DataFrame"
+    signature = inspect.Signature(parameters, return_annotation=result)
+
+    def function(*arguments: Any, **options: Any) -> Any:
+        return call(**bind(function.__qualname__, signature, arguments, options))
+
+    function.__name__, function.__module__, function.__doc__ = name, module, doc
+    function.__qualname__ = f"{owner}.{name}" if owner else name
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
 def _type_name(kind: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,57 @@ from dask_graphflow.showing.values import shown
 
 from . import dtypes
 from .dtypes import Inexact
+
+# The columns of both ends, if the caller does not name them.
+DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
+
+
+def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the columns of both ends of an edge: the given ones, or the usual names that a frame has.
+
+    Parameters
+    ----------
+    source, target : column name, list of column names, or None
+        As the caller gave them.
+    have : sequence
+        The columns of the frame.
+
+    Raises
+    ------
+    UnknownColumnError
+        Only one of them is given, or the frame does not have exactly one pair of the usual names.
+    """
+    if source is not None and target is not None:
+        return source, target
+    usual = [pair for pair in DEFAULT_ENDS if all(name in have for name in pair)]
+    if source is None and target is None and len(usual) == 1:
+        return usual[0]
+    pairs = [f"{one!r} and {other!r}" for one, other in usual or DEFAULT_ENDS]
+    default = f"{', '.join(pairs[:-1])} or {pairs[-1]}" if len(pairs) > 1 else pairs[0]
+    if source is not None or target is not None:
+        given, missing = ("source", "target") if target is None else ("target", "source")
+        problem = f"{given}= is given without {missing}="
+    elif usual:
+        problem = (
+            f"source= and target= are not given, and both {' and also '.join(pairs)} are columns"
+        )
+    else:
+        problem = f"source= and target= are not given, and the frame does not have their defaults {default}"
+    raise UnknownColumnError(
+        f"{problem}; the columns are {', '.join(map(repr, have)) or 'none'}. Name the two columns with the "
+        "ids at the ends of each edge, such as source='a', target='b'"
+    )
+
+
+def used_columns(source: Any, target: Any, weight: Any, have: Sequence[Any]) -> Sequence[Any]:
+    """Return the columns that a call uses, or all of a frame's columns if it does not have one of them.
+
+    Raise if the ends are not clear; see :func:`ends_of`.
+    """
+    ends = ends_of(source, target, have)
+    parts = (part if isinstance(part, list | tuple) else [part] for part in ends)
+    used = [*itertools.chain(*parts), *([] if weight is None else [weight])]
+    return used if all(is_name(name) and name in have for name in used) else have
 
 
 def as_columns(columns: Any, role: str, have: Sequence[Any] = ()) -> list[Any]:

@@ -17,19 +17,6 @@ def is_pandas(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "pandas"
 
 
-def as_pandas(frame: Any, name: str) -> str:
-    """Return advice, as the end of a message, on how to convert a frame of another library to pandas.
-
-    It is empty for values that are not frames, or whose library has no such method.
-    """
-    methods = ("to_pandas", "toPandas", "collect", "to_table", "df")
-    method = next((method for method in methods if callable(getattr(frame, method, None))), None)
-    if method is None or isinstance(frame, type):
-        return ""
-    more = ".to_pandas()" if method in ("collect", "to_table") else ""
-    return f". Convert it with {name}.{method}(){more}"
-
-
 def kind(kernels: ModuleType) -> type:
     """Return the frame type for the memory in which these kernels work."""
     library = "pandas" if kernels.namespace.__name__ == "numpy" else "cudf"

@@ -17,7 +17,8 @@ from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown as as_text
 
-from .frames import as_pandas, is_pandas
+from .arrow import as_frame
+from .frames import is_pandas
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
@@ -53,7 +54,7 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
-    check_frame(given, role)
+    given = as_frame(given, role)
     if hasattr(given, "columns"):
         if len(given.columns) != len(names):
             raise EdgeListError(
@@ -77,16 +78,6 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
     for name in names:
         frame[name] = _converted(frame[name], ids[name].dtype, role)
     return frame
-
-
-def check_frame(given: Any, role: str) -> None:
-    """Raise if ids are given as a frame of another library, such as polars or Arrow."""
-    if hasattr(given, "columns") and not hasattr(given, "iloc"):
-        kind = type(given)
-        raise EdgeListError(
-            f"{role} is a {kind.__module__}.{kind.__name__}; give a DataFrame of pandas or cuDF"
-            f"{as_pandas(given, role)}"
-        )
 
 
 def is_listed(given: Any) -> bool:

@@ -40,13 +40,14 @@ def neighborhood(
 
     Parameters
     ----------
-    edges : Graph, dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        The edge list or a graph. If it is an edge list, every call builds a graph; build a
-        :class:`~dask_graphflow.Graph` first to make several plots.
+    edges : Graph, or DataFrame, sparse matrix, array, list of pairs or NetworkX graph
+        A graph, or an edge list in any form that :class:`~dask_graphflow.Graph` describes. If it is an edge
+        list, every call builds a graph; build a :class:`~dask_graphflow.Graph` first to make several plots.
     vertex : id
         The vertex in the center. If ids have several columns, give a tuple.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge, if `edges` is a frame.
+    source, target : column name, or list of column names, optional
+        Columns with the ids at the two ends of each edge, if `edges` is a frame. The defaults are those of
+        :class:`~dask_graphflow.Graph`.
     directed : bool, optional
         Whether edges have a direction, which is drawn as an arrow. True by default for a frame; a graph has
         its own direction.

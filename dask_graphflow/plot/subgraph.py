@@ -14,7 +14,7 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.edge_inputs import as_edges
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
@@ -86,19 +86,21 @@ def around(
         return Subgraph(
             ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
         )
-    directed = True if directed is None else directed
-    frame = as_dask(edges, "edges", source, target)
-    columns = inputs.edge_columns(frame, source, target, None, dropna)
-    ends = (target, source) if follow == "in" else (source, target)
+    edges, listed, directed = as_edges(edges, source, target, directed=directed is None or directed)
+    given = inputs.edge_frame(edges, source, target)
+    columns = inputs.edge_columns(given, None, dropna)
+    ends = (given.source, given.target)[:: -1 if follow == "in" else 1]
     graph = Graph(
         edges,
         source=ends[0],
         target=ends[1],
-        directed=directed and follow != "both",
+        directed=bool(directed) and follow != "both",
+        vertices=listed,
         dropna=dropna,
     ).persist()
     ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
-    pairs = _among(frame, columns, ids)
+    pairs = _among(given.frame, columns, ids)
+    directed = bool(directed)
     return Subgraph(ids, distance, parent, _once(pairs, directed), directed, reached)
 
 

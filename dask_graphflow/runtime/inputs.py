@@ -10,12 +10,17 @@ import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, VertexTypeError
 from dask_graphflow.graph import dtypes, edgelist
-from dask_graphflow.graph.frames import as_pandas, empty_like
+from dask_graphflow.graph.arrow import as_frame
+from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.scheduling.expr import Held
 
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
-    """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame."""
+    """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame.
+
+    A frame in memory becomes one partition.
+    """
+    frame = as_frame(frame, role)
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
@@ -25,8 +30,8 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
                 dtypes.check_objects(frame[column], role)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
-            f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
-            f"one of pandas or cuDF, which is taken as one partition{as_pandas(frame, role)}"
+            f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
+            "pandas or cuDF, or one of a library that exports Arrow data, such as polars"
         )
     held = Held(frame)
     if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, vertex_ids
+from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
@@ -41,7 +42,7 @@ class VertexPairs(Check):
     def check(self, name: str, value: Any, spec: GraphSpec) -> tuple[Any, Any]:
         """Return the ids of both columns as frames, with the dtypes of the graph's ids."""
         width = spec.id_width
-        vertex_ids.check_frame(value, name)
+        value = as_frame(value, name)
         if not hasattr(value, "columns") or len(value.columns) < 2 * width:
             has = (
                 f"has {counted(len(value.columns), 'column')}" if hasattr(value, "columns") else ""
@@ -79,9 +80,9 @@ class VertexWeights(Check):
         """Return the ids as a frame, and their fractions of the sum of the weights."""
         if isinstance(value, dict):
             value = pd.Series(value)
-        elif hasattr(value, "to_pandas") and not hasattr(value, "columns"):
+        value = as_frame(value, name)
+        if hasattr(value, "to_pandas") and not hasattr(value, "columns"):
             value = value.to_pandas()
-        vertex_ids.check_frame(value, name)
         if hasattr(value, "columns"):
             width = spec.id_width
             if len(value.columns) != width + 1:

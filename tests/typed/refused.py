@@ -13,17 +13,15 @@ from dask_graphflow import costs, generate
 
 def refused(edges: Any, graph: gf.Graph) -> None:
     """Hold the calls; nobody makes them."""
-    gf.connected_components(edges, "src", "dst")  # type: ignore[call-overload]
-    gf.connected_components(edges, source="src")  # type: ignore[call-overload]
-    gf.connected_components(edges, source="a", target="b", limit=1)  # type: ignore[call-overload]
-    gf.connected_components(edges, source="a", target="b", threshold="1")  # type: ignore[call-overload]
-    gf.connected_components(edges, source="a", target="b", thresholds=0.5)  # type: ignore[call-overload]
+    gf.connected_components(edges, "src", "dst")  # type: ignore[call-arg]
+    gf.connected_components(edges, source="a", target="b", limit=1)  # type: ignore[call-arg]
+    gf.connected_components(edges, source="a", target="b", threshold="1")  # type: ignore[arg-type]
+    gf.connected_components(edges, source="a", target="b", thresholds=0.5)  # type: ignore[arg-type]
     gf.bfs(edges, source="a", target="b")  # type: ignore[call-overload]
     gf.bfs(edges, source="a", target="b", sources=1, depth_limit="2")  # type: ignore[call-overload]
     gf.sssp(edges, source="a", target="b", weight="km")  # type: ignore[call-overload]
     gf.bfs(graph)  # type: ignore[call-overload]
     gf.label_propagation(edges, source="a", target="b", max_iter=0.5)  # type: ignore[call-overload]
-    gf.connected_components(graph, threshold=0.5)  # type: ignore[call-overload]
     gf.Graph(edges, source="a", target="b", directed="yes")  # type: ignore[arg-type]
     gf.Graph(edges, source="a", target="b").num_vertices()  # type: ignore[operator]
     graph.degree()  # type: ignore[attr-defined]

@@ -1,0 +1,200 @@
+"""Edges that a caller gives in other forms than a frame: matrices, arrays, pairs and NetworkX graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import EdgeListError, VertexTypeError
+from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph.arrow import as_frame
+from dask_graphflow.graph.vertex_ids import typed
+from dask_graphflow.showing.values import shown
+
+ENDS = ["source", "target"]
+PAIRS = (tuple, list, np.ndarray)
+FORMS = (
+    "edges can be a DataFrame of Dask, pandas, cuDF, polars, PyArrow or DuckDB, a SciPy sparse matrix, a "
+    "NumPy array of shape (m, 2), a list of pairs, or a NetworkX graph"
+)
+
+
+class Edges(NamedTuple):
+    """Edges as a frame.
+
+    Attributes
+    ----------
+    frame : DataFrame of Dask, pandas or cuDF
+        One row per edge. If the given edges were not a frame, its columns are ``source``, ``target`` and,
+        if they have weights, one more.
+    vertices : Series or None
+        All vertex ids, if the given edges also have vertices without an edge.
+    directed : bool or None
+        Whether edges lead only from their source to their target.
+    """
+
+    frame: Any
+    vertices: Any
+    directed: bool | None
+
+
+def as_edges(
+    given: Any, source: Any, target: Any, *, weight: Any = None, directed: bool | None = None
+) -> Edges:
+    """Return edges in any of the supported forms as a frame, or raise if they are in none of these forms.
+
+    Parameters
+    ----------
+    given : object
+        The edges.
+    source, target : column name, list of column names, or None
+        The columns of a frame that hold the ids; None for the usual names.
+    weight : column name or None
+        The column of a frame or the edge attribute with the weights; None if the caller needs none.
+    directed : bool or None
+        Whether the caller wants directed edges; None if the direction does not matter.
+    """
+    if isinstance(given, type):
+        raise EdgeListError(_why_not(given))
+    frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
+    if hasattr(frame, "columns"):  # and whatever else, because columns can be attributes
+        return Edges(frame, None, directed)
+    if hasattr(given, "tocsr"):
+        return _of_matrix(given, weight, directed)
+    if hasattr(given, "is_directed") and hasattr(given, "nodes"):
+        return _of_networkx(given, weight, directed)
+    if isinstance(given, np.ndarray):
+        return Edges(_of_array(given), None, directed)
+    if _lists(given):
+        return Edges(_of_pairs(list(given)), None, directed)
+    raise EdgeListError(_why_not(given))
+
+
+def _lists(given: Any) -> bool:
+    """Say whether a value may be a list of pairs, or another iterable of pairs."""
+    single = isinstance(given, str | bytes | os.PathLike | dict)
+    return isinstance(given, Iterable) and not single and not hasattr(given, "dtype")
+
+
+def _of_matrix(matrix: Any, weight: Any, directed: bool | None) -> Edges:
+    """Return the entries of a sparse matrix as edges from their row to their column."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise EdgeListError(
+            f"edges is a sparse matrix of shape {matrix.shape}; an adjacency matrix is square, with one "
+            "row and one column per vertex. For two kinds of vertices, give "
+            "scipy.sparse.block_array([[None, edges], [edges.T, None]])"
+        )
+    rows = matrix.tocsr()  # adds up duplicate entries, and leaves a CSR matrix as it is
+    entries = rows.tocoo(copy=False)
+    columns = {"source": entries.row, "target": entries.col}
+    if weight is not None:
+        columns["weight"] = entries.data
+    frame = pd.DataFrame(columns, copy=False)
+    upper = entries.row <= entries.col
+    if directed is False and not upper.all() and not (entries.row >= entries.col).all():
+        if weight is None:
+            rows = type(rows)((np.ones(rows.nnz, bool), rows.indices, rows.indptr), rows.shape)
+        if (rows != rows.T).nnz:
+            raise EdgeListError(
+                "edges is a sparse matrix that is neither symmetric nor triangular; with directed=False, "
+                "each edge has one entry, or two equal ones. Give edges.maximum(edges.T), or directed=True"
+            )
+        frame = frame[upper]
+    return Edges(
+        frame, pd.Series(np.arange(len(rows.indptr) - 1, dtype=entries.row.dtype)), directed
+    )
+
+
+def _of_networkx(graph: Any, weight: Any, directed: bool | None) -> Edges:
+    """Return the edges and nodes of a graph of NetworkX, in which a missing weight counts as 1."""
+    try:
+        nodes = _ids(list(graph))
+    except VertexTypeError as error:
+        raise VertexTypeError(
+            f"edges is a graph with nodes such as {shown(next(iter(graph)))}, and they cannot be ids; ids "
+            "are all integers, all text, or all dates or times. Give "
+            "nx.convert_node_labels_to_integers(edges, label_attribute='name')"
+        ) from error
+    columns = ENDS if weight is None else [*ENDS, weight]
+    rows = graph.edges() if weight is None else graph.edges(data=weight, default=1)
+    frame = pd.DataFrame(list(rows), columns=columns)
+    return Edges(
+        frame.astype(dict.fromkeys(ENDS, nodes.dtype)), nodes, directed and graph.is_directed()
+    )
+
+
+def _of_array(array: np.ndarray) -> pd.DataFrame:
+    """Return an array of pairs, or a structured array, as a frame."""
+    if array.dtype.names:
+        return pd.DataFrame({name: array[name] for name in array.dtype.names}, copy=False)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise EdgeListError(_why_not(array))
+    if array.dtype.kind == "f":
+        raise VertexTypeError(
+            f"edges is an array of {array.dtype}; ids are integers, text, dates or times. If its numbers "
+            "are whole, give edges.astype('int64')"
+        )
+    return pd.DataFrame(array, columns=ENDS, copy=False).infer_objects()
+
+
+def _of_pairs(pairs: list[Any]) -> pd.DataFrame:
+    """Return a list of pairs as a frame."""
+    for pair in pairs:
+        if not isinstance(pair, PAIRS) or len(pair) != 2:
+            raise EdgeListError(_no_pair(pair))
+    try:
+        source, target = _ids([a for a, _ in pairs]), _ids([b for _, b in pairs])
+        dtypes.common_dtype(source.dtype, target.dtype, "source", "target")
+    except VertexTypeError as error:
+        raise VertexTypeError(
+            f"edges is a list of pairs such as {shown(pairs[0])}, and some of their ids cannot be ids of "
+            "one graph; ids are all integers, all text, or all dates or times. To make them text, give "
+            "[(str(a), str(b)) for a, b in edges]"
+        ) from error
+    return pd.DataFrame({"source": source, "target": target}, copy=False)
+
+
+def _ids(values: list[Any]) -> pd.Series:
+    """Return ids as a column, or raise if they cannot be ids. No ids are integers."""
+    ids = typed(pd.Series(values, dtype=object if values else "int64"), "edges")
+    dtypes.vertex_dtype(ids, "edges")
+    return ids
+
+
+def _no_pair(value: Any) -> str:
+    """Return the message for an entry of a list that is not a pair."""
+    advice = "give a list such as [(1, 2), (2, 3)]"
+    if isinstance(value, tuple | list) and len(value) == 3:
+        advice = f"weights need a frame. Give {WEIGHTED}"
+    return f"edges has the entry {shown(value)}, which is not a pair of ids; {advice}"
+
+
+WEIGHTED = "pd.DataFrame(edges, columns=['source', 'target', 'weight']) and weight='weight'"
+
+
+def _why_not(given: Any) -> str:
+    """Return the message for a value whose form is not supported."""
+    if isinstance(given, str | os.PathLike):
+        path = os.fspath(given)
+        return f"edges is the path {path!r}; {FORMS}. To read a file, give gf.read_edges({path!r})"
+    if isinstance(given, dict):
+        return (
+            f"edges is a dict; {FORMS}. Give pd.DataFrame(edges) if it has columns, or "
+            "[(a, b) for a in edges for b in edges[a]] if it has the neighbors of each vertex"
+        )
+    if not isinstance(given, np.ndarray):
+        kind = type(given)
+        return f"edges is a {kind.__module__}.{kind.__name__}; {FORMS}"
+    start = f"edges is an array of shape {given.shape}; {FORMS}. "
+    if given.ndim == 2 and given.shape[1] == 3:
+        return f"{start}For weights, give {WEIGHTED}"
+    if given.ndim == 2 and given.shape[0] == 2:
+        return start + "Give edges.T"
+    if given.ndim == 2 and given.shape[0] == given.shape[1]:
+        return start + "If it is an adjacency matrix, give scipy.sparse.csr_array(edges)"
+    return start + "Give one row per edge, with its source and its target"
