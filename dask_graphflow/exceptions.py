@@ -295,16 +295,14 @@ class WorkerLostError(GraphflowError, RuntimeError):
 class InputFileError(GraphflowError, OSError):
     """A file cannot be read as an edge list.
 
-    Raised by the command line, which then prints the message in one line.
-
     Examples
     --------
-    >>> from dask_graphflow.cli.files import find_files
-    >>> find_files(["no-such-folder/edges.csv"])
+    >>> import dask_graphflow as gf
+    >>> gf.read_edges("no-such-folder/edges.csv")
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.InputFileError: no-such-folder/edges.csv: there is no such file, and no \
-folder or glob with files in it
+folder or glob with files in it. Correct the path
     """
 
 
