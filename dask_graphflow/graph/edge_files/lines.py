@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -20,6 +21,7 @@ from dask_graphflow.exceptions import InputFileError
 
 NAMES = {1: ("vertex",), 2: ("src", "dst"), 3: ("src", "dst", "weight")}
 LONGEST = 2**31 - 1  # the largest block that Arrow can parse
+SHORT = 1 << 10
 SEPARATORS = ",\t;|"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 QUOTED = rb'(?m)(^|(?<=[,\t;|]))"(?:[^"]|"")*"'  # a cell in quotes
@@ -152,24 +154,33 @@ class Text(Lines):
     comment: bytes = b"#"
 
     def begin(self, content: bytes) -> tuple[Text, bytes]:
-        """Name the columns."""
+        """Name the columns, and skip the comments before the first line."""
         content = content.removeprefix(BYTE_ORDER_MARK)
-        first, _, _ = self.plain(content).lstrip(b"\n").partition(b"\n")
-        cells = first.decode().split(" ") if first else self.names or NAMES[2]
-        return replace(self, names=_given(self.names, cells)), content
-
-    def parse(self, content: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
-        """Return columns."""
-        return _cells(self.plain(content), self.names, " ", types)
+        comments = re.match(rb"(?:[ \t]*(?:" + self.comment + rb".*)?\r?\n)*", content)
+        end = comments.end() if comments else 0
+        line = content.find(b"\n", end)
+        first = content[end : line if line >= 0 else None].decode()
+        names = _given(self.names, first.split()) if first else self.names or NAMES[2]
+        return replace(self, names=names), b"\n" * content[:end].count(b"\n") + content[end:]
 
     def plain(self, content: bytes) -> bytes:
-        """Return lines with a blank between cells, and empty lines in place of comments."""
-        if self.comment in content:
-            content = re.sub(rb"(?m)^[ \t]*" + self.comment + rb".*", b"", content)
+        """Return lines with one blank between cells, and an empty line in place of each comment."""
+        content = re.sub(rb"(?m)^[ \t]*" + self.comment + rb".*", b"", content)
         content = content.replace(b"\r\n", b"\n").replace(b"\t", b" ")
         while b"  " in content:
             content = content.replace(b"  ", b" ")
         return content.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+    def parse(self, content: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
+        """Return columns."""
+        separator, other = ("\t", b" ") if b"\t" in content[:SHORT] else (" ", b"\t")
+        if other not in content and self.comment not in content:
+            # Without empty cells, there is one separator between any two cells: most files are so.
+            with suppress(BadLine):
+                table = _cells(content, self.names, separator, types)
+                if not any(column.null_count for column in table.columns):
+                    return table
+        return _cells(self.plain(content), self.names, " ", types)
 
 
 @dataclass(frozen=True)
@@ -217,7 +228,7 @@ class MatrixMarket(Text):
         columns = self.names if types is None else [*types]
         if types is not None:  # both ends are needed to find the diagonal
             types = dict.fromkeys(self.names[:2], pa.int64()) | dict(types)
-        table = _cells(self.plain(content), self.names, " ", types)
+        table = super().parse(content, types)
         ends = {name: pc.subtract(table[name], 1) for name in self.names[:2]}
         values = {name: table[name] for name in self.names[2:] if name in table.column_names}
         both = pa.table(ends | values)
