@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import dask_graphflow as gf
-from dask_graphflow.cli import main
+from _graphflow_cli import main
 
 ROOT = pathlib.Path(__file__).parent.parent
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()

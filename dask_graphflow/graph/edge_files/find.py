@@ -95,8 +95,8 @@ def find_files(paths: Iterable[str], options: Mapping[str, Any] | None = None) -
             ) from error
         if not found:
             raise InputFileError(
-                f"{path}: there is no such file, and no folder or glob with files in it"
-                f"{_similar(path)}. Correct the path"
+                f"{path}: there is no such file, and no folder or glob with files in it. Correct the path"
+                f"{_similar(path)}"
             )
     return files
 
