@@ -313,12 +313,12 @@ class OutputError(GraphflowError, OSError):
 
     Examples
     --------
-    >>> from dask_graphflow.cli.writing import Output
-    >>> Output("labels.txt", overwrite=False)
+    >>> from dask_graphflow.cli.output import Output
+    >>> Output("labels.txt")
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.OutputError: labels.txt: its name does not say what to write; end it in \
-.parquet or .csv for one file, or in / for a folder of Parquet files
+.parquet, .csv, .tsv or .jsonl for one file, or in / for a folder of Parquet files
     """
 
 

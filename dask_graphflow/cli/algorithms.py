@@ -96,7 +96,7 @@ def _option(
     """Return the option of a parameter."""
     name = f"--{p.name.replace('_', '-')}"
     required = p.default is Parameter.empty
-    if described.startswith(SEE_GRAPH):
+    if p.name == "dropna" or described.startswith(SEE_GRAPH):
         described = OF_GRAPHS[p.name]
     kind: dict[str, Any]
     if isinstance(check, Choice):
@@ -112,22 +112,27 @@ def _option(
         kind = {"is_flag": True, "default": None}
     elif p.name == "directed":
         name, kind = "--directed/--undirected", {"default": None}
-        described = f"{described} {'--directed' if p.default else '--undirected'} is the default."
+        described = _said(described, "--directed", "--undirected")
+        described += f" {'--directed' if p.default else '--undirected'} is the default."
     elif "Sequence" in p.annotation or "list" in p.annotation:
         kind = {"callback": _numbers, "metavar": "NUMBER,NUMBER,..."}
     elif p.annotation.startswith("Any"):
         kind = {"metavar": "PATH"}
         described = f"{described} PATH is a file with such a frame."
     elif p.annotation.startswith("bool"):
-        off = f"--no-{name[2:]}"
-        described = re.sub(r"\bFalse\b", off, re.sub(r"\bTrue\b", name, described))
-        name, kind = f"{name}/{off}", {"default": None}
+        described = _said(described, name, f"--no-{name[2:]}")
+        name, kind = f"{name}/--no-{name[2:]}", {"default": None}
     elif p.annotation.startswith(("int", "float")):
         kind = {"type": str, "callback": partial(_number, optional="None" in p.annotation)}
         kind["metavar"] = "NUMBER"
     else:
         kind = {"metavar": "TEXT"}
     return click.option(name, required=required, help=described, **kind)
+
+
+def _said(described: str, on: str, off: str) -> str:
+    """Replace True and False in the description of a flag by its two options."""
+    return re.sub(r"\bFalse\b", off, re.sub(r"\bTrue\b", on, described))
 
 
 def _to_number(text: str) -> float:

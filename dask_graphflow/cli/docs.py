@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
+from .errors import in_options
+
 
 def documented(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """Return the description of a function, and those of its parameters by name."""
@@ -34,4 +36,5 @@ def _plain(text: str, names: set[str]) -> str:
         lambda m: f"--{m[1].replace('_', '-')}" if m[1] in names else m[1],
         text,
     )
-    return "\n\n".join(" ".join(part.split()) for part in text.replace("``", "").split("\n\n"))
+    text = in_options(text.replace("``", ""), names)
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import click
 
@@ -11,13 +12,15 @@ from dask_graphflow.exceptions import GraphflowError, VertexTypeError
 
 def explained(error: Exception, command: click.Command | None) -> str:
     """Return the message of an error, with advice if the error does not include any."""
+    options = [p.name for p in command.params if isinstance(p, click.Option)] if command else []
+    message = in_options(str(error), [name for name in options if name])
     if isinstance(error, VertexTypeError):
         return (
-            f"{_in_options(str(error), command)}. That is for Python: the command itself only reads the "
+            f"{message}. That is for Python: the command itself only reads the "
             "ids of text files as text, with --text-ids"
         )
     if isinstance(error, GraphflowError):
-        return _in_options(str(error), command)
+        return message
     if isinstance(error, MemoryError):
         return "out of memory; set --blocksize to a smaller size, or --memory-limit for workers that spill"
     if type(error).__name__ == "KilledWorker":
@@ -28,16 +31,15 @@ def explained(error: Exception, command: click.Command | None) -> str:
     return f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
-def _in_options(message: str, command: click.Command | None) -> str:
-    """Replace the library's arguments in a message by options, such as dropna=True by --dropna."""
-    options = [p.name for p in command.params if isinstance(p, click.Option)] if command else []
-    names = "|".join(name for name in options if name)
+def in_options(text: str, names: Iterable[str]) -> str:
+    """Replace the library's arguments in a text by options, such as dropna=True by --dropna."""
+    known = "|".join(names)
     for pattern, option in (
-        (rf"\b({names})=True\b", r"--\1"),
-        (rf"\b({names})=False\b", r"--no-\1"),
-        (rf"\b({names})=(?=[\w'\"\[])", r"--\1 "),
-        (rf"\b({names})=", r"--\1"),
+        (rf"\b({known})=True\b", r"--\1"),
+        (rf"\b({known})=False\b", r"--no-\1"),
+        (rf"\b({known})=(?=[\w'\"\[])", r"--\1 "),
+        (rf"\b({known})=", r"--\1"),
     ):
-        message = re.sub(pattern, option, message)
-    message = re.sub(r"--[\w-]+", lambda option: option[0].replace("_", "-"), message)
-    return message.replace("--no-directed", "--undirected")
+        text = re.sub(pattern, option, text)
+    text = re.sub(r"--[\w-]+", lambda option: option[0].replace("_", "-"), text)
+    return text.replace("--no-directed", "--undirected")
