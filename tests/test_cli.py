@@ -178,6 +178,15 @@ def test_ids_are_of_the_type_of_the_column():
     assert "--sources '8'" not in failing("bfs", "in.csv", *ENDS, "--sources", "8")
 
 
+def test_types_of_text_can_be_set():
+    Path("in.txt").write_text("1 2 3\n")
+    told = json.loads(
+        run("info", "in.txt", "--dtype", "src=str,dst=str,weight=float64", "--json")[0]
+    )
+    assert (told["column src"], told["column weight"]) == ("string", "float64")
+    assert "not a list such as" in run("info", "in.txt", "--dtype", "str", code=2)[1]
+
+
 def test_ids_of_several_columns():
     pd.DataFrame({"a": [1, 2], "k": ["x", "x"], "b": [2, 3]}).to_parquet("in.parquet")
     sides = ["--source", "a", "--source", "k", "--target", "b", "--target", "k"]

@@ -49,28 +49,14 @@ def algorithm_command(function_name: str) -> click.Command:
     checks = {name: option.check for name, option in ALGORITHMS[function_name].options.items()}
 
     def callback(paths: tuple[str, ...], **given: Any) -> None:
-        reading = {
-            p: given.pop(p) for p in ("format", "columns", "header", "text_ids", "blocksize")
-        }
-        running = {
-            p: given.pop(p)
-            for p in (
-                "output",
-                "overwrite",
-                "quiet",
-                "as_json",
-                "workers",
-                "threads",
-                "memory_limit",
-            )
-        }
-        quiet = running["quiet"]
+        reading = options.taken(given, options.READING)
+        running = options.taken(given, options.RUNNING)
         chosen = {name: value for name, value in given.items() if value is not None and value != ()}
 
         def frame_of(out: Output) -> Any:
             call = _arguments(Files(out, **reading), paths, chosen, checks)
             if "progress" in inspect.signature(function).parameters:
-                call["progress"] = not quiet
+                call["progress"] = not running["quiet"]
             return function(**call)
 
         run(frame_of, **running)
@@ -103,6 +89,7 @@ def _option(
         kind = {"type": click.Choice([*check.names])}
     elif isinstance(check, VertexIds):
         kind = {"multiple": True, "metavar": "ID,ID,..."}
+        described = re.sub(r"[^.]*\btuple\b[^.]*\.", "", described)
         described = f"{described} Separate ids by commas; @PATH reads them from a file."
     elif p.name == "weight":
         kind = {"metavar": "COLUMN"}

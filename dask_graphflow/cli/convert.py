@@ -9,7 +9,6 @@ import click
 from dask_graphflow.cli import options
 
 from .files import Files
-from .output import Output
 from .run import run
 
 
@@ -20,26 +19,7 @@ from .run import run
 @options.reading
 @options.running
 @options.common
-def convert(
-    paths: tuple[str, ...],
-    format: str | None,
-    columns: list[str] | None,
-    header: bool | None,
-    text_ids: bool,
-    blocksize: int | None,
-    **running: Any,
-) -> None:
+def convert(paths: tuple[str, ...], **given: Any) -> None:
     """Write the edges in PATHs to a file of another format."""
-
-    def frame_of(out: Output) -> Any:
-        files = Files(
-            out,
-            format=format,
-            columns=columns,
-            header=header,
-            text_ids=text_ids,
-            blocksize=blocksize,
-        )
-        return files.edges(paths)
-
-    run(frame_of, **running)
+    reading = options.taken(given, options.READING)
+    run(lambda out: Files(out, **reading).edges(paths), **given)

@@ -16,8 +16,8 @@ def explained(error: Exception, command: click.Command | None) -> str:
     message = in_options(str(error), [name for name in options if name])
     if isinstance(error, VertexTypeError):
         return (
-            f"{message}. That is for Python: the command itself only reads the "
-            "ids of text files as text, with --text-ids"
+            f"{message}. That is for Python: the command itself reads the ids of "
+            "text files as text with --text-ids, and columns as other types with --dtype"
         )
     if isinstance(error, GraphflowError):
         return message

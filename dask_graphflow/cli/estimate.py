@@ -36,11 +36,6 @@ def estimate(
     source: tuple[str, ...],
     target: tuple[str, ...],
     as_json: bool,
-    format: str | None,
-    columns: list[str] | None,
-    header: bool | None,
-    text_ids: bool,
-    blocksize: int | None,
     **sizes: Any,
 ) -> None:
     """Predict the time and memory of a command on this machine, before it reads any edge.
@@ -50,16 +45,9 @@ def estimate(
     """
     from dask_graphflow.api.estimate import estimate as predicted
 
+    reading = options.taken(sizes, options.READING)
     with Output(None) as out:
-        files = Files(
-            out,
-            format=format,
-            columns=columns,
-            header=header,
-            text_ids=text_ids,
-            blocksize=blocksize,
-        )
-        edges = files.edges(paths, [*source, *target])
+        edges = Files(out, **reading).edges(paths, [*source, *target])
         ends = ([*source], [*target]) if source or target else ends_of(edges) or (None, None)
         result = predicted(
             edges, algorithm.replace("-", "_"), source=ends[0], target=ends[1], **sizes

@@ -26,7 +26,7 @@ class Files:
     ----------
     out : Output
         Gets to know the files, so that it does not replace any of them.
-    format, columns, header, blocksize
+    format, columns, header, dtype, blocksize
         How to read the edges; see :func:`.read_edges`.
     text_ids : bool
         Whether ids in text files are text.
@@ -39,18 +39,20 @@ class Files:
         format: str | None,
         columns: list[str] | None,
         header: bool | None,
+        dtype: dict[str, str],
         text_ids: bool,
         blocksize: int | None,
     ) -> None:
         self._out = out
         self._text_ids = text_ids
         self._format = format
+        self._dtype = dtype
         self._options = {"columns": columns, "header": header, "blocksize": blocksize}
 
     def edges(self, paths: Sequence[str], ids: Sequence[str] = ()) -> Any:
         """Return the edges in files; `ids` are the columns with ids, which must exist to be text."""
         found = [self._stdin() if path == STDIN else path for path in paths]
-        options = {**self._options, "format": self._format}
+        options = {**self._options, "format": self._format, "dtype": self._dtype}
         frame = self._read(found, options)
         texts = [name for name in ids or ends_of(frame) if name in frame.columns]
         return self._read(found, options, texts) if self._text_ids and texts else frame
@@ -65,8 +67,8 @@ class Files:
         files = find_files(paths)
         self._out.keep(files)
         is_text = (options.get("format") or format_of(files)) != "parquet"
-        dtype = dict.fromkeys(texts, "str") if is_text and texts else None
-        return read_edges(paths, **options, dtype=dtype)
+        dtype = options.get("dtype", {}) | (dict.fromkeys(texts, "str") if is_text else {})
+        return read_edges(paths, **{**options, "dtype": dtype or None})
 
     def _stdin(self) -> str:
         """Copy standard input to a file, so that it can be read in blocks by any process."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 Command = Callable[..., Any]
+READING = ("format", "columns", "header", "dtype", "text_ids", "blocksize")
+RUNNING = ("output", "overwrite", "as_json", "workers", "threads", "memory_limit", "quiet")
 FORMATS = ("parquet", "csv", "text", "mtx", "jsonl")
 
 
@@ -36,6 +38,19 @@ def _blocksize(ctx: click.Context, option: click.Parameter, value: str) -> int |
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
     return None if value is None else value.split(",")
+
+
+def _types(_: click.Context, __: click.Parameter, value: str | None) -> dict[str, str]:
+    """Read ``a=str,w=float64``."""
+    pairs = [part.rpartition("=") for part in value.split(",")] if value else []
+    if not all(name for name, _, _ in pairs):
+        raise click.BadParameter(f"{value!r} is not a list such as name=str,weight=float64")
+    return {name: dtype for name, _, dtype in pairs}
+
+
+def taken(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Remove the options `names` from those that were given, and return them."""
+    return {name: given.pop(name) for name in names}
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -81,6 +96,12 @@ reading = together(
         default=None,
         help="Whether the first line of a CSV file has the names of the columns; by default it has if no "
         "cell of it is a number.",
+    ),
+    click.option(
+        "--dtype",
+        metavar="NAME=TYPE,...",
+        callback=_types,
+        help="Types of columns in text files, such as weight=float64; the first MiB shows the others.",
     ),
     click.option(
         "--text-ids", is_flag=True, help="Keep ids in text files as they are written, such as 007."
