@@ -361,7 +361,10 @@ def test_options_that_do_not_fit_are_named(edges):
         gf.read_edges("x.parquet", dtype="str")
     with pytest.raises(InputFileError, match=r"x\.csv is csv and .*x\.parquet is parquet.*format="):
         gf.read_edges(["x.csv", "x.parquet"])
-    for options in ({"columns": ["srcs"]}, {"dtype": {"srcs": "str"}}):
+    for options in ({"dtype": "strr"}, {"blocksize": "x"}, {"path": 5}):
+        with pytest.raises(OptionError, match=f"^{next(iter(options))}=.*; give "):
+            gf.read_edges(**{"path": "x.csv", **options})
+    for options in ({"columns": "srcs"}, {"columns": ["srcs"]}, {"dtype": {"srcs": "str"}}):
         with pytest.raises(UnknownColumnError, match=r"'srcs', and .*did you mean 'src'"):
             gf.read_edges("x.csv", **options)
 
@@ -375,10 +378,15 @@ def test_files_of_other_columns_than_the_first_are_named():
         gf.read_edges("*.csv").compute(scheduler="sync")
 
 
+def test_quotes_are_not_special_in_text():
+    Path("x.txt").write_text('"a b"\n"c d\n')
+    check(gf.read_edges("x.txt"), pd.DataFrame({"src": ['"a', '"c'], "dst": ['b"', "d"]}))
+
+
 def test_empty_files_have_no_edges():
     Path("a.txt").write_text("# nothing\n")
     Path("b.txt").write_text("# weights\n1 2 0.5\n")
-    Path("c.txt").write_text("")
+    Path("c.txt").write_text("# a b c d")
     assert len(gf.read_edges("a.txt").compute(scheduler="sync")) == 0
     expected = pd.DataFrame({"src": [1], "dst": [2], "weight": [0.5]})
     check(gf.read_edges(["a.txt", "b.txt", "c.txt"]), expected)

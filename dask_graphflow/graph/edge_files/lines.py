@@ -138,7 +138,7 @@ class Csv(Lines):
                 "a quote is not closed in this part of the file. If cells have line breaks, set "
                 "blocksize=None; otherwise correct the file"
             )
-        return _cells(content, self.names, self.separator, types)
+        return _cells(content, self.names, self.separator, types, quote='"')
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Text(Lines):
     def begin(self, content: bytes) -> tuple[Text, bytes]:
         """Name the columns, and skip the comments before the first line."""
         content = content.removeprefix(BYTE_ORDER_MARK)
-        comments = re.match(rb"(?:[ \t]*(?:" + self.comment + rb".*)?\r?\n)*", content)
+        comments = re.match(rb"(?:[ \t]*(?:" + self.comment + rb".*)?(?:\r?\n|\Z))*", content)
         end = comments.end() if comments else 0
         line = content.find(b"\n", end)
         first = content[end : line if line >= 0 else None].decode()
@@ -281,10 +281,15 @@ def _given(names: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cells(
-    content: bytes, names: Sequence[str], separator: str, types: Mapping[str, pa.DataType] | None
+    content: bytes,
+    names: Sequence[str],
+    separator: str,
+    types: Mapping[str, pa.DataType] | None,
+    *,
+    quote: str = "",
 ) -> pa.Table:
     """Return the cells of lines as columns."""
-    quoted = b'"' in content
+    quoted = bool(quote) and quote.encode() in content
     size = min(len(content) + 1, LONGEST)
     options = pa_csv.ReadOptions(column_names=names, use_threads=False, block_size=size)
     convert = pa_csv.ConvertOptions(
@@ -294,7 +299,9 @@ def _cells(
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    parse = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted)
+    parse = pa_csv.ParseOptions(
+        delimiter=separator, quote_char=quote or False, newlines_in_values=quoted
+    )
     try:
         return pa_csv.read_csv(pa.BufferReader(content or b"\n"), options, parse, convert)
     except pa.ArrowException as error:

@@ -133,7 +133,12 @@ def read_edges(
     0    1    2
     1    2    3
     """
-    paths = [os.fspath(one) for one in (path if isinstance(path, list | tuple) else [path])]
+    try:
+        paths = [os.fspath(one) for one in (path if isinstance(path, list | tuple) else [path])]
+    except TypeError as error:
+        raise OptionError(f"path={shown(path)}; give a path, or a list of paths") from error
+    if isinstance(columns, str):
+        columns = [columns]
     if format is not None and format not in EXTENSIONS:
         raise OptionError(
             f"format={shown(format)}; give {', '.join(map(repr, EXTENSIONS))}{nearest(format, EXTENSIONS)}"
@@ -154,8 +159,7 @@ def read_edges(
     first = Csv(names, header) if name == "csv" else LINES[name](names)
     lines, types = _begin(files, first, dtype)
     chosen = _chosen(columns, types, files[0])
-    # The beginning of a file, such as its comments, has to be in the first block.
-    size = None if blocksize is None else max(SAMPLE_BYTES, int(parse_bytes(blocksize)))
+    size = None if blocksize is None else _block_bytes(blocksize)
     meta = _to_pandas(pa.schema(types.items()).empty_table().select(chosen))
     blocks = [block for file in files for block in _blocks(file, size)]
     frame = dd.from_map(
@@ -211,8 +215,30 @@ def _begin(files: Sequence[File], first: Lines, dtype: Any) -> tuple[Lines, dict
                 f"dtype= names the column {column!r}, and {files[0]} has {', '.join(map(repr, types))}"
                 f"{nearest(column, types)}"
             )
-        types[column] = pa.Array.from_pandas(pd.Series(dtype=one)).type
+        types[column] = _arrow(column, one)
     return lines, types
+
+
+def _arrow(column: str, dtype: Any) -> pa.DataType:
+    """Return Arrow's type for a dtype."""
+    try:
+        kind = pa.Array.from_pandas(pd.Series(dtype=dtype)).type
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            f"dtype= has {shown(dtype)} for the column {column!r}; give a dtype of pandas, such as 'str', "
+            "'int64' or 'float64'"
+        ) from error
+    return pa.large_string() if pa.types.is_null(kind) else kind
+
+
+def _block_bytes(blocksize: int | str) -> int:
+    """Return the number of bytes of a block, in which the comments at the beginning of a file fit too."""
+    try:
+        return max(SAMPLE_BYTES, int(parse_bytes(blocksize)))
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            f"blocksize={shown(blocksize)}; give a number of bytes, a text such as '64 MiB', or None"
+        ) from error
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
