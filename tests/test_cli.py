@@ -299,13 +299,16 @@ def test_json_is_rows_or_a_summary():
     assert told["seconds"] > 0
 
 
-def test_summary_says_what_was_found_and_quiet_says_nothing():
+def test_summary_says_what_was_found_and_quiet_says_nothing(monkeypatch):
     Path("in.csv").write_text("a,b\n1,2\n2,3\n8,9\n")
     out, err = run("components", "in.csv", *ENDS, "-o", "out.csv")
     lines = dict(line.split("  ", 1) for line in out.splitlines())
     assert lines["rows"].strip() == "5"
     assert lines["component"].strip() == "2 distinct, 1 to 8"
     assert int(lines["peak memory in MiB"].replace(",", "")) > 10
+    monkeypatch.setattr(output, "COUNTED_ROWS", 4)
+    out, _ = run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
+    assert re.search(r"component +1 to 8\n", out)
     assert err == ""
     assert run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite", "-q") == ("", "")
 
@@ -568,6 +571,23 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(edges):
 
 
 # The program.
+
+
+def test_long_work_shows_progress_on_a_terminal():
+    termios = pytest.importorskip("termios")  # not on Windows
+    run("generate", "path", "-n", 50, "-o", "in.csv", "-q")
+    work = ["bfs", "in.csv", "--sources", "0", "-o", "out.csv"]
+    leader, follower = os.openpty()
+    os.set_blocking(leader, False)
+    termios.tcsetwinsize(follower, (40, 100))
+    command = [sys.executable, "-m", "dask_graphflow", *work]
+    done = subprocess.run(command, stderr=follower, stdout=subprocess.PIPE, check=True)
+    shown = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    os.close(follower)
+    assert re.search(r"bfs: +\d+ supersteps", shown)
+    assert " tasks" in shown
+    assert done.stdout.startswith(b"rows ")
 
 
 def test_version():

@@ -31,6 +31,7 @@ from dask_graphflow.graph.edge_files.find import COMPRESSIONS, FORMAT_OF, File
 from .tables import write_rows
 
 BATCH_ROWS = 1 << 20
+COUNTED_ROWS = 10_000_000  # distinct values of more rows take too much memory
 REMOVAL_TRIES = 50
 REMOVAL_PAUSE = 0.1
 WRITTEN = ("parquet", "csv", "jsonl")
@@ -229,14 +230,17 @@ class Rows:
                 yield from map(part.get_batch, range(part.num_record_batches))
 
     def summary(self) -> dict[str, Any]:
-        """Return the number of rows, and the range and the number of distinct values of each column."""
+        """Return the number of rows, and the range and the number of distinct values of each column.
+
+        Distinct values are counted only in results of at most `COUNTED_ROWS`.
+        """
         told: dict[str, Any] = {"rows": self.count}
         for field in self.schema:
             if self.count and field.name.partition("_")[0] not in ("vertex", "source", "target"):
                 values = pa.chunked_array([batch[field.name] for batch in self])
                 low, high = (one.as_py() for one in pc.min_max(values).values())
                 told[field.name] = {"min": low, "max": high}
-                if not pa.types.is_floating(field.type):
+                if not pa.types.is_floating(field.type) and self.count <= COUNTED_ROWS:
                     told[field.name]["distinct"] = pc.count_distinct(values).as_py()
         return told
 
