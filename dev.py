@@ -119,7 +119,7 @@ def lint() -> int:
 
 
 def generate(arguments: list[str]) -> int:
-    """Write the public functions and methods from the declarations of the algorithms."""
+    """Write what is made from the declarations of the algorithms."""
     return run(environment("newest"), "python", "tools/generate.py", *arguments)
 
 
@@ -157,7 +157,7 @@ def main() -> int:
     commands.add_parser("lint", help="run " + ", ".join(LINTERS))
     commands.add_parser("docs", help="build the documentation site into docs/_build/html")
     generated = commands.add_parser(
-        "generate", help="write the type stubs of the functions and methods from their declarations"
+        "generate", help="write the type stubs and the table of commands from the declarations"
     )
     generated.add_argument(
         "--check", action="store_true", help="only say which files are out of date"

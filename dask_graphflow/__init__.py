@@ -13,6 +13,7 @@ from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
+from dask_graphflow.graph.edge_files.read_edges import read_edges
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
@@ -33,6 +34,7 @@ __all__ = [
     "generate",
     "hybrid_cluster",
     "plot",
+    "read_edges",
     "shortest_paths",
     "show_versions",
 ]

@@ -313,16 +313,14 @@ class WorkerLostError(GraphflowError, RuntimeError):
 class InputFileError(GraphflowError, OSError):
     """A file cannot be read as an edge list.
 
-    Raised by the command line, which then prints the message in one line.
-
     Examples
     --------
-    >>> from dask_graphflow.cli.files import find_files
-    >>> find_files(["no-such-folder/edges.csv"])
+    >>> import dask_graphflow as gf
+    >>> gf.read_edges("no-such-folder/edges.csv")
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.InputFileError: no-such-folder/edges.csv: there is no such file, and no \
-folder or glob with files in it
+folder or glob with files in it. Correct the path
     """
 
 
@@ -333,12 +331,12 @@ class OutputError(GraphflowError, OSError):
 
     Examples
     --------
-    >>> from dask_graphflow.cli.writing import Output
-    >>> Output("labels.txt", overwrite=False)
+    >>> from dask_graphflow.cli.output import Output
+    >>> Output("labels.txt")
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.OutputError: labels.txt: its name does not say what to write; end it in \
-.parquet or .csv for one file, or in / for a folder of Parquet files
+.parquet, .csv, .tsv or .jsonl for one file, or in / for a folder of Parquet files
     """
 
 

@@ -244,7 +244,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, after):
 
 
 def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monkeypatch):
-    module = "dask_graphflow.cli.summary"  # any that a worker has not imported by itself
+    module = "dask_graphflow.cli.docs"  # any that a worker has not imported by itself
 
     def imported():
         return mortal.run(lambda: module in sys.modules).values()

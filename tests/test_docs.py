@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import dask_graphflow as gf
-from dask_graphflow.cli import main
+from _graphflow_cli import main
 
 ROOT = pathlib.Path(__file__).parent.parent
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()
@@ -60,7 +60,7 @@ def test_exported_names():
         "degree_centrality degrees ego_graph eigenvector_centrality estimate exceptions generate "
         "greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph k_core k_truss "
         "katz_centrality label_propagation leiden louvain maximal_independent_set "
-        "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks "
+        "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks read_edges "
         "sample_neighbors shortest_paths show_versions similarity sssp "
         "strongly_connected_components triangle_count truss_number"
     )

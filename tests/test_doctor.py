@@ -13,8 +13,9 @@ import dask
 import pytest
 from click.testing import CliRunner
 
+from _graphflow_cli import main
 from dask_graphflow.api import versions
-from dask_graphflow.cli import checks, main
+from dask_graphflow.cli import checks
 from dask_graphflow.cli.checks import MISSING, OK, WRONG
 from dask_graphflow.costs import Rates, measuring, store
 from dask_graphflow.kernels import gpu

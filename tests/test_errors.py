@@ -18,8 +18,7 @@ from conftest import frame, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
-from dask_graphflow.cli.files import find_files, kind_of
-from dask_graphflow.cli.writing import Output
+from dask_graphflow.cli.output import Output
 
 ENDS = {"source": "a", "target": "b"}
 PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
@@ -220,17 +219,17 @@ def test_a_dask_frame_is_checked_at_the_call_too():
 def test_files_that_are_not_there(tmp_path):
     (tmp_path / "edges.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ex.InputFileError, match=r"no such file.*did you mean 'edges\.csv'"):
-        find_files([str(tmp_path / "edgs.csv")])
+        gf.read_edges(tmp_path / "edgs.csv")
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "edges.parquet")
-    with pytest.raises(ex.InputFileError, match="give files of one format"):
-        kind_of(find_files([str(tmp_path)]))
+    with pytest.raises(ex.InputFileError, match="files of one call have one format"):
+        gf.read_edges(tmp_path)
 
 
 def test_results_that_cannot_go_there(tmp_path):
     (tmp_path / "labels.csv").write_text("there")
     with pytest.raises(ex.OutputError, match="exists already; give --overwrite"):
         Output(str(tmp_path / "labels.csv"), overwrite=False).__enter__()
-    with pytest.raises(ex.OutputError, match=r"end it in \.parquet or \.csv"):
+    with pytest.raises(ex.OutputError, match=r"end it in \.parquet, \.csv"):
         Output(str(tmp_path / "labels.txt"), overwrite=False)
     assert (tmp_path / "labels.csv").read_text() == "there"
 

@@ -1,7 +1,7 @@
-"""Write the stubs of the algorithms' functions and methods, for editors and type checkers.
+"""Write what is made from the algorithms' declarations: type stubs, and the help of ``graphflow --help``.
 
 Run it as ``python3 dev.py generate`` after you change the signature of an algorithm. With ``--check`` it
-only says which stubs are out of date.
+only says which files are out of date.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from collections.abc import Sequence
 from inspect import Parameter
 from pathlib import Path
 
+import _graphflow_cli
+from dask_graphflow import cli
 from dask_graphflow.api import functions, graph_methods
 from dask_graphflow.api.signatures import TRACE
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 API = Path(functions.__file__).parent
+CLI = Path(_graphflow_cli.__file__).parent
 WIDTH = 108
 OVERLOADS = [
     (TRACE.replace(annotation="Literal[False]"), "DataFrame"),
@@ -87,8 +90,19 @@ def stub_class(name: str, methods: Sequence[str]) -> str:
     return f"class {name}:\n{textwrap.indent(''.join(methods), ' ' * 4)}"
 
 
+def commands() -> str:
+    """Return the commands of the command line with their short help."""
+    text = '"""The commands with their short help, written by ``python3 dev.py generate``."""\n\n'
+    text += "# ruff: noqa: E501\n# fmt: off\n\nCOMMANDS = {\n"
+    for title, names in (("Algorithms", cli.ALGORITHMS), ("Other commands", cli.OTHERS)):
+        helps = {name: cli.command(name).get_short_help_str(limit=200) for name in names}
+        lines = "".join(f"        {name!r}: {text!r},\n" for name, text in helps.items())
+        text += f"    {title!r}: {{\n{lines}    }},\n"
+    return text + "}\n"
+
+
 def files() -> dict[Path, str]:
-    """Return the text of each stub."""
+    """Return the text of each file."""
     of_frame = [
         declarations(name, getattr(functions.FrameMethods, name), overloads=False)
         for name in functions.__all__
@@ -107,14 +121,15 @@ def files() -> dict[Path, str]:
         + f"\n__all__ = [\n{names},\n]\n\n"
         + "".join(declarations(name, getattr(functions, name)) for name in functions.__all__)
         + stub_class("FrameMethods", ["_frame: Any\n", *of_frame]),
+        CLI / "commands.py": commands(),
         API / "graph_methods.pyi": METHODS + "\n" + stub_class("GraphMethods", of_graph),
     }
 
 
 def main() -> int:
-    """Write the stubs, or with --check say which ones are out of date."""
+    """Write the files, or with --check say which ones are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only say which stubs are out of date")
+    parser.add_argument("--check", action="store_true", help="only say which files are out of date")
     check = parser.parse_args().check
     stale = {p: text for p, text in files().items() if not p.exists() or p.read_text() != text}
     for path, text in stale.items():

@@ -57,7 +57,7 @@ def bfs(
         Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
         When to pull instead of push. It affects the speed, not the result. "beamer", the default, uses
-        the rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the
+        the rule of Beamer et al. [1]_, but pushes if fewer edges leave the frontier than 1/18 of the
         number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
         never pulls, and "pull" always does.
 

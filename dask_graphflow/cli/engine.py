@@ -18,11 +18,6 @@ from tqdm import tqdm
 
 from dask_graphflow.scheduling import memory_limits
 
-BLOCK_BYTES = 64 << 20
-# All blocks that a worker holds at a time may take 1 / BLOCK_SHARE of its memory.
-BLOCK_SHARE = 16
-LEAST_BLOCK_BYTES = 1 << 20
-
 
 class Engine:
     """A scheduler with a progress bar.
@@ -42,11 +37,6 @@ class Engine:
     ------
     GraphMemoryError
         The memory limit is too low for a worker.
-
-    Attributes
-    ----------
-    block_bytes : int
-        Maximum bytes that a block of the input should take in memory.
     """
 
     def __init__(
@@ -60,10 +50,6 @@ class Engine:
         self._show_progress = show_progress
         self._client: Any = None
         self._open = ExitStack()
-        share = BLOCK_BYTES
-        if memory_limit:
-            share = memory_limit // (BLOCK_SHARE * self._threads)
-        self.block_bytes = max(LEAST_BLOCK_BYTES, min(BLOCK_BYTES, share))
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:

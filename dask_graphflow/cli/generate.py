@@ -9,7 +9,7 @@ import click
 
 from dask_graphflow.cli import options
 
-from .summary import Summary
+from .run import run
 
 __all__ = ["generate"]
 
@@ -21,17 +21,15 @@ def generate() -> None:
 
 def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that all graphs share."""
-    shared = (
-        options.common,
-        options.threads,
+    return options.together(
+        options.output(required=True),
+        options.as_json,
         click.option(
             "--npartitions", type=click.IntRange(min=1), help="Number of partitions to generate."
         ),
-        options.output,
-    )
-    for option in shared:
-        command = option(command)
-    return command
+        options.threads,
+        options.common,
+    )(command)
 
 
 @generate.command()
@@ -56,12 +54,12 @@ def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Seed of the random generator.",
 )
 @_writes_edges
-def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **run: Any) -> None:
+def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **running: Any) -> None:
     """Write a power-law graph: Graph500 R-MAT with permuted ids."""
     from dask_graphflow.graph import generate as graphs
 
     edges = graphs.rmat(scale, edge_factor=edge_factor, seed=seed, npartitions=npartitions)
-    _write(edges, **run)
+    run(lambda _: edges, **running)
 
 
 @generate.command()
@@ -72,35 +70,20 @@ def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **run
     "--columns", type=click.IntRange(min=1), required=True, help="Number of columns of vertices."
 )
 @_writes_edges
-def grid(rows: int, columns: int, npartitions: int | None, **run: Any) -> None:
+def grid(rows: int, columns: int, npartitions: int | None, **running: Any) -> None:
     """Write a two-dimensional grid, as sparse as a road network."""
     from dask_graphflow.graph import generate as graphs
 
-    _write(graphs.grid(rows, columns, npartitions=npartitions), **run)
+    edges = graphs.grid(rows, columns, npartitions=npartitions)
+    run(lambda _: edges, **running)
 
 
 @generate.command()
 @click.option("-n", type=click.IntRange(min=1), required=True, help="Number of vertices.")
 @_writes_edges
-def path(n: int, npartitions: int | None, **run: Any) -> None:
+def path(n: int, npartitions: int | None, **running: Any) -> None:
     """Write the path 0 - 1 - 2 - ..., which has the largest possible diameter."""
     from dask_graphflow.graph import generate as graphs
 
-    _write(graphs.path(n, npartitions=npartitions), **run)
-
-
-def _write(edges: Any, *, output: str, overwrite: bool, threads: int | None, quiet: bool) -> None:
-    summary = Summary()
-    from .engine import Engine
-    from .writing import Output
-
-    with (
-        Output(output, overwrite=overwrite) as out,
-        Engine(0, threads, None, show_progress=not quiet) as engine,
-    ):
-        (parts,) = engine.compute(out.parts(edges))
-        out.publish(parts)
-        summary["edges"] = int(parts["rows"].sum())
-        summary.finish(output, engine.peak_memory())
-    if not quiet:
-        click.echo(summary)
+    edges = graphs.path(n, npartitions=npartitions)
+    run(lambda _: edges, **running)

@@ -1,0 +1,78 @@
+"""``graphflow info``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dask_graphflow.cli import options
+
+from .engine import Engine
+from .files import Files, ends_of
+from .output import Output
+from .tables import summary_json, summary_text
+
+
+@click.command(epilog="For example: graphflow info edges.parquet --source a --target b")
+@options.paths
+@options.ends
+@options.as_json
+@options.reading
+@options.running
+@options.common
+def info(
+    paths: tuple[str, ...],
+    source: tuple[str, ...],
+    target: tuple[str, ...],
+    as_json: bool,
+    workers: int,
+    threads: int | None,
+    memory_limit: int | None,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Show the columns of the edges in PATHs, and the size and the degrees of their graph.
+
+    The vertices and their degrees are counted if the columns of the ends are known. Parallel edges count
+    separately.
+    """
+    with (
+        Output(None) as out,
+        Engine(workers, threads, memory_limit, show_progress=not quiet) as engine,
+    ):
+        edges = Files(out, **reading).edges(paths, [*source, *target])
+        told: dict[str, Any] = {
+            f"column {name}": str(dtype) for name, dtype in edges.dtypes.items()
+        }
+        told["partitions"] = edges.npartitions
+        ends = ([*source], [*target]) if source or target else [[name] for name in ends_of(edges)]
+        if not ends:
+            (told["rows"],) = engine.compute(edges.map_partitions(len).sum())
+        else:
+            told |= _counted(engine, edges, *ends)
+        told = {
+            name: value.item() if hasattr(value, "item") else value for name, value in told.items()
+        }
+    click.echo(summary_json(told) if as_json else summary_text(told))
+
+
+def _counted(engine: Engine, edges: Any, source: list[str], target: list[str]) -> dict[str, Any]:
+    """Return the numbers of rows and vertices, and the range and the mean of the degrees."""
+    from dask_graphflow.api.functions import degrees
+
+    columns = ["in_degree", "out_degree"]
+    counted = degrees(edges, source=source, target=target, dropna=True)[columns]
+    rows, vertices, total, low, high = engine.compute(
+        edges.map_partitions(len).sum(),
+        counted.map_partitions(len).sum(),
+        counted.sum(),
+        counted.min(),
+        counted.max(),
+    )
+    told = {"rows": rows, "vertices": vertices, "edges": total["in_degree"]}
+    if vertices:
+        told["mean degree"] = round(total["in_degree"] / vertices, 3)
+        told |= {f"largest {column}": high[column] for column in columns}
+        told |= {f"smallest {column}": low[column] for column in columns}
+    return told
