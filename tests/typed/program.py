@@ -6,6 +6,7 @@ Dask has types in part only, so what comes of a frame is of none; annotations of
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Mapping
 from typing import Any, assert_type
 
@@ -266,6 +267,13 @@ def refusals(edges: dd.DataFrame) -> list[str]:
     return said
 
 
+def files_of(edges: dd.DataFrame, folder: str) -> int:
+    """Return the number of vertices in files of the edges."""
+    edges.to_parquet(folder)
+    read = assert_type(gf.read_edges(folder, format="parquet"), dd.DataFrame)
+    return len(gf.degrees(read))
+
+
 def main() -> None:
     """Do all of it."""
     print(gf.__version__)  # noqa: T201
@@ -280,6 +288,8 @@ def main() -> None:
     assert len(generate.grid(3, 3)) + len(generate.path(n=4)) == 15
     assert len(refusals(edges)) == 3
     assert drawn(edges).has_data()
+    with tempfile.TemporaryDirectory() as folder:
+        assert files_of(edges, folder) > 0
     gf.show_versions(io.StringIO())
 
 
