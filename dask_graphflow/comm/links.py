@@ -9,12 +9,15 @@ another run, or a member is late.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .sockets import Sockets
+
+logger = logging.getLogger(__name__)
 
 PATIENCE = 0.05  # seconds to wait for the other members, before joining through the scheduler
 
@@ -117,7 +120,12 @@ class KeptLinks:
         if links is None:
             return None
         channel = links.agree() if rank else links.lead(name)
-        return None if channel is None else (links, channel)
+        if channel is None:
+            logger.info(
+                "Member %d of %s connects anew: the members did not agree on kept links", rank, run
+            )
+            return None
+        return links, channel
 
     def held(self, shards: Sequence[Any], rank: int) -> Links | None:
         """Return the idle links of a member, if there are any, and leave them idle."""
