@@ -12,6 +12,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like, is_pandas
 from dask_graphflow.graph.reading import weight_dtype
 from dask_graphflow.kernels import summable
+from dask_graphflow.scheduling.expr import Empty
 
 from .results import empty_frame
 
@@ -43,7 +44,7 @@ class GraphSpec:
     directed: bool
     multi: str
     # Empty results by their columns, because cuDF takes milliseconds to make one.
-    _empty: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    _empty: dict[Any, Empty] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def weighted(self) -> bool:
@@ -74,11 +75,11 @@ class GraphSpec:
         weight = {"weight": self.weight_dtype} if weighted and self.weighted else {}
         return dict.fromkeys(ids, "id") | weight
 
-    def empty_result(self, columns: Mapping[str, Any]) -> Any:
+    def empty_result(self, columns: Mapping[str, Any]) -> Empty:
         """Return the empty frame of a result; see :func:`.empty_frame`."""
         key = tuple(columns.items())
         if key not in self._empty:
-            self._empty[key] = empty_frame(self.ids, columns)
+            self._empty[key] = Empty(empty_frame(self.ids, columns))
         return self._empty[key]
 
 
