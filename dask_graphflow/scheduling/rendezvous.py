@@ -42,7 +42,6 @@ class _Member:
     id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
-    links: str | None  # the id of the links that it has kept from an earlier run
 
 
 @dataclass(eq=False)
@@ -135,7 +134,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         gang: str,
         rank: int,
         address: tuple[str, int],
-        links: str | None,
         **details: Any,
     ) -> None:
         if not self._runs_on(worker, gang, rank):
@@ -146,7 +144,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             run = self._runs[gang] = _Run(gang, **details)
         if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
-        run.members[rank] = _Member(member, worker, address, links)
+        run.members[rank] = _Member(member, worker, address)
         self._look_after(run)
 
     def _broken(
@@ -242,8 +240,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run.going = True
         workers = run.workers
         secret = secrets.token_bytes(32)
-        kept = {member.links for member in run.members.values()}
-        links = (kept.pop() if len(kept) == 1 else None) or secrets.token_hex(16)
         addresses = [run.members[rank].address for rank in range(run.size)]
         for member in run.members.values():
             self._send(
@@ -252,7 +248,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 member=member.id,
                 secret=secret,
                 addresses=addresses,
-                links=links,
                 members=workers.count(member.worker),
             )
 
