@@ -157,6 +157,34 @@ def _hook(
     return hooked, (low, high) if low <= high else None
 
 
+def hook_first(parent: Any, rows: Any, count: int, *, threads: int = 1) -> None:
+    """Hook the first `count` edges of each row; see :func:`.host.hook_first`."""
+    _hook_rows(instance("hook_first", parent.dtype), parent, rows, np.int64(count))
+
+
+def hook_rest(parent: Any, rows: Any, tree: Any, *, threads: int = 1) -> None:
+    """Hook the edges of the rows of all vertices outside a tree; see :func:`.host.hook_rest`."""
+    _hook_rows(instance("hook_rest", parent.dtype), parent, rows, tree)
+
+
+def _hook_rows(kernel: str, parent: Any, rows: Any, which: Any) -> None:
+    size = len(rows.offsets) - 1
+    if not size:
+        return
+    with parent.device:
+        ends = cupy.ascontiguousarray(rows.ends, parent.dtype)
+        launch(kernel, size, parent, rows.offsets, ends, np.uint64(size), which)
+
+
+def choose_tree(parent: Any) -> Any:
+    """Return the root that most of some vertices have; see :func:`.host.choose_tree`. Does not wait."""
+    with parent.device:
+        tree = cupy.empty(1, parent.dtype)
+        # One block, in which all threads vote.
+        launch(instance("choose_tree", parent.dtype), 1, parent, np.uint64(len(parent)), tree)
+    return tree
+
+
 def absorb(
     parent: Any,
     entries: Any,
