@@ -32,8 +32,8 @@ PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 def planned(
     frames: Sequence[tuple[Any, EdgeColumns]],
-    ids: Any,
-    components: Sequence[str],
+    columns: tuple[str, ...],
+    empty: Empty,
     *,
     thresholds: Sequence[float],
     merge: str,
@@ -50,10 +50,10 @@ def planned(
     ----------
     frames : sequence of (frame, EdgeColumns)
         The edges, followed by the vertices and the seed, which are read as edges.
-    ids : frame
-        An empty frame with the id columns of the result.
-    components : sequence of str
-        The component columns of the result.
+    columns : tuple of str
+        The columns of the result.
+    empty : Empty
+        An empty frame like the result.
     thresholds, merge, merge_chunks, inputs, chunk_size, renumber
         See :func:`dask_graphflow.connected_components`.
     streamed : bool
@@ -78,8 +78,8 @@ def planned(
         listener and Tally(listener, {"hook": partitions, "label": owners * shares})
     )
     program = Components(
-        frames=tuple(columns for _, columns in frames),
-        columns=(*ids.columns, *components),
+        frames=tuple(one for _, one in frames),
+        columns=columns,
         thresholds=tuple(thresholds),
         partitions=partitions,
         chunk_size=chunk_size,
@@ -89,13 +89,10 @@ def planned(
         progress=progress,
     )
     merges = merging.merges_of(merge, len(chains))
-    parts = [ids[column] for column in ids.columns]
-    columns = {name: parts[i % len(parts)] for i, name in enumerate(program.columns)}
-    empty = Empty(type(ids)(columns))
     if by_gang:
         dealt = gang_build.dealing(sources, chains)
         member = Member(program, dealt, merges, merge_chunks, shares, look.slots.chains)
-        labels = _run(gang_build.taken(sources, dealt), member, empty, on_device(ids))
+        labels = _run(gang_build.taken(sources, dealt), member, empty, on_device(edges._meta))
         steps: Any = ForestGang(labels, program, chains, merges, owners, shares, reason)
         return progress.of(collection(steps))
     if merge_chunks > 1 or any(chain.worker for chain in chains):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,33 @@ def graph_spec(edges: Any, columns: EdgeColumns, *, directed: bool, multi: str) 
             weights = summable(np.empty(0, weights)).dtype
     ids = ids_like(edges._meta, columns)
     return GraphSpec(columns, int(edges.npartitions), ids, weights, directed, multi)
+
+
+def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Empty:
+    """Return the empty frame of components: the columns of the ids, and `names` with the same dtypes.
+
+    Parameters
+    ----------
+    meta : DataFrame
+        An empty frame like the edges.
+    columns : EdgeColumns
+    names : sequence of str
+        As many for each component as an id has columns.
+    """
+    ids = len(columns.dtypes)
+    dtypes = columns.dtypes * (1 + len(names) // ids)
+    every = *columns.names, *names
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in dtypes):
+        return _integers(type(meta), every, dtypes)
+    like = ids_like(meta, columns)
+    parts = [like[column] for column in like.columns]
+    return Empty(type(like)({name: parts[i % ids] for i, name in enumerate(every)}))
+
+
+@lru_cache(maxsize=64)  # because cuDF takes a millisecond to make a frame, and as long to pickle it
+def _integers(kind: type, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Empty:
+    columns = zip(names, dtypes, strict=True)
+    return Empty(kind({name: np.empty(0, dtype) for name, dtype in columns}))
 
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:
