@@ -117,14 +117,15 @@ def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Em
     dtypes = columns.dtypes * (1 + len(names) // ids)
     every = *columns.names, *names
     if all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in dtypes):
-        return _integers(type(meta), every, dtypes)
+        kind: Any = type(meta)
+        return _integers(kind, every, dtypes)
     like = ids_like(meta, columns)
     parts = [like[column] for column in like.columns]
     return Empty(type(like)({name: parts[i % ids] for i, name in enumerate(every)}))
 
 
 @lru_cache(maxsize=64)  # because cuDF takes a millisecond to make a frame, and as long to pickle it
-def _integers(kind: type, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Empty:
+def _integers(kind: Any, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Empty:
     columns = zip(names, dtypes, strict=True)
     return Empty(kind({name: np.empty(0, dtype) for name, dtype in columns}))
 
