@@ -84,11 +84,12 @@ class Call:
         run = partial(shards.run, name=self.name, incoming=self.incoming, frames=frames)
         if parts == 1 and not self.trace:
             return self.progress.of(run(loop, meta, *arguments))
-        steps = steps_frame([], 0 if by_member else None)
-        idle = [*[meta.frame] * parts, *[steps] * self.trace]
+        idle = [meta.frame] * parts
+        if self.trace:
+            idle.append(steps_frame([], 0 if by_member else None))
         results = self.progress.of(run(loop, None, *arguments, idle=idle))
         rows = partitions.frames(results, range(parts), meta)
-        return (rows, partitions.frames(results, [parts], steps)) if self.trace else rows
+        return (rows, partitions.frames(results, [parts], idle[-1])) if self.trace else rows
 
     def carry_out(
         self,
