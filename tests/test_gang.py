@@ -30,6 +30,7 @@ from members import SIZES, eventually
 from members import certified as certified_in
 
 from dask_graphflow.comm import carriers
+from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang
 from dask_graphflow.scheduling.gang_expr import roster_of
@@ -538,6 +539,35 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path, kind):
     assert len(list(tmp_path.iterdir())) >= 4  # both ran again
     mortal.wait_for_workers(2, timeout=30)
     assert found(gang.run(shards, total, META, 2).compute()) == expected(2)
+    del run, shards
+    assert nothing_left(mortal)
+
+
+def on_a_device(channel, shard, rank, folder, broken):
+    """Wait for the other member without reading its messages, as on a device, at the first attempt."""
+    (folder / f"{rank}-{time.time_ns()}-{os.getpid()}").touch()
+    if len(list(folder.iterdir())) <= 2:
+        if broken and rank:
+            raise PeerLost(0)
+        aborted = threading.Event()
+        channel.abort_too(aborted.set)
+        aborted.wait(60)
+        raise PeerLost(1 - rank)
+    return total(channel, shard, rank)
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["killed", "connection broken"])
+@KINDS
+def test_a_member_that_waits_on_its_device_for_a_lost_one_runs_again(
+    mortal, tmp_path, kind, broken
+):
+    shards = shards_of(mortal, kind)
+    run = mortal.compute(gang.run(shards, on_a_device, META, tmp_path, broken, alone=True))
+    processes = began(tmp_path, 2)
+    if not broken:
+        os.kill(processes[1], signal.SIGKILL)
+    assert found(run.result(timeout=30)) == expected(2)
+    mortal.wait_for_workers(2, timeout=30)
     del run, shards
     assert nothing_left(mortal)
 

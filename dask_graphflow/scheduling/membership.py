@@ -54,6 +54,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         self.turns = Turns()
         worker.stream_handlers["graphflow-gang-start"] = self._start
         worker.stream_handlers["graphflow-gang-over"] = self._over
+        worker.stream_handlers["graphflow-gang-lost"] = self._lost
         self.ready = True
 
     @functools.cached_property
@@ -109,6 +110,12 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def _over(self, member: str, lost: str | None) -> None:
         if (there := self._members.get(member)) is not None:
             there.end(Reschedule() if lost is None else WorkerLostError(lost))
+
+    def _lost(self, gang: str) -> None:
+        """Have the members of a gang that began by themselves run again, because one was lost."""
+        for member in list(self._members.values()):
+            if member.key[0] == gang:
+                member.end(Reschedule())
 
 
 class _Member:
