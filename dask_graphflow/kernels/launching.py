@@ -13,7 +13,7 @@ from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 
 NULL = np.uint64(0)  # a null pointer
 
-READ = 1 << 12  # most bytes that :func:`read` returns
+READ = 1 << 16  # most bytes that :func:`read` returns
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle
 RESIDENT = 8  # blocks per multiprocessor, about as many as fit at once
 _FILES = {name: file for file, names in KERNELS.items() for name in names}

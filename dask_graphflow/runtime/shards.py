@@ -16,7 +16,7 @@ from dask_graphflow.graph.reading import read_edges, read_vertices
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.scheduling import gang, gang_build, placement
-from dask_graphflow.scheduling.expr import Held, bind, bind_known
+from dask_graphflow.scheduling.expr import Empty, Held, bind, bind_known
 from dask_graphflow.scheduling.with_frames import with_frames
 
 from .spec import GraphSpec
@@ -167,7 +167,10 @@ class Shards:
         """
         bind(self._futures())
         self.settle()
-        idle = meta if idle is None else idle
+        if self.plan.choose is None or self.reason is not None:
+            idle = None  # every member has a shard
+        elif idle is None and meta is not None:
+            idle = Empty.of(meta).frame
         alone = self.spec.on_device or self.plan.on_devices
         settings: dict[str, Any] = {"name": name, "alone": alone, "idle": idle}
         if incoming and self._builds_incoming():
