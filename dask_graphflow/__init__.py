@@ -8,6 +8,7 @@ from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor 
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.load import load_graph
 from dask_graphflow.api.paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.graph.shares import Hybrid
@@ -29,6 +30,7 @@ __all__ = [
     "exceptions",
     "generate",
     "hybrid_cluster",
+    "load_graph",
     "plot",
     "shortest_paths",
     "show_versions",

@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
+from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.shards import MemberPlan
@@ -17,7 +18,7 @@ from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows
 
-__all__ = ["member_plan"]
+__all__ = ["member_plan", "shard_count"]
 
 
 def member_plan(edges: Any, spec: GraphSpec, shards: Any, hybrid: Any) -> MemberPlan:
@@ -42,6 +43,24 @@ def member_plan(edges: Any, spec: GraphSpec, shards: Any, hybrid: Any) -> Member
     if members.never_split(limit, count, slots.threads, device=spec.on_device):
         return MemberPlan(1)  # without the tasks of several members
     return MemberPlan(count, choose=members.choose)
+
+
+def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
+    """Return the number of shards of a saved graph, and the reason if it was not given.
+
+    Parameters
+    ----------
+    size : Size
+    shards
+        Option of :func:`.load_graph`.
+    """
+    check_count("shards", shards, least=1, optional=True)
+    if shards is not None:
+        return int(shards), None
+    slots = placement.slots()
+    least = None if size.device else placement.least_room()
+    room = math.inf if least is None else least[0]
+    return members.choose(size, len(slots.workers), slots.threads, room)
 
 
 def _most_rows(edges: Any, spec: GraphSpec) -> float:
