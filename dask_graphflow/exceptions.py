@@ -13,7 +13,7 @@
     ├── ConvergenceError        an algorithm did not converge within max_iter iterations
     ├── OptionError             an option's value is not one of those allowed
     ├── UsageError              a call does not work in this place or in this form
-    ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
+    ├── BackendError            a GPU or an optional library is needed and is not there
     ├── GraphMemoryError        a forest or a part of a graph does not fit in memory
     ├── WorkerLostError         a worker was lost, and its data could not be recovered
     ├── InputFileError          a file cannot be read
@@ -225,7 +225,7 @@ class UsageError(GraphflowError, RuntimeError):
 
 
 class BackendError(GraphflowError, RuntimeError):
-    """A GPU, CuPy, cuDF or matplotlib is needed, but is missing or does not work.
+    """A GPU or an optional library (CuPy, cuDF, matplotlib, SciPy, NetworkX) is missing or does not work.
 
     Examples
     --------
@@ -293,9 +293,9 @@ class WorkerLostError(GraphflowError, RuntimeError):
 
 
 class InputFileError(GraphflowError, OSError):
-    """A file cannot be read as an edge list.
+    """A file cannot be read as an edge list, or a folder cannot be loaded as a graph.
 
-    Raised by the command line, which then prints the message in one line.
+    Raised by the command line, which then prints the message in one line, and by :func:`.load_graph`.
 
     Examples
     --------
@@ -311,7 +311,7 @@ folder or glob with files in it
 class OutputError(GraphflowError, OSError):
     """A result cannot be written to the requested location.
 
-    Raised by the command line, which then prints the message in one line.
+    Raised by the command line, which then prints the message in one line, and by :meth:`.Graph.save`.
 
     Examples
     --------

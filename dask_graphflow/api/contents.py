@@ -40,7 +40,7 @@ class GraphContents:
 
     @property
     def num_vertices(self) -> int:
-        """Number of vertices (int); builds the graph unless it is persisted or loaded.
+        """Number of vertices (int); builds a graph that is not persisted or loaded.
 
         Vertices are the ids that an edge uses and those given as `vertices`.
 
@@ -57,7 +57,7 @@ class GraphContents:
 
     @property
     def num_edges(self) -> int:
-        """Number of edges after `multi` is applied (int); builds the graph unless it is persisted or loaded.
+        """Number of edges after `multi` is applied (int); builds a graph that is not persisted or loaded.
 
         In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
         ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_edges)``.

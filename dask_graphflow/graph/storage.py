@@ -147,15 +147,25 @@ class Manifest:
         return head.removesuffix("\n}") + f',\n  "ranges": [\n    {ranges}\n  ]\n}}\n'
 
 
-def check_unused(folder: Folder) -> None:
-    """Raise unless a graph can be saved in a folder: it must be empty, or not exist."""
-    if not (have := folder.sizes()):
-        return
-    contents = "a saved graph" if MANIFEST in have else counted(len(have), "file or folder")
-    raise OutputError(
-        f"{folder.path} contains {contents}; a graph is saved in a folder that is empty or does not exist. "
-        "Give another path, or delete this folder first"
-    )
+def make_folder(folder: Folder) -> None:
+    """Make the folder in which a graph will be saved, or raise if it exists and is not empty."""
+    if have := folder.sizes():
+        if folder.fs.isfile(folder.path):
+            state = "is a file"
+        else:
+            contents = "a saved graph" if MANIFEST in have else counted(len(have), "other file")
+            state = f"contains {contents}"
+        raise OutputError(
+            f"{folder.path} {state}; a graph is saved in a folder that is empty or does not exist. Give "
+            "another path, or delete what is there first"
+        )
+    try:
+        folder.fs.makedirs(folder.path, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder.path} cannot be made: {error}. A graph is saved in a folder that can be written to. "
+            "Give another path, or the permission to write there"
+        ) from error
 
 
 def write_manifest(folder: Folder, manifest: Manifest) -> None:
@@ -205,8 +215,8 @@ def read_manifest(folder: Folder) -> Manifest:
         ) from error
     if manifest.grain != partition.GRAIN:
         raise InputFileError(
-            f"{folder.path} has ranges of {manifest.grain:,} vertices; this version of dask_graphflow reads "
-            f"those of {partition.GRAIN:,}. Save the graph again with this version"
+            f"{folder.path} is cut at multiples of {manifest.grain:,} vertices; this version of "
+            f"dask_graphflow needs multiples of {partition.GRAIN:,}. Save the graph again with this version"
         )
     check_files(folder, manifest.ranges, InputFileError)
     return manifest

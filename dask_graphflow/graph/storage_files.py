@@ -9,8 +9,8 @@ A file has one row per vertex number of its range, in the order of the numbers, 
 - ``into``: the list of edges that enter it, if the graph is directed.
 
 Arrow stores the offsets, the ends and the weights of all lists of a column as one array each, so these are
-the arrays of :class:`.Rows`. A local file is mapped into memory, and its arrays are used where they are. The
-mapping is private and writable, because Numba would compile all kernels again for arrays that are not.
+the arrays of :class:`.Rows`. A local file is mapped into memory, and its arrays are used without a copy.
+The mapping is private and writable, because Numba would compile all kernels again for read-only arrays.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Contents(NamedTuple):
     rows: dict[str, Rows]
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """Number of vertex numbers in the range."""
         return len(self.rows["out"].offsets) - 1
 
     def part(self, low: int, high: int) -> Contents:
-        """Return the contents of the vertices `low` to ``high - 1``, counted from the first one of these."""
+        """Return the contents of the vertices `low` to ``high - 1``, as counted in this range."""
         rows = {}
         for side, whole in self.rows.items():
             offsets = whole.offsets[low : high + 1]
@@ -77,7 +77,7 @@ def write_range(folder: Folder, first: int, contents: Contents) -> Range:
         values = {"end": rows.ends} | ({} if rows.weights is None else {"weight": rows.weights})
         edges = pa.StructArray.from_arrays([*map(pa.array, values.values())], [*values])
         columns[side] = pa.LargeListArray.from_arrays(pa.array(rows.offsets), edges)
-    stop = first + contents.count
+    stop = first + contents.size
     name = f"vertices-{first}-{stop}.arrow"
     return Range(name, write_batch(folder, name, pa.record_batch(columns)), first, stop)
 
@@ -129,7 +129,7 @@ def _joined(parts: list[Contents]) -> Contents:
     exists = None
     if any(part.exists is not None for part in parts):
         exists = np.concatenate(
-            [np.ones(part.count, bool) if part.exists is None else part.exists for part in parts]
+            [np.ones(part.size, bool) if part.exists is None else part.exists for part in parts]
         )
     ids = None if first.ids is None else frames.stack([part.ids for part in parts])
     rows = {side: _joined_rows([part.rows[side] for part in parts]) for side in first.rows}
@@ -196,7 +196,7 @@ class _File:
         begin = array.buffers()[1].address - self._start + array.offset * dtype.itemsize
         return np.frombuffer(self._memory, dtype, len(array), begin)
 
-    def _series(self, array: pa.Array, dtype: Any) -> pd.Series:
+    def _series(self, array: pa.Array, dtype: Any) -> Any:
         """Return ids as a series; numbers and text stay in the memory of the file."""
         if hasattr(dtype, "__from_arrow__"):
             return pd.Series(dtype.__from_arrow__(array), copy=False)
@@ -217,10 +217,9 @@ def _mapped(path: str) -> mmap.mmap:
 
 def _read(folder: Folder, path: str, size: int) -> np.ndarray:
     """Read a file into writable memory."""
-    memory = np.empty(size, np.uint8)
+    memory, at = np.empty(size, np.uint8), 0
     with folder.fs.open(path, "rb") as file:
-        at = 0
-        while count := file.readinto(memoryview(memory)[at:]):
+        while count := file.readinto(memory[at:].data):
             at += count
     return memory[:at]
 

@@ -131,16 +131,21 @@ def load(rank: int, folder: Folder, manifest: Manifest, bounds: Sequence[int], l
         An empty frame with the dtypes of the ids.
     """
     dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
-    contents = read_ranges(folder, manifest.ranges, *bounds[rank : rank + 2], dtypes)
+    low, high = bounds[rank : rank + 2]
+    contents = read_ranges(folder, manifest.ranges, low, high, dtypes)
     device = not is_pandas(type(like))
     rows = {side: lift(one) if device else one for side, one in contents.rows.items()}
     exists = contents.exists
     if exists is None:
-        exists = np.ones(contents.count, bool)
+        exists = np.ones(contents.size, bool)
     ids = None
     if contents.ids is not None:
         ids = brought(contents.ids.set_axis(like.columns, axis=1), like)
-    about = {"directed": manifest.directed, "base": manifest.first_id or 0, "ids": ids}
+    about: dict[str, Any] = {
+        "directed": manifest.directed,
+        "base": manifest.first_id or 0,
+        "ids": ids,
+    }
     shard = Shard(like, bounds, rank, rows["out"], **about)
     shard.kept("occurs", lambda: lift(exists) if device else exists)
     if manifest.directed:

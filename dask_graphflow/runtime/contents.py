@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import EdgeListError, UnknownVertexError
+from dask_graphflow.exceptions import BackendError, EdgeListError, UnknownVertexError
 from dask_graphflow.graph.numbering import numbers_of
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_ids import named
@@ -65,8 +66,7 @@ def _contains(channel: Channel, shard: Shard, rank: int, ids: Any) -> bool:
 
 def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     """Return the adjacency matrix, and the ids of its rows; see :meth:`.Graph.to_scipy`."""
-    from scipy.sparse import coo_array
-
+    sparse = _imported("scipy.sparse", "to_scipy")
     placement.check_waiting("to_scipy", "graph.to_scipy()")
     weights = {"weight": shards.spec.weight_dtype} if shards.spec.weighted else {}
     ids = Call("vertices", _numbered, {**shards.spec.row_columns("vertices"), "number": "int64"})
@@ -76,7 +76,7 @@ def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     # Some numbers may belong to no vertex; they have no row.
     at = [np.searchsorted(numbers, entries[side]) for side in ("row", "column")]
     values = entries["weight"] if weights else np.ones(len(entries), "int64")
-    matrix = coo_array((values, tuple(at)), shape=(len(rows), len(rows))).tocsr()
+    matrix = sparse.coo_array((values, tuple(at)), shape=(len(rows), len(rows))).tocsr()
     one = len(rows.columns) == 1
     return matrix, pd.Index(rows["vertex"]) if one else pd.MultiIndex.from_frame(rows)
 
@@ -98,8 +98,7 @@ def _entries(g: GraphView) -> Answer:
 
 def to_networkx(shards: Shards) -> Any:
     """Return the graph as one of NetworkX; see :meth:`.Graph.to_networkx`."""
-    import networkx as nx
-
+    nx = _imported("networkx", "to_networkx")
     placement.check_waiting("to_networkx", "graph.to_networkx()")
     ids, links = map(_on_host, dask.compute(vertices(shards), edges(shards)))
     weights = [links.pop("weight").tolist()] if shards.spec.weighted else []
@@ -114,6 +113,18 @@ def to_networkx(shards: Shards) -> Any:
     else:
         graph.add_edges_from(zip(*pairs, strict=True))
     return graph
+
+
+def _imported(module: str, method: str) -> Any:
+    """Return a module of a library that is not installed with this one."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise BackendError(
+            f"{method}() needs {library}, which cannot be imported ({error}); install it with pip install "
+            f"{library}, or use vertices() and edges()"
+        ) from error
 
 
 def _nodes(ids: pd.DataFrame) -> list[Any]:

@@ -35,8 +35,7 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
         )
     placement.check_waiting("save", f"graph.save({path!r})")
     folder = Folder.of(path, storage_options)
-    storage.check_unused(folder)
-    folder.fs.makedirs(folder.path, exist_ok=True)
+    storage.make_folder(folder)
     parts = shards.run(partial(storage_members.save, folder=folder), None, name="graph-save")
     saved = [part for part in dask.compute(*parts) if part is not None]
     storage_files.write_grains(folder, np.concatenate([part.grains for part in saved]))
