@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import BACKEND, GRAPHS, host_only, on_host, partitioned
+from conftest import BACKEND, GRAPHS, host_only, on_backend, on_host, partitioned
 from shapes import ALSO_ASKED, ASKED, on_members, power_law, same
 
 import dask_graphflow as gf
@@ -57,8 +57,8 @@ def loaded(path, **options):
 
 
 def members_of(g):
-    """Return the member plans' number of shards of a graph."""
-    return getattr(g, "graph", g)._shards.count
+    """Return the number of shards of a graph."""
+    return on_backend(g)._shards.count
 
 
 def equal(found, wanted):
@@ -75,7 +75,7 @@ def equal(found, wanted):
         lambda g: g.leiden(),
     ):
         got, result = call(found), call(wanted).compute()
-        pd.testing.assert_frame_equal(got._meta, call(wanted)._meta)
+        assert dict(got.dtypes) == dict(call(wanted).dtypes)
         same(got.compute(), result)
 
 
@@ -125,7 +125,7 @@ def test_ids_of_two_columns_and_vertices_without_edges_are_saved(
     g.save(tmp_path)
     found = loaded(tmp_path, shards=loading)
     equal(found, g)
-    assert (7000, "z") in found
+    assert (7000, "z") in on_backend(found)
     assert repr(found).splitlines()[1:4] == repr(g).splitlines()[1:4]
 
 

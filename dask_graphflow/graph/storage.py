@@ -65,7 +65,7 @@ class Folder:
         self.fs.invalidate_cache()
         try:
             found = self.fs.ls(self.path, detail=True)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         return {one["name"].rstrip("/").rpartition("/")[2]: one["size"] or 0 for one in found}
 

@@ -25,9 +25,10 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphflow.exceptions import InputFileError, OutputError
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
 
-from . import frames
+from . import dtypes, frames
 from .storage import GRAINS, Folder, Manifest, Range
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
@@ -232,8 +233,18 @@ def _id_arrays(ids: pd.DataFrame) -> dict[str, pa.Array]:
     }
 
 
-def dtype_text(dtype: Any) -> str:
-    """Return the name of a dtype of ids, from which :func:`dtypes_of` makes it again."""
+def dtype_names(like: Any) -> list[str]:
+    """Return pandas' name of the dtype of each column of ids, from which :func:`id_dtypes` makes it."""
+    return [
+        _dtype_name(host, like[column].dtype)
+        for column, host in kernels_for(like).to_pandas(like).dtypes.items()
+    ]
+
+
+def _dtype_name(dtype: Any, own: Any) -> str:
+    """Return the name of a dtype, which is `own` in the graph's memory."""
+    if dtype == object and own != object:  # cuDF has no pandas dtype for text and decimals
+        return "decimal128[pyarrow]" if dtypes.kind(own) == "decimal" else "str"
     storage = getattr(dtype, "storage", "pyarrow")  # of text
     return f"{dtype}[python]" if storage == "python" and str(dtype) == "string" else str(dtype)
 

@@ -70,8 +70,8 @@ def save(channel: Channel, shard: Shard, rank: int, folder: Folder) -> Saved:
     most = math.inf if folder.is_local else MOST_BYTES
     edge = sum(array.itemsize for array in rows["out"][1:3] if array is not None)
     cuts = _cuts(grains * edge, shard.owned, most)
-    if shard.owned == 0 and rank > 0:
-        cuts = []  # the first member always writes a file, from which loading takes the types
+    if shard.owned == 0 and (rank > 0 or shard.size > 0):
+        cuts = []  # a graph without vertices has a file, too, from which loading takes the types
     ranges = [write_range(folder, shard.low + low, contents.part(low, high)) for low, high in cuts]
     sample = np.concatenate([_sample(one.ends) for one in rows.values()]).astype("int64")
     weights = rows["out"].weights

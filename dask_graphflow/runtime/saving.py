@@ -44,7 +44,6 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
 
 def _manifest(spec: GraphSpec, saved: list[storage_members.Saved]) -> Manifest:
     columns, one = spec.columns, saved[0]
-    ids = kernels_for(spec.ids).to_pandas(spec.ids)
     sample = np.concatenate([part.sample for part in saved])
     return Manifest(
         token=uuid.uuid4().hex,
@@ -55,7 +54,7 @@ def _manifest(spec: GraphSpec, saved: list[storage_members.Saved]) -> Manifest:
         edges=one.edges,
         numbers=one.numbers,
         first_id=one.first_id,
-        id_dtypes=[storage_files.dtype_text(dtype) for dtype in ids.dtypes],
+        id_dtypes=storage_files.dtype_names(spec.ids),
         weight_dtype=one.weight_dtype,
         source=[_written(name) for name in columns.source],
         target=[_written(name) for name in columns.target],
