@@ -28,7 +28,8 @@ from dask_graphflow.exceptions import InputFileError, OutputError
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
 
-from . import dtypes, frames
+from . import frames
+from .dtypes import kind
 from .storage import GRAINS, Folder, Manifest, Range
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
@@ -235,18 +236,17 @@ def _id_arrays(ids: pd.DataFrame) -> dict[str, pa.Array]:
 
 def dtype_names(like: Any) -> list[str]:
     """Return pandas' name of the dtype of each column of ids, from which :func:`id_dtypes` makes it."""
-    return [
-        _dtype_name(host, like[column].dtype)
-        for column, host in kernels_for(like).to_pandas(like).dtypes.items()
-    ]
+    on_host = kernels_for(like).to_pandas(like).dtypes
+    return [_dtype_name(dtype, like[column].dtype) for column, dtype in on_host.items()]
 
 
 def _dtype_name(dtype: Any, own: Any) -> str:
-    """Return the name of a dtype, which is `own` in the graph's memory."""
-    if dtype == object and own != object:  # cuDF has no pandas dtype for text and decimals
-        return "decimal128[pyarrow]" if dtypes.kind(own) == "decimal" else "str"
-    storage = getattr(dtype, "storage", "pyarrow")  # of text
-    return f"{dtype}[python]" if storage == "python" and str(dtype) == "string" else str(dtype)
+    """Return the name of a dtype of ids on the host, which is `own` where the graph is."""
+    name = str(dtype)
+    if name == "object":
+        return "decimal128[pyarrow]" if kind(own) == "decimal" else "str"
+    python = name == "string" and dtype.storage == "python"
+    return "string[python]" if python else name
 
 
 def id_dtypes(folder: Folder, manifest: Manifest) -> list[Any]:
