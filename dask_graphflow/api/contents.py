@@ -219,7 +219,7 @@ class GraphContents:
         >>> matrix.toarray()
         array([[0, 3, 0],
                [0, 0, 4],
-               [0, 0, 0]], dtype=int64)
+               [0, 0, 0]])
         >>> ids.tolist()
         ['x', 'y', 'z']
         """
@@ -260,6 +260,11 @@ class GraphContents:
             such as ``s3://bucket/graph``.
         storage_options : dict, optional
             Options of the file system, as for :func:`dask.dataframe.read_parquet`.
+
+        Returns
+        -------
+        None
+            The folder is complete when the call returns.
 
         Raises
         ------

@@ -157,7 +157,7 @@ def make_folder(folder: Folder) -> None:
             state = f"contains {contents}"
         raise OutputError(
             f"{folder.path} {state}; a graph is saved in a folder that is empty or does not exist. Give "
-            "another path, or delete what is there first"
+            "another path, or delete the contents of this one first"
         )
     try:
         folder.fs.makedirs(folder.path, exist_ok=True)
