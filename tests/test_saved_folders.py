@@ -253,6 +253,7 @@ def test_sizes_are_known_without_opening_the_files(saved):
     g = gf.load_graph(saved)
     file_of(saved).unlink()
     assert (g.num_vertices, g.num_edges, len(g)) == (4, 3, 4)
+    assert gf.estimate(g, "bfs").seconds > 0
     assert f"yes; every compute() opens {saved}" in repr(g)
     assert "'a'" in repr(g)
     assert "'w'" in repr(g)

@@ -122,7 +122,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert_type(g.num_edges, int)
     assert_type(g.directed, bool)
     assert_type(len(g), int)
-    assert_type(g.reverse().to_undirected(), gf.Graph)
+    assert_type(g.reverse(), gf.Graph)
+    assert_type(g.to_undirected(), gf.Graph)
     assert_type(-1 in g, bool)
     with tempfile.TemporaryDirectory() as folder:
         g.save(folder, storage_options={"auto_mkdir": True})
