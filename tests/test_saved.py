@@ -168,3 +168,4 @@ def test_arrays_of_local_files_are_views_of_the_mapped_files(
         for array in (one.ends, one.weights):
             assert any(np.shares_memory(array, file) for file in files)
             assert array.flags.writeable
+            assert array.flags.aligned

@@ -11,6 +11,7 @@ import sys
 
 import dask
 import fsspec
+import psutil
 import pyarrow as pa
 import pytest
 from conftest import frame, host_only, partitioned
@@ -24,7 +25,7 @@ from dask_graphflow.exceptions import (
     OutputError,
     UsageError,
 )
-from dask_graphflow.graph import storage_members
+from dask_graphflow.graph import storage_files, storage_members
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -121,6 +122,29 @@ def test_a_file_that_changes_after_the_graph_was_loaded_is_refused(saved):
     cut(file_of(saved))
     with pytest.raises(InputFileError, match="bytes; it must have"):
         g.pagerank().compute()
+    file_of(saved).unlink()
+    with pytest.raises(InputFileError, match="does not exist; it must have"):
+        g.pagerank().compute()
+
+
+@pytest.mark.parametrize("damaged", ["vertices-0-3.arrow", "edges-per-grain.arrow"])
+def test_a_file_with_other_contents_is_refused_when_it_is_read(tmp_path, damaged):
+    gf.Graph(frame([("x", "y"), ("y", "z")], "str"), **ENDS).save(tmp_path)
+    (tmp_path / damaged).write_bytes(bytes((tmp_path / damaged).stat().st_size))
+    with pytest.raises(InputFileError, match="is not the file of a saved graph"):
+        gf.load_graph(tmp_path, shards=2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="about Linux")
+def test_a_file_larger_than_memory_can_be_mapped(tmp_path):
+    size = 2 * psutil.virtual_memory().total
+    (tmp_path / "file").touch()
+    os.truncate(tmp_path / "file", size)
+    mapped = storage_files._mapped(str(tmp_path / "file"))
+    assert (len(mapped), mapped[size - 1]) == (size, 0)
+    mapped[0] = 1
+    with (tmp_path / "file").open("rb") as file:
+        assert file.read(1) == b"\0"
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path):

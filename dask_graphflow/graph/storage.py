@@ -67,7 +67,9 @@ class Folder:
             found = self.fs.ls(self.path, detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        return {one["name"].rstrip("/").rpartition("/")[2]: one["size"] or 0 for one in found}
+        paths = {one["name"].rstrip("/"): one["size"] or 0 for one in found}
+        paths.pop(self.path, None)  # some object stores list a folder in itself
+        return {path.rpartition("/")[2]: size for path, size in paths.items()}
 
 
 @dataclass(frozen=True)
@@ -149,10 +151,10 @@ class Manifest:
 
 def make_folder(folder: Folder) -> None:
     """Make the folder in which a graph will be saved, or raise if it exists and is not empty."""
-    if have := folder.sizes():
-        if folder.fs.isfile(folder.path):
-            state = "is a file"
-        else:
+    have = folder.sizes()
+    if have or folder.fs.isfile(folder.path):
+        state = "is a file"
+        if have:
             contents = "a saved graph" if MANIFEST in have else counted(len(have), "other file")
             state = f"contains {contents}"
         raise OutputError(
@@ -255,8 +257,16 @@ def check_files(folder: Folder, ranges: Sequence[Range], error: type[OSError]) -
             "folder again, or save the graph again"
         )
     for one in ranges:
-        if have[one.file] != one.size:
-            raise error(
-                f"{folder.at(one.file)} has {have[one.file]:,} bytes; it must have {one.size:,}. Copy the "
-                "folder again, or save the graph again in another folder"
-            )
+        check_file(folder, one, have[one.file], error)
+
+
+def check_file(
+    folder: Folder, one: Range, size: int | None, error: type[OSError] = InputFileError
+) -> None:
+    """Raise unless the file of a range has its size; `size` is None if the file does not exist."""
+    if size != one.size:
+        state = "does not exist" if size is None else f"has {size:,} bytes"
+        raise error(
+            f"{folder.at(one.file)} {state}; it must have {one.size:,} bytes. Copy the folder again, or "
+            "save the graph again in another folder"
+        )

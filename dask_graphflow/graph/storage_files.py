@@ -30,7 +30,7 @@ from dask_graphflow.kernels.csr import Rows
 
 from . import frames
 from .dtypes import kind
-from .storage import GRAINS, Folder, Manifest, Range
+from .storage import GRAINS, Folder, Manifest, Range, check_file
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
 
@@ -155,21 +155,11 @@ class _File:
 
     def __init__(self, folder: Folder, one: Range) -> None:
         self.first, path = one.first, folder.at(one.file)
+        check_file(folder, one, folder.fs.size(path) if folder.fs.exists(path) else None)
         self._memory = _mapped(path) if folder.is_local else _read(folder, path, one.size)
         buffer = pa.py_buffer(self._memory)
         self._start = buffer.address
-        if buffer.size != one.size:
-            raise InputFileError(
-                f"{path} has {buffer.size:,} bytes; it must have {one.size:,}. Copy the folder again, or "
-                "save the graph again"
-            )
-        try:
-            self.batch = pa.ipc.open_file(buffer).get_batch(0)
-        except pa.ArrowException as error:
-            raise InputFileError(
-                f"{path} is not the file of a saved graph: {error}. Files of the folder must not be "
-                "changed. Copy the folder again, or save the graph again"
-            ) from error
+        self.batch = _opened(path, buffer).get_batch(0)
 
     def contents(self, dtypes: Sequence[Any]) -> Contents:
         columns = dict(zip(self.batch.schema.names, self.batch.columns, strict=True))
@@ -205,6 +195,17 @@ class _File:
         if dtype.kind in "iumM":
             return pd.Series(self._array(array, dtype), copy=False)
         return pd.Series(array.to_numpy(zero_copy_only=False), dtype=dtype)
+
+
+def _opened(path: str, source: Any) -> pa.RecordBatchFileReader:
+    """Return the reader of an Arrow IPC file in memory, or of an open file."""
+    try:
+        return pa.ipc.open_file(source)
+    except pa.ArrowException as error:
+        raise InputFileError(
+            f"{path} is not the file of a saved graph: {error}. Files of the folder must not be changed. "
+            "Copy the folder again, or save the graph again"
+        ) from error
 
 
 def _mapped(path: str) -> mmap.mmap:
@@ -254,8 +255,9 @@ def id_dtypes(folder: Folder, manifest: Manifest) -> list[Any]:
     names = manifest.id_dtypes
     if manifest.first_id is not None:
         return [pd.api.types.pandas_dtype(name) for name in names]
-    with folder.fs.open(folder.at(manifest.ranges[0].file), "rb") as file:
-        schema = pa.ipc.open_file(file).schema
+    path = folder.at(manifest.ranges[0].file)
+    with folder.fs.open(path, "rb") as file:
+        schema = _opened(path, file).schema
     return [
         pd.ArrowDtype(field.type)
         if name.endswith("[pyarrow]")  # pandas cannot read the names of all of Arrow's types
@@ -271,6 +273,7 @@ def write_grains(folder: Folder, edges: np.ndarray) -> None:
 
 def read_grains(folder: Folder) -> np.ndarray:
     """Return the number of edge ends of each grain."""
-    with folder.fs.open(folder.at(GRAINS), "rb") as file:
-        edges: np.ndarray = pa.ipc.open_file(file).read_all()["edges"].to_numpy()
+    path = folder.at(GRAINS)
+    with folder.fs.open(path, "rb") as file:
+        edges: np.ndarray = _opened(path, file).read_all()["edges"].to_numpy()
     return edges
