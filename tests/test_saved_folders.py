@@ -230,6 +230,29 @@ def test_workers_save_and_load_their_parts(client, tmp_path, rng):
     same(alone, g.pagerank().compute())
 
 
+def test_a_graph_whose_build_chooses_the_number_of_shards_is_saved(client, tmp_path, rng):
+    host_only("about processes with host memory")
+    edges = partitioned(power_law(rng, size=30_000, edges=60_000), 4)
+    g = gf.Graph(edges, **ENDS, weight="w")
+    assert "1 to 2, chosen by the build" in repr(g)
+    g.to_undirected().save(tmp_path / "graph")
+    found = gf.load_graph(tmp_path / "graph")
+    assert not found.directed
+    same(found.pagerank().compute(), g.to_undirected().pagerank().compute())
+
+
+def test_a_shard_that_was_lost_with_its_worker_is_loaded_again(mortal, tmp_path, rng):
+    host_only("about processes with host memory")
+    edges = power_law(rng, size=30_000, edges=60_000)
+    gf.Graph(partitioned(edges, 4), **ENDS, weight="w", shards=2).save(tmp_path)
+    g = gf.load_graph(tmp_path, shards=2).persist()
+    wanted = g.pagerank().compute()
+    held = [address for address, keys in mortal.has_what().items() if keys]
+    assert len(held) == 2
+    mortal.restart_workers(held[:1])
+    same(g.pagerank().compute(), wanted)
+
+
 def test_the_folder_must_be_one_that_workers_and_client_share(client):
     g = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(OutputError, match="must use the same file system"):
