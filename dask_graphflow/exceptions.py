@@ -14,7 +14,7 @@
     ├── OptionError             an option's value is not one of those allowed
     ├── ArgumentError           a function does not have an argument, or needs another one
     ├── UsageError              a call does not work in this place or in this form
-    ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
+    ├── BackendError            a GPU or an optional library is needed and is not there
     ├── GraphMemoryError        a forest or a part of a graph does not fit in memory
     ├── WorkerLostError         a worker was lost, and its data could not be recovered
     ├── InputFileError          a file cannot be read
@@ -243,7 +243,7 @@ class UsageError(GraphflowError, RuntimeError):
 
 
 class BackendError(GraphflowError, RuntimeError):
-    """A GPU, CuPy, cuDF or matplotlib is needed, but is missing or does not work.
+    """A GPU or an optional library (CuPy, cuDF, matplotlib, SciPy, NetworkX) is missing or does not work.
 
     Examples
     --------
@@ -311,7 +311,9 @@ class WorkerLostError(GraphflowError, RuntimeError):
 
 
 class InputFileError(GraphflowError, OSError):
-    """A file cannot be read as an edge list.
+    """A file cannot be read as an edge list, or a folder cannot be loaded as a graph.
+
+    Raised by :func:`.read_edges`, :func:`.load_graph` and the command line.
 
     Examples
     --------
@@ -327,7 +329,7 @@ folder or glob with files in it. Correct the path
 class OutputError(GraphflowError, OSError):
     """A result cannot be written to the requested location.
 
-    Raised by the command line, which then prints the message in one line.
+    Raised by the command line, which then prints the message in one line, and by :meth:`.Graph.save`.
 
     Examples
     --------

@@ -318,8 +318,8 @@ def from_pandas(frame: Any) -> Any:
     except (TypeError, ValueError, NotImplementedError) as error:
         kinds = ", ".join(sorted({str(dtype) for dtype in frame.dtypes}))
         raise VertexTypeError(
-            f"cuDF takes no ids of dtype {kinds} ({error}); leave device= out, which finds components "
-            "on the host, or convert the columns, for example with astype('str')"
+            f"cuDF takes no ids of dtype {kinds} ({error}). Keep the ids in host memory, by leaving out "
+            "device= or backend=, or convert the columns, for example with astype('str')"
         ) from error
 
 

@@ -6,6 +6,8 @@ Dask has types in part only, so what comes of a frame is of none; annotations of
 from __future__ import annotations
 
 import io
+import pathlib
+import tempfile
 from collections.abc import Mapping
 from typing import Any, assert_type
 
@@ -119,11 +121,21 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert_type(g.num_vertices, int)
     assert_type(g.num_edges, int)
     assert_type(g.directed, bool)
+    assert_type(len(g), int)
+    assert_type(g.reverse(), gf.Graph)
+    assert_type(g.to_undirected(), gf.Graph)
+    assert_type(-1 in g, bool)
+    with tempfile.TemporaryDirectory() as folder:
+        g.save(folder, storage_options={"auto_mkdir": True})
+        assert_type(gf.load_graph(pathlib.Path(folder), shards=2, backend="pandas"), gf.Graph)
+    assert len(g.to_scipy()[1]) == len(g.to_networkx())
     assert_type(g.weighted, bool)
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
     steps = [widest(), {"width": "width / 2"}]
     answers: list[dd.DataFrame] = [
         g.layout(),
+        g.vertices(),
+        g.edges(),
         gf.degrees(g),
         g.bfs(start, targets=[start], direction="push"),
         g.sssp(sources=[start], cutoff=None),

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
@@ -187,14 +186,14 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
-    exchange, like = g.exchange, shard.like
+    exchange = g.exchange
     small = not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
     if small or shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
-        rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
+        rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
     if small:
-        coarser = of_all_numbers(exchange, like, rows, g.threads)
+        coarser = of_all_numbers(exchange, rows, g.threads)
         exchange = Exchange(in_process(1)[0])
     else:
-        coarser = of_numbers(exchange, like, rows, g.threads)
+        coarser = of_numbers(exchange, rows, g.threads)
     return g.view_of(coarser, exchange), coarser.out.weights
