@@ -24,6 +24,8 @@ from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
 from dask_graphflow.programs.edge_op import EdgeOp, with_after
 from dask_graphflow.programs.typed import After
+from dask_graphflow.programs.vertex_expressions import VertexReader
+from dask_graphflow.programs.vertex_program import compiled
 
 
 def inner_edges(kernels, ids):
@@ -253,6 +255,10 @@ def pushed_on(kernels, parents, ids):
             assert sorted(kernels.to_host(kept).tolist()) == list(range(0, VERTICES, 3))
             assert leaving == int(degrees[::3].sum())
             assert len(advance.after(program, given, listed, 7, degrees)[0]) == 0
+            words = advance.to_words(listed, VERTICES)
+            for step, counts in (6, (len(listed), leaving)), (7, (0, 0)):
+                assert advance.after_words(program, given, words, step, degrees) == counts
+                assert advance.tally(words)[0] == counts[0]
             for way, step in product(("push", "pull"), (6, 7)):
                 columns["low"][:] = columns["copy"]
                 move, side = getattr(advance, way), out if way == "push" else into
@@ -262,6 +268,59 @@ def pushed_on(kernels, parents, ids):
                 further = np.flatnonzero((levels == last + 1) & (step < 7))
                 np.testing.assert_array_equal(np.sort(kernels.to_host(found)), further)
                 assert moved.leaving == int(kernels.to_host(degrees)[further].sum())
+
+
+@launches()  # the kernels of vertices.cuh are compiled for each set of expressions
+def computed_per_vertex(kernels, parents, ids):
+    """Two columns that read each other, and reductions over some of the vertices."""
+    vertices = kernels_of(kernels, "vertices")
+    rng = np.random.default_rng(4)
+    whole = rng.integers(-9, 9, VERTICES).astype(parents)
+    real = rng.normal(size=VERTICES).astype("float32" if ids == "int32" else "float64")
+    exists = rng.random(VERTICES) < 0.7
+    dtypes = {"whole": whole.dtype.name, "real": real.dtype.name}
+
+    def read(text):
+        return VertexReader("value", text, dtypes, {"one": parents})
+
+    def given(reads):
+        return [
+            np.dtype(parents).type(1) if kind == "parameter" else there[value[0]]
+            for kind, value in reads
+        ]
+
+    there = {"whole": kernels.namespace.array(whole), "real": kernels.namespace.array(real)}
+    there_exists = kernels.namespace.asarray(exists)
+    for name, wanted in (("whole", whole), ("real", real)):
+        dtype = wanted.dtype
+        program, reads = compiled((read(name).begin(),))
+        found = vertices.largest(program, given(reads), there_exists, dtype)
+        assert found.tolist() == [wanted[exists].max()]
+        none = kernels.namespace.zeros_like(there_exists)
+        assert len(vertices.largest(program, given(reads), none, dtype)) == 0
+    program, reads = compiled((read("int64(whole)").begin(),))
+    total = vertices.integer_total(program, given(reads), there_exists)
+    assert total == int(whole[exists].sum()) % 2**64
+    program, reads = compiled(
+        (read("float64(real) / 0.0 if whole == 3 else float64(real)").begin(),)
+    )
+    total = vertices.FloatTotal(program, given(reads), there_exists)
+    assert total.wrong == int((exists & (whole == 3)).sum())
+    program, reads = compiled((read("float64(real)").begin(),))
+    total = vertices.FloatTotal(program, given(reads), there_exists)
+    assert (total.wrong, total.largest) == (0, abs(real[exists]).max())
+    exponent = int(np.frexp(total.largest)[1])
+    high, low = total.parts(exponent, VERTICES)
+    coarse, fine = units(1.0, VERTICES)
+    np.testing.assert_allclose(
+        (high * coarse + low * fine) * 2.0**exponent, real[exists].astype(float).sum(), rtol=1e-12
+    )
+    trees = read(f"{parents}(real * 4.0) + one").begin(), read(f"{real.dtype}(whole)").begin()
+    program, reads = compiled(trees, assigns=True)
+    vertices.assign(program, given(reads), [there["whole"], there["real"]])
+    wanted = (real * real.dtype.type(4)).astype(parents) + 1
+    np.testing.assert_array_equal(kernels.to_host(there["whole"]), wanted)
+    np.testing.assert_array_equal(kernels.to_host(there["real"]), whole.astype(real.dtype))
 
 
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")

@@ -373,7 +373,7 @@ def pull(
     moved = Moved(changed, sum(edges), *stolen(ranges), 0)
     if step is None:
         return moved
-    count, leaving = kernels(program).after_words(columns, changed, degrees, step)
+    count, leaving = after_words(program, columns, changed, step, degrees)
     return moved._replace(found=count, leaving=leaving)
 
 
@@ -487,6 +487,21 @@ def after(
     kept = np.empty_like(vertices)
     count, leaving = kernels(program).after(columns, vertices, kept, degrees, step)
     return kept[:count], leaving
+
+
+def after_words(
+    program: HostProgram,
+    columns: tuple[np.ndarray, ...],
+    words: np.ndarray,
+    step: int,
+    degrees: np.ndarray,
+) -> tuple[int, int]:
+    """Do what :func:`after` does with the vertices of a bitmap, and keep only the next frontier in it.
+
+    Returns the number of vertices in the next frontier, and the sum of their degrees.
+    """
+    count, leaving = kernels(program).after_words(columns, words, degrees, step)
+    return count, leaving
 
 
 def _read(program: HostProgram, rows: Rows) -> Rows:
