@@ -506,7 +506,12 @@ def after_words(
 
 
 def _after_words(
-    program: DeviceProgram, columns: tuple[Any, ...], words: Any, step: int, degrees: Any, report: Any
+    program: DeviceProgram,
+    columns: tuple[Any, ...],
+    words: Any,
+    step: int,
+    degrees: Any,
+    report: Any,
 ) -> None:
     kernel = _kernel(program, other_expression("advance_after_words", program))
     given = _struct(program, columns), words, np.uint64(len(words)), np.int64(step)

@@ -494,7 +494,7 @@ def after_words(
     columns: tuple[np.ndarray, ...],
     words: np.ndarray,
     step: int,
-    degrees: np.ndarray,
+    degrees: np.ndarray | None,
 ) -> tuple[int, int]:
     """Do what :func:`after` does with the vertices of a bitmap, and keep only the next frontier in it.
 

@@ -92,5 +92,5 @@ def largest(
     The array is empty if the member has no vertices. A NaN is larger than every number.
     """
     (values,) = program.values(given)
-    own = np.broadcast_to(values, exists.shape)[exists].astype(dtype, copy=False)
-    return own.max(keepdims=True) if len(own) else own
+    own = np.broadcast_to(values, exists.shape)[exists]
+    return np.array([own.max()] if len(own) else [], dtype)

@@ -5,7 +5,7 @@ Values that belong to the whole graph are computed first, and are then parameter
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
