@@ -202,25 +202,10 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
     const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
     const i64 dense = going->dense;
     const bool shrinking = going->shrinking;
-    u32 set = 1, turn = 0;
-    const auto add = [](Listed* found, i64 edges, i64 largest) {
-        if (!__any_sync(ALL_LANES, edges > 0)) return;
-        edges = warp_sum(edges);
-        largest = warp_max(largest);
-        if (lane() == 0) {
-            add_to(&found->edges, edges);
-            atomicMax(&found->largest, largest);
-        }
-    };
-    i64 edges = 0, largest = 0;
-    for (i64 i = i64(thread_index()); i < next.count; i += i64(thread_count())) {
-        const u64 vertex = u64(list[begin + i]);
-        const i64 size = offsets[vertex + 1] - offsets[vertex];
-        edges += size;
-        largest = max(largest, size);
-    }
-    __syncwarp();
-    add(going->sets, edges, largest);
+    Steps sets{going->sets, own, &going->arrived, 1, 0};
+    Listing<I> given{offsets, list, going->sets};
+    for (i64 i = i64(thread_index()); i < next.count; i += i64(thread_count())) given.measure(true, list[begin + i]);
+    given.finish();
     meet_grid(&going->arrived);  // all blocks have read the state before any block writes
     next.edges = fresh(going->sets[0].edges);
     next.largest = fresh(going->sets[0].largest);
@@ -230,82 +215,53 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
         const bool large = next.edges > most_edges || next.largest > longest;
         return !next.count || steps == most_steps || large || (steps && next.edges * dense > left);
     };
-    const auto step = [&](bool alone, Listed* sets, u32 set) {
-        Listed* found = sets + set;
+    const auto step = [&](bool alone) {
         const i64 end = begin + next.count;
-        const bool first = threadIdx.x == 0 && blockIdx.x == 0;
-        if (first) {
-            sets[(set + 1) % SETS] = Listed{0, 0, 0};
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
             trace[2 * steps] = next.count;
             trace[2 * steps + 1] = next.edges;
         }
         if (shrinking) left -= next.edges;
         ++depth;
-        i64 edges = 0, largest = 0;
-        visit_rows(
-            offsets, offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
-            [&](bool valid, u64 near, i64 edge) {
-                bool reached = false;
-                I far = 0;
-                if (valid) {
-                    far = ends[edge];
-                    const int there = __ldcg(level + far);
-                    if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
-                        allowed(near, edge, u64(far)))
-                        reached = atomicMin(predecessor + far, I(near)) == never<I>();
-                }
-                const i64 place = place_for(reached, &found->count);
-                if (reached) {
-                    level[far] = int(depth);
-                    list[end + place] = far;
-                    const i64 size = offsets[u64(far) + 1] - offsets[u64(far)];
-                    edges += size;
-                    largest = max(largest, size);
-                }
-            });
-        __syncwarp();
-        add(found, edges, largest);
+        next = sets.take(alone, [&](Listed* counts) {
+            Listing<I> found{offsets, list + end, counts};
+            visit_rows(
+                offsets, offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
+                [&](bool valid, u64 near, i64 edge) {
+                    bool reached = false;
+                    I far = 0;
+                    if (valid) {
+                        far = ends[edge];
+                        const int there = __ldcg(level + far);
+                        if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
+                            allowed(near, edge, u64(far)))
+                            reached = atomicMin(predecessor + far, I(near)) == never<I>();
+                    }
+                    if (reached) level[far] = int(depth);
+                    found.append(reached, far);
+                });
+            found.finish();
+        });
         ++steps;
         begin = end;
     };
-
-    while (!stops()) {
-        if (next.count > ALONE) {
-            step(false, going->sets, set);
-            meet_grid(&going->arrived);
-            next = fresh_of(going->sets[set]);
-            set = (set + 1) % SETS;
-            continue;
-        }
-        if (blockIdx.x == 0) {
-            do {
-                step(true, own, turn);
-                __syncthreads();
-                next = fresh_of(own[turn]);
-                turn = (turn + 1) % SETS;
-            } while (!stops() && next.count <= ALONE);
-            if (threadIdx.x == 0) {
-                going->next = next;
-                going->begin = begin;
-                going->depth = depth;
-                going->steps = steps;
-                going->left = left;
-            }
-        }
-        meet_grid(&going->arrived);
+    const auto save = [&] {
+        going->next = next;
+        going->begin = begin;
+        going->depth = depth;
+        going->steps = steps;
+        going->left = left;
+    };
+    const auto load = [&] {
         next = fresh_of(going->next);
         begin = fresh(going->begin);
         depth = fresh(going->depth);
         steps = fresh(going->steps);
         left = fresh(going->left);
-    }
+    };
+    take_steps(next.count, &going->arrived, stops, step, save, load);
     meet_grid(&going->arrived);  // no block reads any more when the state is written
-    if (threadIdx.x == 0 && blockIdx.x == 0) {
-        going->next = next;
-        going->begin = begin;
-        going->depth = depth;
-        going->steps = steps;
-    }
+    if (threadIdx.x == 0 && blockIdx.x == 0) save();
 }
 
 template <typename I>
