@@ -142,12 +142,17 @@ def rows_changed(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
 
 
-@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees")
+@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees", "list_marked")
 def words_made(kernels, parents, ids):
     advance = kernels_of(kernels, "advance")
     for size in (1, 64, VERTICES):
         vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
         listed = kernels.namespace.asarray(vertices)
+        marks = kernels.namespace.zeros(size, bool)
+        marks[listed] = True
+        found = kernels.to_host(advance.listed(marks, np.dtype(ids)))
+        np.testing.assert_array_equal(np.sort(found), vertices)
+        assert found.dtype == ids
         words, degrees = advance.to_words(listed, size), kernels.namespace.arange(size) % 7
         leaving = int((vertices % 7).sum())
         assert advance.tally(words, degrees) == (len(vertices), leaving)
@@ -330,6 +335,7 @@ def searched(kernels, parents, ids):
     out, into = hub_rows(kernels, ids, "float64")
     ones = whole_matrix(kernels, out)
     ones.data[:] = 1
+    degrees = out.offsets[1:] - out.offsets[:-1]
     for start, way in product((9, 5), ("push", "pull", "near")):
         wanted = sparse.csgraph.dijkstra(ones, indices=start)
         level = kernels.namespace.full(VERTICES, -1, "int32")
@@ -349,7 +355,9 @@ def searched(kernels, parents, ids):
                 search.mark_seen(seen, frontier)
             else:
                 following = words.new_words(VERTICES)
-                search.bfs_pull(into, words.to_words(frontier, VERTICES), following, *state)
+                given = words.to_words(frontier, VERTICES), following
+                count, leaving = search.bfs_pull(into, *given, *state, degrees)
+                assert (count, leaving) == words.tally(following, degrees)
                 frontier = words.from_words(following, np.dtype(ids))
         found = kernels.to_host(level)
         np.testing.assert_array_equal(found, np.where(np.isfinite(wanted), wanted, -1))

@@ -573,6 +573,11 @@ def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
     return words
 
 
+def listed(marks: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return the vertices whose entries in an array of bool are true, each once, in any order."""
+    return np.flatnonzero(marks).astype(dtype, copy=False)
+
+
 def from_words(words: np.ndarray, dtype: Any, count: int | None = None) -> np.ndarray:
     """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
     vertices = np.empty(int(_count_words(words)) if count is None else count, dtype)

@@ -80,6 +80,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
     "advance.cu": (
+        *_instances("list_marked", 1),
         *_instances("set_words", 1),
         "count_ones",
         *_instances("write_words", 1),

@@ -283,6 +283,10 @@ class GraphView:
         sums = self.shard.filled, len(self.shard.out.ends)
         return Frontier(None, *self.all_reduce(sums).sums)
 
+    def positions(self, marks: Any) -> Any:
+        """Return the positions at which a column of bool is true: array of index, in any order."""
+        return kernels_of("advance", marks).listed(marks, self.index)
+
     def find(self, ids: Any, *, unique: bool = True) -> Any:
         """Return the positions of the vertices in a frame of ids. All members call it.
 

@@ -11,6 +11,7 @@
 #include "common.cuh"
 #include "edge_op.cuh"
 #include "search.cuh"
+#include "counts.cuh"
 #include "cull.cuh"
 #include "edges.cuh"
 #include "gang.cuh"
