@@ -522,6 +522,8 @@ def scored(kernels, parents, ids):
     "relax_on",
     "offer_distances",
     "take_mirrors",
+    "measure_piles",
+    "least_distance",
     "offer_nearer",
     "bfs_push_weightless",
     "bfs_run_weightless",

@@ -120,6 +120,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("relax_on", _IDS, _FLOATS),
         *_each("offer_distances", _IDS, _FLOATS),
         *_each("take_mirrors", _IDS),
+        *_instances("measure_piles", 1),
+        *_instances("least_distance", 1),
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),

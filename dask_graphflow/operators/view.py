@@ -217,7 +217,7 @@ class GraphView:
     def count(self) -> int:
         """Number of vertices of all members. All members call it."""
         if self._vertices is None:
-            self._vertices = self.all_reduce(sums=(int(np.count_nonzero(self.exists)),)).sums[0]
+            self._vertices = numbering.vertex_count(self.shard, self.exchange)
         return self._vertices
 
     @property
