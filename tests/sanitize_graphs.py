@@ -384,6 +384,40 @@ def contributions(matrix, source):
     return through, np.isfinite(level)
 
 
+@launches("join_components")
+def spanned(kernels, parents, ids):
+    """A minimum spanning forest of edges of few weights, in two parts, and of a path in many rounds."""
+    spanning, there = kernels_of(kernels, "spanning"), kernels.namespace.array
+    source, target, *_ = inner_edges(kernels, ids)
+    source, target = source[source != target], target[source != target]
+    few = np.random.default_rng(2).integers(0, 9, len(source))
+    path = np.arange(VERTICES, dtype=ids)
+    graphs = (source, target, few), (path[:-1], path[1:], path[:0:-1])
+    for source, target, key in graphs:
+        key = key.astype(f"u{parents}")
+        component = np.arange(VERTICES, dtype=ids)
+        taken = kernels.namespace.zeros(len(source), bool)
+        for part in (key < 4, key >= 4):
+            at = np.flatnonzero(part & (component[source] != component[target]))
+            ends = component[source[at]], component[target[at]]
+            joined = there(component)
+            spanning.join_components(joined, *map(there, (*ends, key[at], at)), taken)
+            component = kernels.to_host(joined)
+        order = np.lexsort((np.arange(len(key)), key))
+        ranks = np.empty(len(key))
+        ranks[order] = np.arange(1, len(key) + 1)
+        # Of parallel edges, in both directions, the first one counts.
+        low, high = np.minimum(source, target), np.maximum(source, target)
+        firsts = np.lexsort((ranks, high, low))
+        new = np.append(True, (np.diff(low[firsts]) != 0) | (np.diff(high[firsts]) != 0))
+        firsts = firsts[new]
+        whole = sparse.csr_array((ranks[firsts], (low[firsts], high[firsts])), (VERTICES, VERTICES))
+        wanted = sparse.csgraph.minimum_spanning_tree(whole)
+        assert sorted(ranks[kernels.to_host(taken)]) == sorted(wanted.data)
+        count, labels = sparse.csgraph.connected_components(whole, directed=False)
+        assert len(set(zip(labels.tolist(), component.tolist(), strict=True))) == count
+
+
 @launches("search")
 def led_through(kernels, parents, ids):
     """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""

@@ -20,7 +20,9 @@ OPTIONS = (
 _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
+_C_TYPES |= {"uint32": "unsigned int", "uint64": "unsigned long long"}
 _FLOATS = ("float32", "float64")
+_KEYS = ("uint32", "uint64")
 _SUMS = ("int64", "float64")
 _RULES = ("COUNT", "SUM", "SCORE")  # as in cuda/groups.cu
 
@@ -127,6 +129,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "searches.cu": _each("search", _IDS, ("true", "false")),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
+    "spanning.cu": _each("join_components", _IDS, _KEYS),
     "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),
