@@ -280,6 +280,17 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
     return shard.here("occurs", kept_by_all(host, exchange, "occurs", make))
 
 
+def vertex_count(shard: Shard, exchange: Exchange) -> int:
+    """Return the number of vertices of all members."""
+
+    def make() -> int:
+        own = int(np.count_nonzero(occurs(shard, exchange)))
+        return exchange.all_reduce(sums=(own,)).sums[0]
+
+    count: int = kept_by_all(shard.host, exchange, "vertices", make)
+    return count
+
+
 def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
     """Return which vertices of this member's range are marked by any member.
 

@@ -53,8 +53,12 @@ def launch(name: str, items: int, *arguments: Any) -> None:
 
 def launch_resident(name: str, items: int, *arguments: Any) -> None:
     """Run a kernel in few blocks, because each adds to the same totals at its end."""
-    blocks = min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount"))
-    launch_blocks(name, max(1, blocks), THREADS, 0, *arguments)
+    launch_blocks(name, resident_blocks(items), THREADS, 0, *arguments)
+
+
+def resident_blocks(items: int) -> int:
+    """Return the number of blocks to launch if each of them adds to the same totals at its end."""
+    return max(1, min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount")))
 
 
 def blocks_for(items: int) -> int:

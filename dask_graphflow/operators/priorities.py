@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,14 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
     if count is None or count >= every:
         return np.where(exists, ranks, -1).astype("int64"), every
     drawn = np.where(exists, priorities(ranks, seed), LAST)
-    own = np.sort(drawn)[:count]
-    least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
-    chosen = drawn <= least[count - 1]
+    # Priorities are uniform, so almost surely the smallest ones are below this limit, and only few others.
+    share = (count + 8 * math.sqrt(count) + 64) / every
+    for limit in (int(min(share, 1.0) * 2.0**64) - 2**63 - 1, LAST):
+        own = drawn[g.positions(drawn <= limit)]
+        least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
+        if len(least) >= count:
+            break
+    chosen = g.positions(drawn <= least[count - 1])
     own = ranks[chosen]
     chosen_ranks = own if g.alone else np.concatenate(g.exchange.all_gather(own))
     places = g.column(-1, "int64")
