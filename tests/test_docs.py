@@ -62,7 +62,7 @@ def test_exported_names():
         "katz_centrality label_propagation leiden louvain maximal_independent_set "
         "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks "
         "sample_neighbors shortest_paths show_versions similarity sssp "
-        "strongly_connected_components triangle_count truss_number"
+        "strongly_connected_components topological_order triangle_count truss_number"
     )
     assert all(hasattr(gf, name) for name in gf.__all__)
 

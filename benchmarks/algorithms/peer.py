@@ -79,6 +79,9 @@ class Igraph(Library):
     def strongly_connected_components(self, g):
         return lambda: g.connected_components(mode="strong").membership, np.array
 
+    def topological_order(self, g):
+        return lambda: g.topological_sorting(), lambda order: _ahead(order, *self.load("acyclic"))
+
     def greedy_color(self, g):
         return lambda: g.vertex_coloring_greedy(), lambda colors: np.array([max(colors) + 1])
 
@@ -189,6 +192,10 @@ class Networkit(Library):
     def strongly_connected_components(self, g):
         made = self.nk.components.StronglyConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
+
+    def topological_order(self, g):
+        made = self.nk.graphtools.topologicalSort
+        return lambda: made(g), lambda order: _ahead(order, *self.load("acyclic"))
 
     def maximal_independent_set(self, g):
         return lambda: self.nk.independentset.Luby().run(g), None
@@ -367,6 +374,13 @@ class Scipy(Library):
 
     def induced_subgraph(self, g, subset):
         return lambda: g[subset][:, subset], lambda found: np.array([found.nnz // 2])
+
+
+def _ahead(order, vertices, source, target, *_):
+    """Return how many edges lead to a vertex that comes later in an order."""
+    position = np.empty(vertices, "int64")
+    position[order] = np.arange(vertices)
+    return np.array([(position[source] < position[target]).sum()])
 
 
 def _edges(graph):

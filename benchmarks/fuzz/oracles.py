@@ -15,6 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import (
     ConvergenceError,
+    CycleError,
     EdgeListError,
     GraphflowError,
     OptionError,
@@ -180,7 +181,14 @@ def verify(name: str, asker: Asker, network: Network, options: dict[str, Any]) -
 
 
 def may_fail(name: str, network: Network, options: dict[str, Any], error: GraphflowError) -> bool:
-    """Say whether a valid call may raise this error, as it does not converge or weights differ much."""
+    """Say whether a valid call may raise this error.
+
+    It may if it does not converge, if weights differ much, or if the graph has a cycle.
+    """
+    if isinstance(error, CycleError):
+        return name == "topological_order" and not nx.is_directed_acyclic_graph(
+            _with_loops(network)
+        )
     if isinstance(error, ConvergenceError) and "max_iter" in ORACLES[name].options:
         if name == "katz_centrality" and not _bounded(
             options.get("alpha", 0.1) * network.matrix().T
@@ -361,6 +369,19 @@ def connected_components(net: Network, o: dict[str, Any], rows: Any) -> Any:
 @oracle()
 def strongly_connected_components(net: Network, o: dict[str, Any], rows: Any) -> Any:
     return _smallest(nx.strongly_connected_components(net.graph().to_directed()))
+
+
+def _with_loops(net: Network) -> Any:
+    graph = net.graph().to_directed()
+    graph.add_edges_from((a, b) for a, b, _ in net.edges)
+    return graph
+
+
+@oracle()
+def topological_order(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph = _with_loops(net)
+    expect(nx.is_directed_acyclic_graph(graph), "the graph has a cycle")
+    return {v: i for i, some in enumerate(nx.topological_generations(graph)) for v in some}
 
 
 @oracle()

@@ -18,8 +18,8 @@ __all__ = [
     "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
     "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
     "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "triangle_count",
-    "truss_number",
+    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
+    "triangle_count", "truss_number",
 ]
 
 @overload
@@ -378,6 +378,18 @@ def strongly_connected_components(edges: Any, *, source: ColumnNames | None = No
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
+def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
 def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
@@ -508,6 +520,9 @@ class FrameMethods:
         progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames, target: ColumnNames,
         directed: bool = True, vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def topological_order(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,

@@ -109,6 +109,7 @@ COSTS = {
         scratch=44,
     ),
     "strongly_connected_components": Cost("labels", Steps.levels(2), passes=2),
+    "topological_order": Cost("labels", Steps.rounds(0.2, 2), passes=2, step=FUSED),
     "triangle_count": Cost("labels", 1, passes=5, rows=1, copies=1),
     "truss_number": Cost(
         "labels", Steps.rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160

@@ -174,6 +174,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.triangle_count(),
         gf.strongly_connected_components(g),
         g.strongly_connected_components(),
+        gf.topological_order(g),
+        g.topological_order(),
         g.connected_components(),
         gf.neighbors(g, sources=[start]),
         g.neighbors([start]),
