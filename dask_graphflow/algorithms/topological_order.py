@@ -1,8 +1,9 @@
 """Topological order: the generation of each vertex of a directed graph without cycles.
 
-The vertices that no edge enters are generation 0. They are removed with their edges, and the vertices that
-no remaining edge enters are the next generation, and so on [1]_. So the generation of a vertex is the number
-of edges of the longest path that leads to it. Each edge is followed once.
+The vertices that no edge enters are generation 0. They are removed with their edges. Then the vertices that
+no remaining edge enters are the next generation, and so on [1]_. So the generation of a vertex is the
+number of edges of the longest path that leads to it. One pass over all edges counts those that enter each
+vertex. After that, each edge is followed once.
 
 Vertices on cycles, and those that a cycle leads to, are never removed. Then the strongly connected
 components show a vertex on a cycle.
@@ -100,8 +101,9 @@ def _check_all_removed(g: GraphView, generation: Any) -> None:
     several = g.exists & (component != g.numbers)
     sources, targets = at_ends(g, g.numbers)
     on_cycles = gather(g, np.concatenate([component[several], sources[sources == targets]]))
+    first = numbering.shown_vertices(g.shard, g.exchange, on_cycles.min()[None])
     raise CycleError(
-        f"the graph has a cycle through vertex {numbering.shown_vertices(g.shard, g.exchange, on_cycles.min()[None])}"
-        "; only a graph without cycles has a topological order. Remove an edge of each cycle: "
-        "strongly_connected_components finds the vertices that are on cycles together"
+        f"the graph has a cycle through vertex {first}; only a graph without cycles has a topological "
+        "order. Remove an edge of each cycle: strongly_connected_components finds the vertices that are "
+        "on cycles together"
     )

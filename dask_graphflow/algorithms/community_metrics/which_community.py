@@ -87,6 +87,6 @@ def _check_once(g: Any, times: Any) -> None:
             raise EdgeListError(
                 f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
                 f"{'has' if count == 1 else 'have'} {problem} in communities, such as "
-                f"{numbering.shown_vertices(g.shard, g.exchange, few)}; give a frame with one row per vertex, such as the result "
-                "of louvain on the same graph"
+                f"{numbering.shown_vertices(g.shard, g.exchange, few)}; give a frame with one row per "
+                "vertex, such as the result of louvain on the same graph"
             )
