@@ -464,3 +464,39 @@ def proposed(kernels, out, sums, given, keys, step, bias):
         taken = passed[some, first]
         found[left] = np.where(taken, tests[some, first], kernels.to_host(decided))
     return found
+
+
+@launches("join_cycles")
+def cycles_joined(kernels, parents, ids):
+    """Short and long cycles that share tree edges, one with a hub, and one of two parallel edges."""
+    rng, size, there = np.random.default_rng(8), 700, kernels.namespace.asarray
+    path, near = np.arange(size - 1), rng.integers(0, size - 40, 60)
+    pairs = [(path, path + 1), (near, near + rng.integers(2, 40, 60)), ([0] * 9, path[300:309])]
+    one, other = np.concatenate([*pairs, ([650], [651])], axis=1).astype(ids)
+    source, target = np.concatenate([one, other]), np.concatenate([other, one])
+    rows = kernels_of(kernels, "rows").rows(there(source), there(target), count=size)
+    matrix = sparse.coo_array((np.ones(len(source)), (source, target)), (size, size)).tocsr()
+    order, parent = sparse.csgraph.breadth_first_order(matrix, 0)
+    label = np.empty(size, ids)
+    label[order] = np.arange(size)
+    above = label[np.maximum(parent[order], 0)]
+    block = kernels.identity(size, ids)
+    kernels_of(kernels, "biconnected").join_cycles(
+        rows._replace(ends=rows.ends.astype(ids), first=0),
+        there(label),
+        there(above),
+        block,
+        threads=2,
+    )
+    kernels.compress(block)
+    wanted = sparse.lil_array((size, size))
+    for ends in zip(label[one], label[other], strict=True):
+        on_cycle = []
+        while ends[0] != ends[1]:
+            on_cycle.append(max(ends))
+            ends = min(ends), above[max(ends)]
+        wanted[on_cycle[:1] * len(on_cycle), on_cycle] = 1
+    parts = sparse.csgraph.connected_components(wanted.tocsr(), directed=False)[1]
+    first = np.full(size, size)
+    np.minimum.at(first, parts, np.arange(size))
+    np.testing.assert_array_equal(kernels.to_host(block), first[parts])

@@ -55,7 +55,8 @@ def test_every_test_in_the_table_exists(number):
 
 def test_exported_names():
     assert " ".join(sorted(gf.__all__)) == (
-        "EdgeOp Graph GraphflowError Hybrid __version__ betweenness_centrality bfs calibrate "
+        "EdgeOp Graph GraphflowError Hybrid __version__ articulation_points "
+        "betweenness_centrality bfs bridges calibrate "
         "closeness_centrality clustering community_metrics connected_components core_number costs "
         "degree_centrality degrees ego_graph eigenvector_centrality estimate exceptions generate "
         "greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph k_core k_truss "

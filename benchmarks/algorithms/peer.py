@@ -79,6 +79,12 @@ class Igraph(Library):
     def strongly_connected_components(self, g):
         return lambda: g.connected_components(mode="strong").membership, np.array
 
+    def articulation_points(self, g):
+        return lambda: g.articulation_points(), lambda points: _marked(points, g.vcount())
+
+    def bridges(self, g):
+        return lambda: g.bridges(), lambda edges: np.array([len(edges)])
+
     def topological_order(self, g):
         return lambda: g.topological_sorting(), lambda order: _ahead(order, *self.load("acyclic"))
 
@@ -192,6 +198,15 @@ class Networkit(Library):
     def strongly_connected_components(self, g):
         made = self.nk.components.StronglyConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
+
+    def articulation_points(self, g):
+        made = self.nk.components.BiconnectedComponents(g)
+
+        def points(done):
+            several = [v for v in g.iterNodes() if len(done.getComponentsOfNode(v)) > 1]
+            return _marked(several, g.numberOfNodes())
+
+        return lambda: made.run(), points
 
     def topological_order(self, g):
         made = self.nk.graphtools.topologicalSort
@@ -374,6 +389,13 @@ class Scipy(Library):
 
     def induced_subgraph(self, g, subset):
         return lambda: g[subset][:, subset], lambda found: np.array([found.nnz // 2])
+
+
+def _marked(members, vertices):
+    """Return which vertices are among some."""
+    marked = np.zeros(vertices, "bool")
+    marked[members] = True
+    return marked
 
 
 def _ahead(order, vertices, source, target, *_):

@@ -151,6 +151,8 @@ ROWS = {
     "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),
     f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),
+    "articulation_points": Row("articulation_points", "articulation_point"),
+    "bridges": Row("bridges", "source", rule="value", number=count),
     "topological_order": Row("topological_order", "generation", "acyclic", "value", number=ahead),
     "maximal_independent_set": Row("maximal_independent_set", "selected", rule=None),
     "greedy_color": Row("greedy_color", "color", rule="value", number=colors),

@@ -385,6 +385,19 @@ def topological_order(net: Network, o: dict[str, Any], rows: Any) -> Any:
 
 
 @oracle()
+def bridges(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph = nx.MultiGraph([(a, b) for a, b, _ in net.edges if a != b])
+    return sorted(tuple(sorted(pair)) for pair in nx.bridges(graph))
+
+
+@oracle()
+def articulation_points(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph = net.graph(directed=False)
+    points = {*nx.articulation_points(graph)}
+    return {v: v in points for v in graph}
+
+
+@oracle()
 def core_number(net: Network, o: dict[str, Any], rows: Any) -> Any:
     return nx.core_number(net.graph())
 

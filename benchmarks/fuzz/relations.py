@@ -76,9 +76,11 @@ GREEDY: dict[str, Any] = {
 }
 
 RULES: dict[str, Rule] = {
+    "articulation_points": Rule(),
     "betweenness_centrality": Rule({"normalized": False}, rtol=1e-9),
     "bfs": Rule(**SEARCH),
     "closeness_centrality": Rule({"wf_improved": False}, turned=AHEAD),
+    "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
     "community_metrics": Rule(
         joined="the modularity depends on all edges",

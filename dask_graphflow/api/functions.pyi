@@ -13,8 +13,8 @@ from .inputs import ColumnNames, Listener
 Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
-    "betweenness_centrality", "bfs", "closeness_centrality", "clustering", "community_metrics",
-    "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
+    "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
+    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
     "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
     "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
     "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
@@ -30,6 +30,18 @@ def connected_components(edges: Any, *, source: ColumnNames, target: ColumnNames
     device: str | None = None, renumber: bool = True, progress: Listener = False) -> DataFrame: ...
 @overload
 def connected_components(edges: Graph, *, progress: Listener = False) -> DataFrame: ...
+@overload
+def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -59,6 +71,18 @@ def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | 
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False, targets: Any = None,
     depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
@@ -415,12 +439,18 @@ def truss_number(edges: Any, *, source: ColumnNames | None = None, target: Colum
     progress: Listener = False) -> Any: ...
 class FrameMethods:
     _frame: Any
+    def articulation_points(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
         vertices: Any = None, dropna: bool = False, k: int | None = None, normalized: bool = True,
         endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
         vertices: Any = None, dropna: bool = False, targets: Any = None, depth_limit: int | None = None,
         direction: str = 'beamer', trace: bool = False, progress: Listener = False) -> Any: ...
+    def bridges(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
         vertices: Any = None, dropna: bool = False, wf_improved: bool = True, k: int | None = None,
         seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
