@@ -108,6 +108,46 @@ def test_directions_parallel_edges_and_self_loops(built, method):
     assert nx.community.modularity(graph, parts(found)) >= best - 1e-12
 
 
+@pytest.mark.parametrize("objective", ["modularity", "cpm"])
+def test_no_community_of_leiden_exceeds_a_size(built, objective):
+    edges = pd.concat([frame(rmat(10)), frame(planted(size=20)) + 2000], ignore_index=True)
+    edges["w"] = np.random.default_rng(3).integers(1, 9, len(edges)) / 4
+    options = {"objective": objective, "resolution": 1.0 if objective == "modularity" else 1e-3}
+    graph = built(edges, directed=False)
+    free = graph.leiden(**options).compute()
+    sizes = free.groupby("community").vertex.transform("size")
+    for most in (int(sizes.max()), 60, 7, 1):
+        found = graph.leiden(**options, max_community_size=most).compute()
+        assert found.groupby("community").size().max() <= most
+        assert connected(network(edges), found)
+        assert found.community.groupby(free.community).nunique().sum() == found.community.nunique()
+        stay = sizes <= most
+        assert (found.community[stay] == free.community[stay]).all()
+
+
+def test_a_size_limits_all_levels_and_resolutions(built):
+    found = built(planted(), directed=False).leiden(
+        levels=2, resolution=[0.01, 1], max_community_size=40
+    )
+    found = found.compute()
+    for column in found.columns[1:]:
+        assert found.groupby(column).size().max() <= 40
+        assert connected(network(frame(planted())), found, column)
+    assert found["community_1_2"].tolist() == [vertex // 32 * 32 for vertex in range(256)]
+
+
+def test_a_size_keeps_planted_communities_that_a_low_resolution_joins(built):
+    """Parts are no smaller than needed: the resolution grows slowly."""
+    found = built(planted(), directed=False).leiden(resolution=0.01, max_community_size=32)
+    assert found.compute().community.tolist() == [vertex // 32 * 32 for vertex in range(256)]
+
+
+def test_a_size_is_reached_from_the_lowest_resolution():
+    pairs = frame([(a, b) for a in range(12) for b in range(a)])
+    found = gf.leiden(pairs, **ENDS, resolution=1e-300, max_community_size=1).compute()
+    assert found.community.tolist() == [*range(12)]
+
+
 def test_a_larger_resolution_gives_smaller_communities(built):
     graph = built(planted(), directed=False)
     found = graph.leiden(resolution=[0.01, 1, 30]).compute()

@@ -561,11 +561,13 @@ def louvain(net: Network, o: dict[str, Any], rows: Any) -> None:
     grouped(net, o, rows, connected=False)
 
 
-@oracle(
-    "sums", resolution=RESOLUTION, objective=(["modularity", "cpm"], ["potts", None]), **COMMUNITIES
-)
+@oracle("sums", resolution=RESOLUTION, objective=(["modularity", "cpm"], ["potts", None]),
+        max_community_size=([None, 1, 2, 3, 10**12], [0, -1, 1.5]), **COMMUNITIES)  # fmt: skip
 def leiden(net: Network, o: dict[str, Any], rows: Any) -> None:
     grouped(net, o, rows, connected=True)
+    for labels in list(zip(*rows, strict=True))[1:]:
+        most = max(Counter(labels).values())
+        expect(most <= (o.get("max_community_size") or most), f"a community of {most} vertices")
 
 
 @oracle(pairs=maybe(paired), top_k=([None, 1, 2, 10**12], [0, -1, 1.5]),

@@ -40,6 +40,7 @@ def leiden(
     resolution: Annotated[float | list[float], Resolution()] = 1.0,
     tol: Annotated[float, Number(low=0)] = 1e-7,
     levels: Annotated[int, Count(most=100)] = 1,
+    max_community_size: Annotated[int | None, Count()] = None,
     seed: Seed = 0,
 ) -> Answer:
     """Return the community of each vertex, by the Leiden method. Every community is connected.
@@ -62,6 +63,9 @@ def leiden(
     levels : int
         Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
         before have connected parts of them, finer ones first.
+    max_community_size : int, optional
+        Maximum number of vertices of a community. Larger communities are split at a higher resolution, and
+        so are parts that are still too large. By default there is no limit.
     seed : int
         Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
         the order of the ids.
@@ -91,7 +95,15 @@ def leiden(
     """
     potts = objective == "cpm"
     return best_communities(
-        g, _leiden_pass, resolution, connected=True, potts=potts, tol=tol, levels=levels, seed=seed
+        g,
+        _leiden_pass,
+        resolution,
+        connected=True,
+        potts=potts,
+        tol=tol,
+        levels=levels,
+        seed=seed,
+        most=max_community_size,
     )
 
 

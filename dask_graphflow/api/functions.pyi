@@ -267,20 +267,20 @@ def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: 
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, objective: str = 'modularity', resolution: float | list[float] = 1.0,
-    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    tol: float = 1e-07, levels: int = 1, max_community_size: int | None = None, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, objective: str = 'modularity', resolution: float | list[float] = 1.0,
-    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    tol: float = 1e-07, levels: int = 1, max_community_size: int | None = None, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, objective: str = 'modularity', resolution: float | list[float] = 1.0,
-    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    tol: float = 1e-07, levels: int = 1, max_community_size: int | None = None, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
@@ -510,7 +510,8 @@ class FrameMethods:
     def leiden(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
         objective: str = 'modularity', resolution: float | list[float] = 1.0, tol: float = 1e-07,
-        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        levels: int = 1, max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = 'keep', vertices: Any = None, dropna: bool = False,
         resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,

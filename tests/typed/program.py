@@ -133,7 +133,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.label_propagation(max_iter=2),
         gf.louvain(g, resolution=[0.5, 2], levels=2, tol=0.01, seed=1),
         g.louvain(),
-        gf.leiden(g, objective="cpm", resolution=0.1),
+        gf.leiden(g, objective="cpm", resolution=0.1, max_community_size=5),
         g.leiden(),
         gf.core_number(g),
         g.core_number(),
