@@ -333,14 +333,19 @@ def modularity(
 ) -> dict[Any, tuple[float, ...]]:
     """Return (size, internal, cut, total degree, part of the modularity) of each community."""
     inside, volume, size = Counter[Any](), Counter[Any](), Counter(label.values())
+    skew = Counter[Any]()  # weight that leaves a community, less that which enters it
     for a, b, w in net.edges:
         w = w if net.weighted else 1.0
         volume.update({label[a]: w})
         volume.update({label[b]: w})
+        if net.directed:
+            skew[label[a]] += w
+            skew[label[b]] -= w
         inside[label[a]] += w * (label[a] == label[b])
     total = math.fsum(volume.values()) or 1.0
     return {c: (size[c], inside[c], volume[c] - 2 * inside[c], volume[c],
-                2 * inside[c] / total - resolution * (volume[c] / total) ** 2)
+                2 * inside[c] / total
+                - resolution * ((volume[c] / total) ** 2 - (skew[c] / total) ** 2))
             for c in sorted(size)}  # fmt: skip
 
 

@@ -46,13 +46,15 @@ def leiden(
     """Return the community of each vertex, by the Leiden method. Every community is connected.
 
     Communities have many edges inside and few to others. Weights multiply the edges, and a self-loop counts
-    twice in the degree of its vertex. The directions of edges are ignored.
+    twice in the degree of its vertex.
 
     Parameters
     ----------
     objective : {"modularity", "cpm"}
-        What communities maximize: modularity, the default, or the constant Potts model [2]_. The latter
-        compares the weights inside a community with `resolution` times the number of its pairs of vertices.
+        What communities maximize: modularity, the default, or the constant Potts model [2]_. The modularity
+        of a directed graph takes the directions of edges into account [3]_. The constant Potts model
+        ignores them, and compares the weights inside a community with `resolution` times the number of its
+        pairs of vertices.
     resolution : float or list of float
         Larger values give smaller communities; 1.0 by default. Several values give one column each, which
         is faster than several calls. For "cpm", every community is at least this dense, so give a value
@@ -84,6 +86,8 @@ def leiden(
        communities", Scientific Reports 9, 2019.
     .. [2] V. A. Traag, P. Van Dooren, Y. Nesterov, "Narrow scope for resolution-limit-free community
        detection", Physical Review E 84, 2011.
+    .. [3] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
+       Letters 100, 2008.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def best_communities(
     most : int, optional
         Maximum number of vertices of a community. Larger ones are split; see :func:`.within_size`.
     """
-    g, columns_of_all = g.undirected, []
+    columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
     graphs, total = first_levels(g, resolutions, potts=potts)
     for graph in graphs:

@@ -61,4 +61,6 @@ def _inside(graph: Level, labels: Any, large: Any) -> Level:
     sources, targets = at_ends(graph.g, np.where(large, labels, -1))
     inside = (sources == targets) & (sources >= 0)
     weights = inside.astype("int64") if graph.weights is None else graph.weights * inside
-    return graph._replace(weights=weights, mass=np.where(large, graph.mass, 0))
+    mass, skew = np.where(large, graph.mass, 0), graph.skew
+    skew = None if skew is None else np.where(large, skew, 0)
+    return graph._replace(weights=weights, mass=mass, skew=skew)
