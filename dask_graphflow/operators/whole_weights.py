@@ -105,7 +105,7 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
 
 
 def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
-    """Return the weight of the edges that leave each owned vertex, less that of those that enter it.
+    """Return the weight of outgoing edges, less the weight of incoming edges, of each owned vertex.
 
     Parameters
     ----------
