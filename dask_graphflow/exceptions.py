@@ -10,6 +10,7 @@
     │   └── WeightError             a weight is missing or invalid
     ├── UnknownVertexError      an id is not in the graph
     ├── ExpressionError         an edge program is invalid, or its types do not match
+    ├── CycleError              a graph that must not have cycles has one
     ├── ConvergenceError        an algorithm did not converge within max_iter iterations
     ├── OptionError             an option's value is not one of those allowed
     ├── ArgumentError           a function does not have an argument, or needs another one
@@ -31,6 +32,7 @@ __all__ = [
     "ArgumentError",
     "BackendError",
     "ConvergenceError",
+    "CycleError",
     "EdgeListError",
     "ExpressionError",
     "GraphMemoryError",
@@ -172,6 +174,23 @@ class ExpressionError(GraphflowError, ValueError):
 a parameter nor a column's value; a column is read as one[src]
         level[src] + one
                      ^^^
+    """
+
+
+class CycleError(GraphflowError, ValueError):
+    """A graph that must not have cycles has one.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> import pandas as pd
+    >>> tasks = pd.DataFrame({"first": [1, 2, 3], "then": [2, 3, 2]})
+    >>> gf.topological_order(tasks, source="first", target="then").compute()
+    Traceback (most recent call last):
+        ...
+    dask_graphflow.exceptions.CycleError: the graph has a cycle through vertex 2; only a graph without \
+cycles has a topological order. Remove an edge of each cycle: strongly_connected_components finds the \
+vertices that are on cycles together
     """
 
 

@@ -12,6 +12,7 @@ from expressions import CUDA, above_three, add_one
 from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
+from dask_graphflow.algorithms.topological_order import NEXT, REMOVE
 from dask_graphflow.kernels import policies, sources
 from dask_graphflow.operators import float_sums, multi_search
 from dask_graphflow.programs.edge_op import with_after
@@ -58,6 +59,9 @@ PROGRAMS = [
         {"total": "int64", "share": "int32"}, index_dtype="int32"
     ),
     BY_HAND.bind({"level": "int32"}, index_dtype="int32"),
+    with_after(REMOVE, NEXT).bind(
+        {"entering": "int64", "generation": "int32"}, index_dtype="int32"
+    ),
     with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
         {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
         index_dtype="int64",

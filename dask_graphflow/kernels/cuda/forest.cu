@@ -1,5 +1,6 @@
 // Kernels of the forest: hook, compress, and others. host.py has their twins.
 #include "common.cuh"
+#include "hook.cuh"
 #include "unite.cuh"
 #include "edges.cuh"
 
