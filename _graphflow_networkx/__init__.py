@@ -18,6 +18,10 @@ class Function(NamedTuple):
     ----------
     unsupported : tuple of str
         Options that have to keep their default value.
+    unsupported_graphs : tuple of str
+        Types of graphs that are left to NetworkX: "directed" or "multigraph".
+    note : str
+        What else is not supported, as a sentence.
     linear : bool
         Whether NetworkX itself needs one pass over the edges, like the conversion of a graph. Such a
         function is worth a call only if the graph was converted before.
@@ -26,23 +30,39 @@ class Function(NamedTuple):
     """
 
     unsupported: tuple[str, ...] = ()
+    unsupported_graphs: tuple[str, ...] = ()
+    note: str = ""
     linear: bool = False
     least_edges: int = 5000
 
 
-#: The functions of the backend. ``dask_graphflow/nx_backend/functions.py`` implements each of them.
+#: The functions of the backend. A file in ``dask_graphflow/nx_backend`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
+    "adamic_adar_index": Function(note="`ebunch` is required."),
     "ancestors": Function(linear=True),
+    "average_clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
+    "bellman_ford_path": Function(),
     "bellman_ford_path_length": Function(),
     "betweenness_centrality": Function(unsupported=("k", "weight")),
+    "bfs_edges": Function(unsupported=("sort_neighbors",), linear=True),
+    "bfs_layers": Function(linear=True),
+    "bfs_predecessors": Function(unsupported=("sort_neighbors",), linear=True),
+    "bfs_successors": Function(unsupported=("sort_neighbors",), linear=True),
+    "bfs_tree": Function(unsupported=("sort_neighbors",), linear=True),
     "closeness_centrality": Function(unsupported=("u", "distance"), least_edges=300),
+    "clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
     "connected_components": Function(linear=True),
     "core_number": Function(),
     "degree_centrality": Function(linear=True),
     "descendants": Function(linear=True),
     "descendants_at_distance": Function(linear=True),
+    "dijkstra_path": Function(),
     "dijkstra_path_length": Function(),
+    "ego_graph": Function(unsupported=("undirected",), linear=True),
     "eigenvector_centrality": Function(unsupported=("nstart",)),
+    "greedy_color": Function(
+        unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
+    ),
     "harmonic_centrality": Function(unsupported=("nbunch", "distance", "sources"), least_edges=300),
     "has_path": Function(linear=True),
     "hits": Function(unsupported=("nstart", "normalized")),
@@ -50,8 +70,22 @@ FUNCTIONS: dict[str, Function] = {
     "is_connected": Function(linear=True),
     "is_strongly_connected": Function(linear=True),
     "is_weakly_connected": Function(linear=True),
+    "jaccard_coefficient": Function(note="`ebunch` is required."),
     "k_core": Function(unsupported=("core_number",)),
+    "k_truss": Function(),
     "katz_centrality": Function(unsupported=("nstart",)),
+    "leiden_communities": Function(unsupported=("max_level",)),
+    "louvain_communities": Function(unsupported=("max_level",), unsupported_graphs=("directed",)),
+    "maximal_independent_set": Function(unsupported=("nodes",)),
+    "minimum_spanning_edges": Function(
+        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "minimum_spanning_tree": Function(
+        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "modularity": Function(unsupported_graphs=("directed",), linear=True),
+    "multi_source_dijkstra": Function(),
+    "multi_source_dijkstra_path": Function(),
     "multi_source_dijkstra_path_length": Function(),
     "node_connected_component": Function(linear=True),
     "number_connected_components": Function(linear=True),
@@ -59,10 +93,21 @@ FUNCTIONS: dict[str, Function] = {
     "number_weakly_connected_components": Function(linear=True),
     "out_degree_centrality": Function(linear=True),
     "pagerank": Function(),
+    "shortest_path": Function(note="`source` or `target` is required."),
+    "shortest_path_length": Function(note="`source` or `target` is required."),
+    "single_source_bellman_ford": Function(),
+    "single_source_bellman_ford_path": Function(),
     "single_source_bellman_ford_path_length": Function(),
+    "single_source_dijkstra": Function(),
+    "single_source_dijkstra_path": Function(),
     "single_source_dijkstra_path_length": Function(),
+    "single_source_shortest_path": Function(linear=True),
     "single_source_shortest_path_length": Function(linear=True),
+    "single_target_shortest_path": Function(linear=True),
     "single_target_shortest_path_length": Function(linear=True),
+    "strongly_connected_components": Function(linear=True),
+    "transitivity": Function(unsupported_graphs=("directed",)),
+    "triangles": Function(),
     "weakly_connected_components": Function(linear=True),
 }
 
@@ -72,8 +117,13 @@ def get_info() -> dict[str, Any]:
     functions = {}
     for name, function in FUNCTIONS.items():
         options = ", ".join(f"`{option}`" for option in function.unsupported)
-        note = f"These options are not supported: {options}." if options else ""
-        functions[name] = {"additional_docs": note} if note else {}
+        kinds = " or ".join(function.unsupported_graphs)
+        notes = [
+            f"These options are not supported: {options}." if options else "",
+            f"A {kinds} graph is left to NetworkX." if kinds else "",
+            function.note,
+        ]
+        functions[name] = {"additional_docs": " ".join(filter(None, notes))} if any(notes) else {}
     return {
         "backend_name": "graphflow",
         "project": "dask-graphflow",

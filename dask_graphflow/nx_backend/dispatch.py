@@ -9,28 +9,33 @@ from typing import Any
 
 from _graphflow_networkx import FUNCTIONS
 
-from . import functions
 from .adjacency import overridden
-from .convert import ConvertedGraph
+from .converted import ConvertedGraph
 from .expected_failures import EXPECTED_FAILURES
+from .registry import REASONS, REGISTERED
 
 
 @functools.cache
 def _signature(name: str) -> inspect.Signature:
-    return inspect.signature(getattr(functions, name))
+    return inspect.signature(REGISTERED[name])
 
 
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
     """Return whether a function supports the arguments of a call, or the reason why it does not."""
     signature = _signature(name)
-    given = signature.bind(*args, **kwargs).arguments
-    for option in FUNCTIONS[name].unsupported:
+    given, function = signature.bind(*args, **kwargs).arguments, FUNCTIONS[name]
+    for option in function.unsupported:
         default = signature.parameters[option].default
-        if option in given and given[option] is not default:
+        value = given.get(option, default)
+        if type(value) is not type(default) or value != default:
             return f"{option}= is not supported"
-    if callable(given.get("weight")):
-        return "weight= has to be the name of an edge attribute"
-    return True
+    for option in ("weight", "distance"):
+        if callable(given.get(option)):
+            return f"{option}= has to be the name of an edge attribute"
+    for kind in function.unsupported_graphs:
+        if getattr(given["G"], f"is_{kind}")():
+            return f"{kind} graphs are not supported"
+    return (REASONS[name](**given) if name in REASONS else None) or True
 
 
 def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
