@@ -44,7 +44,7 @@ def _best(
 ) -> list[set[Node]]:
     number = nx.utils.create_py_random_state(seed).randrange(2**31)
     found = G.run(algorithm, weight, seed=number, **options)
-    return list(G.groups(found.community.to_numpy()))
+    return list(map(set, G.groups(found.community.to_numpy())))
 
 
 @networkx_function

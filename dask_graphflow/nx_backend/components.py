@@ -13,7 +13,7 @@ from .registry import networkx_function
 @networkx_function
 def connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
     """Return the set of nodes of each component."""
-    return G.groups(G.run("connected_components").component.to_numpy())
+    return map(set, G.groups(G.run("connected_components").component.to_numpy()))
 
 
 @networkx_function
@@ -63,7 +63,8 @@ def is_weakly_connected(G: ConvertedGraph) -> bool:
 @networkx_function
 def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
     """Return the set of nodes of each strongly connected component."""
-    return G.groups(G.run("strongly_connected_components").component.to_numpy())
+    component = G.run("strongly_connected_components").component.to_numpy()
+    return map(set, G.groups(component))
 
 
 @networkx_function

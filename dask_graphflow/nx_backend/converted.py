@@ -6,7 +6,6 @@ import itertools
 import operator
 from collections.abc import Hashable, Iterator
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import dask
@@ -234,8 +233,13 @@ class ConvertedGraph:
         """Return the nodes at some positions, in their order."""
         return [self.nodes[position] for position in positions.tolist()]
 
-    def groups(self, labels: Any, positions: Any = None) -> Iterator[set[Node]]:
-        """Return the set of nodes of each label, in the order of the labels.
+    @property
+    def _adj(self) -> dict[Any, int]:
+        """The nodes, as ``networkx.Graph.nbunch_iter`` reads them."""
+        return self.positions
+
+    def groups(self, labels: Any, positions: Any = None) -> Iterator[list[Node]]:
+        """Return the nodes of each label, in the order of the labels.
 
         Parameters
         ----------
@@ -248,7 +252,7 @@ class ConvertedGraph:
         order = np.argsort(labels, kind="stable")
         nodes = self.nodes_at(order if positions is None else positions[order])
         starts = np.flatnonzero(np.diff(labels[order], prepend=-1)).tolist()
-        return (set(nodes[a:b]) for a, b in itertools.pairwise([*starts, len(nodes)]))
+        return (nodes[a:b] for a, b in itertools.pairwise([*starts, len(nodes)]))
 
     def of_nodes(self, values: pd.Series, nodes: Any) -> Any:
         """Return the value of one node, or a dict of the values of some nodes, or of all for None."""
@@ -256,7 +260,7 @@ class ConvertedGraph:
             return self.by_node(values)
         if nodes in self:
             return values.iloc[self.positions[nodes]].item()
-        chosen = list(nx.Graph.nbunch_iter(SimpleNamespace(_adj=self.positions), nodes))
+        chosen = list(nx.Graph.nbunch_iter(self, nodes))
         found = values.to_numpy()[[self.positions[node] for node in chosen]]
         return dict(zip(chosen, found.tolist(), strict=True))
 

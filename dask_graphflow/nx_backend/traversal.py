@@ -106,7 +106,7 @@ def bfs_layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Node]]:
     if not several:
         return iter(())
     found = G.run("bfs", sources=sorted(G.positions[source] for source in several))
-    return (list(layer) for layer in G.groups(found.distance.to_numpy(), found.vertex.to_numpy()))
+    return G.groups(found.distance.to_numpy(), found.vertex.to_numpy())
 
 
 @networkx_function

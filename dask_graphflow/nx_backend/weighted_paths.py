@@ -102,7 +102,7 @@ def _bellman_ford(G: ConvertedGraph, source: Node, target: Any, weight: Any) -> 
         return distances(G, found), paths(G, found)
     path = path_to(G, found, target)
     if path is None:
-        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     return distances(G, found)[target], path
 
 
