@@ -43,7 +43,7 @@ FUNCTIONS: dict[str, Function] = {
     "average_clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
     "bellman_ford_path": Function(),
     "bellman_ford_path_length": Function(),
-    "betweenness_centrality": Function(unsupported=("k", "weight")),
+    "betweenness_centrality": Function(unsupported=("weight",)),
     "bfs_edges": Function(unsupported=("sort_neighbors",), linear=True),
     "bfs_layers": Function(linear=True),
     "bfs_predecessors": Function(unsupported=("sort_neighbors",), linear=True),

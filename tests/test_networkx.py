@@ -110,9 +110,9 @@ def run_tests(modules, limit, environment, folder):
 @pytest.mark.parametrize(
     ("modules", "limit"),
     [
-        (DIRECT, 3),
+        (DIRECT, 5),
         pytest.param(DIRECT, 1000, marks=pytest.mark.slow),
-        pytest.param(sorted({*CALLERS} - {*DIRECT}), 3, marks=pytest.mark.slow),
+        pytest.param(sorted({*CALLERS} - {*DIRECT}), 5, marks=pytest.mark.slow),
     ],
     ids=["first calls", "all calls", "other modules"],
 )
@@ -453,7 +453,12 @@ BY_NODE = {
     "degree_centrality": [{}],
     "in_degree_centrality": [{}],
     "out_degree_centrality": [{}],
-    "betweenness_centrality": [{}, {"endpoints": True}, {"normalized": False}],
+    "betweenness_centrality": [
+        {},
+        {"endpoints": True},
+        {"k": 3, "seed": 5, "normalized": False},
+        {"k": 12},
+    ],
     "closeness_centrality": [{}, {"wf_improved": False}],
     "harmonic_centrality": [{}],
     "core_number": [{}],

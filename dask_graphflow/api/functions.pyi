@@ -33,18 +33,18 @@ def connected_components(edges: Graph, *, progress: Listener = False) -> DataFra
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    k: int | None = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    k: int | None = None, sources: Any = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    k: int | None = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    k: int | None = None, sources: Any = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    k: int | None = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    k: int | None = None, sources: Any = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False, targets: Any = None,
@@ -404,8 +404,9 @@ def truss_number(edges: Any, *, source: ColumnNames | None = None, target: Colum
 class FrameMethods:
     _frame: Any
     def betweenness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, k: int | None = None, normalized: bool = True,
-        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        vertices: Any = None, dropna: bool = False, k: int | None = None, sources: Any = None,
+        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
         vertices: Any = None, dropna: bool = False, targets: Any = None, depth_limit: int | None = None,
         direction: str = 'beamer', trace: bool = False, progress: Listener = False) -> Any: ...

@@ -93,5 +93,9 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Node, float]:
     """Return the betweenness centrality of each node."""
-    options = {"normalized": bool(normalized), "endpoints": bool(endpoints)}
+    options: dict[str, Any] = {"normalized": bool(normalized), "endpoints": bool(endpoints)}
+    if k is not None and k != len(G):
+        if k < 1:
+            raise NotImplementedError(f"k={k} takes no source")
+        options["sources"] = nx.utils.create_py_random_state(seed).sample(range(len(G)), k)
     return G.by_node(G.run("betweenness_centrality", **options).betweenness)
