@@ -25,6 +25,8 @@ PACKAGES = (
     "scipy",
     "networkit",
     "igraph",
+    "networkx",
+    "nx-parallel",
     *(
         f"{name}-{cuda}"
         for cuda in ("cu12", "cu13")

@@ -1,0 +1,171 @@
+"""The NetworkX backend beside NetworkX and nx-parallel, on graphs of several sizes."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter
+from typing import Any
+
+from . import report
+
+NOTES = """\
+Milliseconds of one call in NetworkX, in this backend with the conversion of the graph, in this backend with
+a graph that was converted before, and in nx-parallel where it has the function: the least of up to 5 calls
+within {budget} s. The last columns are NetworkX's time divided by those of this backend, with and without
+the conversion; above 1, this backend is faster. Iterators are read to their ends. "-" was not measured: its
+times on smaller graphs predict more than {limit} s, or the contender does not have the function. The graphs
+are random ones of Barabási and Albert with 8 edges per node. Functions of directed graphs get them with
+each edge in a random direction."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this benchmark's options."""
+    parser.add_argument(
+        "--edges", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6], help="sizes of graphs"
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these functions only")
+    parser.add_argument(
+        "--limit", type=float, default=20, help="do not measure calls that should take longer"
+    )
+    parser.add_argument("--budget", type=float, default=1, help="seconds for repeated calls")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print a table per size and store the results."""
+    import networkx as nx
+
+    from _graphflow_networkx import FUNCTIONS
+
+    nx.config.warnings_to_ignore.add("cache")
+    names, texts = options.only or [*FUNCTIONS], []
+    seconds: dict[str, dict[int, dict[str, float]]] = {name: {} for name in names}
+    for name in names:  # this compiles what is not in the cache
+        contenders(name, graphs_of(1000)[_is_directed(name)])["with conversion"]()
+    for edges in options.edges:
+        graphs = graphs_of(edges)
+        for name in names:
+            found = seconds[name][edges] = {}
+            for contender, call in contenders(name, graphs[_is_directed(name)]).items():
+                before = [
+                    sizes[contender] for sizes in seconds[name].values() if contender in sizes
+                ]
+                if forecast(before, len(seconds[name]) - 1) <= options.limit:
+                    found[contender] = least_seconds(call, options.budget)
+            print(edges, name, {one: f"{value:.4f}" for one, value in found.items()}, flush=True)
+        texts.append(f"{edges} edges\n{table(seconds, edges)}")
+    notes = NOTES.format(budget=options.budget, limit=options.limit)
+    about = {"edges": options.edges, "threads": options.workers, "seconds": seconds}
+    report.show("\n\n".join([*texts, notes]), about, "networkx-backend", options)
+    return 0
+
+
+def forecast(before: list[float], sizes: int) -> float:
+    """Return the seconds of a call as its times on smaller graphs predict; infinite if one is missing."""
+    if len(before) < sizes:
+        return math.inf
+    growth = before[-1] / before[-2] if len(before) > 1 else 100
+    return before[-1] * growth if before else 0
+
+
+def graphs_of(edges: int) -> dict[bool, Any]:
+    """Return an undirected and a directed graph with weights."""
+    import networkx as nx
+    import numpy as np
+
+    graph = nx.barabasi_albert_graph(max(9, edges // 8), 8, seed=1)
+    rng = np.random.default_rng(1)
+    weights = rng.integers(1, 100, graph.number_of_edges()).tolist()
+    turned = (rng.random(graph.number_of_edges()) < 0.5).tolist()
+    directed = nx.DiGraph()
+    directed.add_nodes_from(graph)
+    for (a, b, data), weight, turn in zip(graph.edges(data=True), weights, turned, strict=True):
+        data["weight"] = weight
+        directed.add_edge(*((b, a) if turn else (a, b)), weight=weight)
+    return {False: graph, True: directed}
+
+
+def _is_directed(name: str) -> bool:
+    return any(word in name for word in ("weakly", "strongly", "in_degree", "out_degree"))
+
+
+def options_of(name: str, graph: Any) -> dict[str, Any]:
+    """Return the options of a call: those that are required, and fewer sources for slow functions."""
+    parameters = inspect.signature(function_of(name).orig_func).parameters
+    first, last = 0, len(graph) - 1
+    options: dict[str, Any] = {
+        "alpha": 0.01 if name == "katz_centrality" else None,
+        "communities": [set(range(part, len(graph), 8)) for part in range(8)],
+        "distance": 2 if name == "descendants_at_distance" else None,
+        "ebunch": [(node, (node * 7 + 1) % len(graph)) for node in range(len(graph))],
+        "k": {"betweenness_centrality": 16, "k_truss": 4}.get(name),
+        "n": last,
+        "seed": 1,
+        "source": first,
+        "sources": [first] if name != "harmonic_centrality" else None,
+        "target": last if "single_source" not in name else None,
+    }
+    return {
+        option: value
+        for option, value in options.items()
+        if option in parameters and value is not None
+    }
+
+
+def function_of(name: str) -> Any:
+    """Return a function of NetworkX by its name."""
+    import networkx as nx
+
+    return getattr(nx, name, None) or getattr(nx.community, name)
+
+
+def contenders(name: str, graph: Any) -> dict[str, Callable[[], Any]]:
+    """Return a call for each contender."""
+
+    function, options = function_of(name), options_of(name, graph)
+    if name in ("single_target_shortest_path", "single_target_shortest_path_length", "ancestors"):
+        options.pop("source" if "target" in name else "target", None)
+
+    def with_conversion() -> Any:
+        graph.__networkx_cache__.clear()
+        return function(graph, backend="graphflow", **options)
+
+    calls = {
+        "with conversion": with_conversion,
+        "converted": lambda: function(graph, backend="graphflow", **options),
+    }
+    if "networkx" in function.backends:
+        calls = {"NetworkX": lambda: function(graph, backend="networkx", **options), **calls}
+    if "parallel" in function.backends:
+        calls["nx-parallel"] = lambda: function(graph, backend="parallel", **options)
+    return calls
+
+
+def least_seconds(call: Callable[[], Any], budget: float) -> float:
+    """Return the least time of up to 5 calls, which read what they return to its end."""
+    times: list[float] = []
+    while len(times) < 5 and sum(times) < budget:
+        begin = perf_counter()
+        found = call()
+        if isinstance(found, Iterator):
+            deque(found, maxlen=0)
+        times.append(perf_counter() - begin)
+    return min(times)
+
+
+def table(seconds: Mapping[str, Mapping[int, Mapping[str, float]]], edges: int) -> str:
+    """Return the table of one size."""
+    columns = ["NetworkX", "with conversion", "converted", "nx-parallel"]
+    rows = []
+    for name, sizes in seconds.items():
+        found = sizes[edges]
+        cells = [f"{found[one] * 1e3:.3g}" if one in found else "-" for one in columns]
+        ratios = [
+            f"{found['NetworkX'] / found[one]:.2f}" if {"NetworkX", one} <= found.keys() else "-"
+            for one in columns[1:3]
+        ]
+        rows.append([name, *cells, *ratios])
+    return report.table(["function", *columns, "speedup", "converted"], rows)
