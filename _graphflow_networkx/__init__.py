@@ -22,54 +22,57 @@ class Function(NamedTuple):
         Types of graphs that are left to NetworkX: "directed" or "multigraph".
     note : str
         What else is not supported, as a sentence.
-    linear : bool
-        Whether NetworkX itself needs one pass over the edges, like the conversion of a graph. Such a
-        function is worth a call only if the graph was converted before.
-    least_edges : int
-        The number of edges from which a call is faster than in NetworkX.
+    least_edges : int, optional
+        The number of edges from which a call with the conversion of its graph is faster than NetworkX. None
+        if NetworkX takes no longer than the conversion. ``python -m benchmarks networkx-backend`` measures
+        it.
+    least_converted : int, optional
+        The same for a graph that was converted before.
     """
 
     unsupported: tuple[str, ...] = ()
     unsupported_graphs: tuple[str, ...] = ()
     note: str = ""
-    linear: bool = False
-    least_edges: int = 5000
+    least_edges: int | None = 10_000
+    least_converted: int | None = 10_000
 
 
 #: The functions of the backend. A file in ``dask_graphflow/nx_backend`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
     "adamic_adar_index": Function(note="`ebunch` is required."),
-    "ancestors": Function(linear=True),
+    "ancestors": Function(least_edges=None),
     "average_clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
     "bellman_ford_path": Function(),
     "bellman_ford_path_length": Function(),
     "betweenness_centrality": Function(unsupported=("weight",)),
-    "bfs_edges": Function(unsupported=("sort_neighbors",), linear=True),
-    "bfs_layers": Function(linear=True),
-    "bfs_predecessors": Function(unsupported=("sort_neighbors",), linear=True),
-    "bfs_successors": Function(unsupported=("sort_neighbors",), linear=True),
-    "bfs_tree": Function(unsupported=("sort_neighbors",), linear=True),
-    "closeness_centrality": Function(unsupported=("u", "distance"), least_edges=300),
+    "bfs_edges": Function(unsupported=("sort_neighbors",), least_edges=None),
+    "bfs_layers": Function(least_edges=None),
+    "bfs_predecessors": Function(unsupported=("sort_neighbors",), least_edges=None),
+    "bfs_successors": Function(unsupported=("sort_neighbors",), least_edges=None),
+    "bfs_tree": Function(unsupported=("sort_neighbors",), least_edges=None),
+    "closeness_centrality": Function(unsupported=("u", "distance"), least_edges=1000),
     "clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
-    "connected_components": Function(linear=True),
+    "connected_components": Function(least_edges=None),
     "core_number": Function(),
-    "degree_centrality": Function(linear=True),
-    "descendants": Function(linear=True),
-    "descendants_at_distance": Function(linear=True),
+    "degree_centrality": Function(least_edges=None),
+    "descendants": Function(least_edges=None),
+    "descendants_at_distance": Function(least_edges=None),
     "dijkstra_path": Function(),
     "dijkstra_path_length": Function(),
-    "ego_graph": Function(unsupported=("undirected",), linear=True),
+    "ego_graph": Function(unsupported=("undirected",), least_edges=None),
     "eigenvector_centrality": Function(unsupported=("nstart",)),
     "greedy_color": Function(
         unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
     ),
-    "harmonic_centrality": Function(unsupported=("nbunch", "distance", "sources"), least_edges=300),
-    "has_path": Function(linear=True),
+    "harmonic_centrality": Function(
+        unsupported=("nbunch", "distance", "sources"), least_edges=1000
+    ),
+    "has_path": Function(least_edges=None),
     "hits": Function(unsupported=("nstart", "normalized")),
-    "in_degree_centrality": Function(linear=True),
-    "is_connected": Function(linear=True),
-    "is_strongly_connected": Function(linear=True),
-    "is_weakly_connected": Function(linear=True),
+    "in_degree_centrality": Function(least_edges=None),
+    "is_connected": Function(least_edges=None),
+    "is_strongly_connected": Function(least_edges=None),
+    "is_weakly_connected": Function(least_edges=None),
     "jaccard_coefficient": Function(note="`ebunch` is required."),
     "k_core": Function(unsupported=("core_number",)),
     "k_truss": Function(),
@@ -83,15 +86,15 @@ FUNCTIONS: dict[str, Function] = {
     "minimum_spanning_tree": Function(
         unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
-    "modularity": Function(unsupported_graphs=("directed",), linear=True),
+    "modularity": Function(unsupported_graphs=("directed",), least_edges=None),
     "multi_source_dijkstra": Function(),
     "multi_source_dijkstra_path": Function(),
     "multi_source_dijkstra_path_length": Function(),
-    "node_connected_component": Function(linear=True),
-    "number_connected_components": Function(linear=True),
-    "number_strongly_connected_components": Function(linear=True),
-    "number_weakly_connected_components": Function(linear=True),
-    "out_degree_centrality": Function(linear=True),
+    "node_connected_component": Function(least_edges=None),
+    "number_connected_components": Function(least_edges=None),
+    "number_strongly_connected_components": Function(least_edges=None),
+    "number_weakly_connected_components": Function(least_edges=None),
+    "out_degree_centrality": Function(least_edges=None),
     "pagerank": Function(),
     "shortest_path": Function(note="`source` or `target` is required."),
     "shortest_path_length": Function(note="`source` or `target` is required."),
@@ -101,14 +104,14 @@ FUNCTIONS: dict[str, Function] = {
     "single_source_dijkstra": Function(),
     "single_source_dijkstra_path": Function(),
     "single_source_dijkstra_path_length": Function(),
-    "single_source_shortest_path": Function(linear=True),
-    "single_source_shortest_path_length": Function(linear=True),
-    "single_target_shortest_path": Function(linear=True),
-    "single_target_shortest_path_length": Function(linear=True),
-    "strongly_connected_components": Function(linear=True),
+    "single_source_shortest_path": Function(least_edges=None),
+    "single_source_shortest_path_length": Function(least_edges=None),
+    "single_target_shortest_path": Function(least_edges=None),
+    "single_target_shortest_path_length": Function(least_edges=None),
+    "strongly_connected_components": Function(least_edges=None),
     "transitivity": Function(unsupported_graphs=("directed",)),
     "triangles": Function(),
-    "weakly_connected_components": Function(linear=True),
+    "weakly_connected_components": Function(least_edges=None),
 }
 
 

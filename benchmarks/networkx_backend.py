@@ -106,7 +106,7 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
         "seed": 1,
         "source": first,
         "sources": [first] if name != "harmonic_centrality" else None,
-        "target": last if "single_source" not in name else None,
+        "target": None if "single_source" in name or name.startswith("shortest") else last,
     }
     return {
         option: value

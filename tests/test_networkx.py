@@ -173,7 +173,7 @@ import networkx as nx
 assert "dask_graphflow" not in sys.modules
 assert "graphflow" in nx.pagerank.__doc__
 
-G = nx.gnm_random_graph(2000, 8000, seed=1)
+G = nx.gnm_random_graph(2000, 60_000, seed=1)
 small = nx.path_graph(5)
 nx.config.backend_priority = ["graphflow"]
 ranks = nx.pagerank(G)
@@ -257,14 +257,21 @@ def test_types_of_graphs_that_are_not_supported_are_left_to_networkx(name):
         assert backend.can_run(name, (kind([(0, 1)]),), options) == reason
 
 
-def test_small_graphs_and_linear_functions_are_left_to_networkx():
-    small, large = nx.path_graph(100), nx.path_graph(10_000)
-    assert backend.should_run("pagerank", (small,), {}) == "the graph has fewer than 5000 edges"
+def test_calls_that_are_not_worth_it_are_left_to_networkx(monkeypatch):
+    small, large = nx.path_graph(100), nx.path_graph(2000)
+    for name, least, converted in (("pagerank", 1000, 50), ("degree_centrality", None, 1000)):
+        function = FUNCTIONS[name]._replace(least_edges=least, least_converted=converted)
+        monkeypatch.setitem(FUNCTIONS, name, function)
+    no_longer = "NetworkX takes no longer than the conversion of the graph"
+    assert backend.should_run("pagerank", (small,), {}) == "the graph has fewer than 1000 edges"
     assert backend.should_run("pagerank", (), {"G": large}) is True
-    assert backend.should_run("degree_centrality", (large,), {}) != True  # noqa: E712
-    large.__networkx_cache__["backends"] = {"graphflow": {}}
+    assert backend.should_run("degree_centrality", (large,), {}) == no_longer
+    small.__networkx_cache__["backends"] = large.__networkx_cache__["backends"] = {"graphflow": {}}
+    assert backend.should_run("pagerank", (small,), {}) is True
     assert backend.should_run("degree_centrality", (large,), {}) is True
-    assert backend.should_run("degree_centrality", (convert_from_nx(small),), {}) is True
+    assert "fewer than 1000 edges" in backend.should_run("degree_centrality", (small,), {})
+    assert "both ends" in backend.should_run("shortest_path", (large, 0, 5), {})
+    assert backend.should_run("degree_centrality", (convert_from_nx(nx.path_graph(2)),), {}) is True
 
 
 # Conversions
