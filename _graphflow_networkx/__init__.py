@@ -75,11 +75,19 @@ FUNCTIONS: dict[str, Function] = {
     "is_weakly_connected": Function(least_edges=None),
     "jaccard_coefficient": Function(note="`ebunch` is required."),
     "k_core": Function(unsupported=("core_number",)),
+    "k_crust": Function(unsupported=("core_number",)),
+    "k_shell": Function(unsupported=("core_number",)),
     "k_truss": Function(),
     "katz_centrality": Function(unsupported=("nstart",)),
     "leiden_communities": Function(unsupported=("max_level",)),
     "louvain_communities": Function(unsupported=("max_level",), unsupported_graphs=("directed",)),
     "maximal_independent_set": Function(unsupported=("nodes",)),
+    "maximum_spanning_edges": Function(
+        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "maximum_spanning_tree": Function(
+        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
     "minimum_spanning_edges": Function(
         unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),

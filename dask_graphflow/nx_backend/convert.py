@@ -11,7 +11,8 @@ import networkx as nx
 import numpy as np
 
 from .adjacency import check_symmetry, is_kept, rows_of
-from .converted import ConvertedGraph, Data, Node, attribute_values
+from .attributes import attribute_values
+from .converted import ConvertedGraph, Data, Node
 
 
 def convert_from_nx(

@@ -42,6 +42,24 @@ def k_core(
     return G.subgraph(cores >= (max(cores) if k is None else k))
 
 
+@networkx_function
+def k_shell(
+    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes with a core number of k."""
+    cores = _cores(G)
+    return G.subgraph(cores == (max(cores) if k is None else k))
+
+
+@networkx_function
+def k_crust(
+    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes with a core number of at most k."""
+    cores = _cores(G)
+    return G.subgraph(cores <= (max(cores) - 1 if k is None else k))
+
+
 def _cores(G: ConvertedGraph) -> pd.Series:
     _refuse_self_loops(G)
     return G.run("core_number").core
