@@ -44,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
     names, texts = options.only or [*FUNCTIONS], []
     seconds: dict[str, dict[int, dict[str, float]]] = {name: {} for name in names}
     for name in names:  # this compiles what is not in the cache
-        contenders(name, graphs_of(1000)[_is_directed(name)])["with conversion"]()
+        contenders(name, graphs_of(1000)[is_directed(name)])["with conversion"]()
     for edges in options.edges:
         graphs = graphs_of(edges)
         for name in names:
             found = seconds[name][edges] = {}
-            for contender, call in contenders(name, graphs[_is_directed(name)]).items():
+            for contender, call in contenders(name, graphs[is_directed(name)]).items():
                 before = [
                     sizes[contender] for sizes in seconds[name].values() if contender in sizes
                 ]
@@ -88,7 +88,8 @@ def graphs_of(edges: int) -> dict[bool, Any]:
     return {False: graph, True: directed}
 
 
-def _is_directed(name: str) -> bool:
+def is_directed(name: str) -> bool:
+    """Return whether a function is measured on a directed graph."""
     return any(word in name for word in ("weakly", "strongly", "in_degree", "out_degree"))
 
 

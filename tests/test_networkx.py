@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from _graphflow_networkx import FUNCTIONS, get_info
+from benchmarks import networkx_backend
 from dask_graphflow.nx_backend import backend, convert_from_nx, convert_to_nx
 from dask_graphflow.nx_backend.expected_failures import EXPECTED_FAILURES
 from dask_graphflow.nx_backend.registry import REGISTERED
@@ -272,6 +273,29 @@ def test_calls_that_are_not_worth_it_are_left_to_networkx(monkeypatch):
     assert "fewer than 1000 edges" in backend.should_run("degree_centrality", (small,), {})
     assert "both ends" in backend.should_run("shortest_path", (large, 0, 5), {})
     assert backend.should_run("degree_centrality", (convert_from_nx(nx.path_graph(2)),), {}) is True
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_benchmark_calls_every_function(name):
+    graph = networkx_backend.graphs_of(100)[networkx_backend.is_directed(name)]
+    options = networkx_backend.options_of(name, graph)
+    assert backend.can_run(name, (graph,), options) is True
+
+
+def test_the_benchmark_compares_with_networkx(environment, tmp_path):
+    command = [sys.executable, "-m", "benchmarks", "networkx-backend", "--only", "core_number"]
+    command += ["--edges", "100", "200", "--budget", "0.01", "--out", str(tmp_path)]
+    run = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"\ncore_number( +[\d.e+-]+){3} +-( +[\d.]+){2}\n", run.stdout)
+    stored = json.loads(next(tmp_path.glob("networkx-backend-*.json")).read_text())
+    assert stored["seconds"]["core_number"]["200"].keys() == {
+        "NetworkX",
+        "with conversion",
+        "converted",
+    }
 
 
 # Conversions

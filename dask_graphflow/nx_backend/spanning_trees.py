@@ -1,4 +1,4 @@
-"""Minimum and maximum spanning trees. Of edges with the same weight, Kruskal's algorithm takes the first one.
+"""Minimum and maximum spanning trees; of edges with the same weight, the first one is taken.
 
 The edges are numbered in the order in which NetworkX visits them in Kruskal's algorithm, and the numbers
 are used as weights. So the trees are the same.
