@@ -52,5 +52,8 @@ def _scores(G: ConvertedGraph, ebunch: Any, measure: str) -> Scores:
     first, second = zip(*pairs, strict=True)
     ends = [[G.positions[node] for node in side] for side in (first, second)]
     frame = pd.DataFrame({"first": ends[0], "second": ends[1]})
+    if measure == "adamic_adar" and (frame["first"] == frame["second"]).any():
+        # It can have neighbors with a single edge, for which NetworkX divides by 0.
+        raise NotImplementedError("a pair has the same node twice")
     scores = G.run("similarity", pairs=frame, measure=measure).score.tolist()
     return zip(first, second, scores, strict=True)

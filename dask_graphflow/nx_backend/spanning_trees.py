@@ -70,7 +70,7 @@ def _edges(G: ConvertedGraph, edges: Any, data: bool) -> Iterator[tuple[Any, ...
         return zip(*ends, strict=True)
     if G.data.edges is None:
         raise NotImplementedError("the attributes of the edges were not converted")
-    return zip(*ends, [G.data.edges[edge] for edge in edges.tolist()], strict=True)
+    return zip(*ends, [dict(G.data.edges[edge]) for edge in edges.tolist()], strict=True)
 
 
 def _kruskal(G: ConvertedGraph, weight: Any, sign: int = 1) -> Any:
