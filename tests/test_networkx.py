@@ -111,9 +111,9 @@ def run_tests(modules, limit, environment, folder):
 @pytest.mark.parametrize(
     ("modules", "limit"),
     [
-        (DIRECT, 5),
+        (DIRECT, 8),
         pytest.param(DIRECT, 1000, marks=pytest.mark.slow),
-        pytest.param(sorted({*CALLERS} - {*DIRECT}), 5, marks=pytest.mark.slow),
+        pytest.param(sorted({*CALLERS} - {*DIRECT}), 8, marks=pytest.mark.slow),
     ],
     ids=["first calls", "all calls", "other modules"],
 )
