@@ -17,9 +17,11 @@ Milliseconds of one call in NetworkX, in this backend with the conversion of the
 a graph that was converted before, and in nx-parallel where it has the function: the least of up to 5 calls
 within {budget} s. The last columns are NetworkX's time divided by those of this backend, with and without
 the conversion; above 1, this backend is faster. Iterators are read to their ends. "-" was not measured: its
-times on smaller graphs predict more than {limit} s, or the contender does not have the function. The graphs
-are random ones of Barabási and Albert with 8 edges per node. Functions of directed graphs get them with
-each edge in a random direction."""
+times on smaller graphs predict more than {limit} s, or the contender does not have the function. The last
+table has the numbers of edges from which this backend is faster, interpolated between the sizes and rounded
+up to 1, 2 or 5 times a power of ten; they are in ``_graphflow_networkx``. The graphs are random ones of
+Barabási and Albert with 8 edges per node. Functions of directed graphs get them with each edge in a random
+direction."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
                     found[contender] = least_seconds(call, options.budget)
             print(edges, name, {one: f"{value:.4f}" for one, value in found.items()}, flush=True)
         texts.append(f"{edges} edges\n{table(seconds, edges)}")
+    texts.append(summary(seconds))
     notes = NOTES.format(budget=options.budget, limit=options.limit)
     about = {"edges": options.edges, "threads": options.workers, "seconds": seconds}
     report.show("\n\n".join([*texts, notes]), about, "networkx-backend", options)
@@ -170,3 +173,31 @@ def table(seconds: Mapping[str, Mapping[int, Mapping[str, float]]], edges: int) 
         ]
         rows.append([name, *cells, *ratios])
     return report.table(["function", *columns, "speedup", "converted"], rows)
+
+
+def summary(seconds: Mapping[str, Mapping[int, Mapping[str, float]]]) -> str:
+    """Return the table of the numbers of edges from which this backend is faster than NetworkX."""
+    columns = "with conversion", "converted"
+    rows = []
+    for name, sizes in seconds.items():
+        least = [least_edges(sizes, contender) for contender in columns]
+        rows.append([name, *("never" if one is None else f"{one:,}" for one in least)])
+    return report.table(["least edges", *columns], rows)
+
+
+def least_edges(sizes: Mapping[int, Mapping[str, float]], contender: str) -> int | None:
+    """Return the number of edges from which a contender is faster than NetworkX; None for never."""
+    speedups = [
+        (edges, found["NetworkX"] / found[contender])
+        for edges, found in sizes.items()
+        if {"NetworkX", contender} <= found.keys()
+    ]
+    if not speedups or speedups[-1][1] < 1:
+        return None
+    slower = [at for at, (_, speedup) in enumerate(speedups) if speedup < 1]
+    least = float(speedups[0][0])
+    if slower:
+        (few, below), (many, above) = speedups[slower[-1] : slower[-1] + 2]
+        least = few * (many / few) ** (math.log(below) / math.log(below / above))
+    power = 10 ** math.floor(math.log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))

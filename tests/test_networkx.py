@@ -285,6 +285,17 @@ def test_the_benchmark_calls_every_function(name):
     assert backend.can_run(name, (graph,), options) is True
 
 
+def test_the_benchmark_interpolates_the_number_of_edges():
+    def least(*speedups):
+        sizes = {10 ** (3 + i): {"NetworkX": s, "converted": 1} for i, s in enumerate(speedups)}
+        return networkx_backend.least_edges(sizes, "converted")
+
+    assert least(2, 3) == 1000
+    assert least(0.1, 10, 20) == 5000  # 3162 where it is as fast
+    assert least(0.5, 2, 0.5, 2) == 500_000
+    assert least(2, 0.9) is None
+
+
 def test_the_benchmark_compares_with_networkx(environment, tmp_path):
     command = [sys.executable, "-m", "benchmarks", "networkx-backend", "--only", "core_number"]
     command += ["--edges", "100", "200", "--budget", "0.01", "--out", str(tmp_path)]
