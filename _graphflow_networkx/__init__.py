@@ -16,110 +16,112 @@ class Function(NamedTuple):
 
     Attributes
     ----------
-    unsupported : tuple of str
-        Options that have to keep their default value.
-    unsupported_graphs : tuple of str
-        Types of graphs that are left to NetworkX: "directed" or "multigraph".
-    note : str
-        What else is not supported, as a sentence.
     least_edges : int, optional
         The number of edges from which a call with the conversion of its graph is faster than NetworkX. None
         if NetworkX takes no longer than the conversion. ``python -m benchmarks networkx-backend`` measures
         it.
     least_converted : int, optional
         The same for a graph that was converted before.
+    unsupported : tuple of str
+        Options that have to keep their default value.
+    unsupported_graphs : tuple of str
+        Types of graphs that are left to NetworkX: "directed" or "multigraph".
+    note : str
+        What else is not supported, as a sentence.
     """
 
+    least_edges: int | None
+    least_converted: int | None
     unsupported: tuple[str, ...] = ()
     unsupported_graphs: tuple[str, ...] = ()
     note: str = ""
-    least_edges: int | None = 10_000
-    least_converted: int | None = 10_000
 
 
 #: The functions of the backend. A file in ``dask_graphflow/nx_backend`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
-    "adamic_adar_index": Function(note="`ebunch` is required."),
-    "ancestors": Function(least_edges=None),
-    "average_clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
-    "bellman_ford_path": Function(),
-    "bellman_ford_path_length": Function(),
-    "betweenness_centrality": Function(unsupported=("weight",)),
-    "bfs_edges": Function(unsupported=("sort_neighbors",), least_edges=None),
-    "bfs_layers": Function(least_edges=None),
-    "bfs_predecessors": Function(unsupported=("sort_neighbors",), least_edges=None),
-    "bfs_successors": Function(unsupported=("sort_neighbors",), least_edges=None),
-    "bfs_tree": Function(unsupported=("sort_neighbors",), least_edges=None),
-    "closeness_centrality": Function(unsupported=("u", "distance"), least_edges=1000),
-    "clustering": Function(unsupported=("weight",), unsupported_graphs=("directed",)),
-    "connected_components": Function(least_edges=None),
-    "core_number": Function(),
-    "degree_centrality": Function(least_edges=None),
-    "descendants": Function(least_edges=None),
-    "descendants_at_distance": Function(least_edges=None),
-    "dijkstra_path": Function(),
-    "dijkstra_path_length": Function(),
-    "ego_graph": Function(unsupported=("undirected",), least_edges=None),
-    "eigenvector_centrality": Function(unsupported=("nstart",)),
+    "adamic_adar_index": Function(None, 100_000, note="`ebunch` is required."),
+    "ancestors": Function(None, 100_000),
+    "average_clustering": Function(
+        5000, 1000, unsupported=("weight",), unsupported_graphs=("directed",)
+    ),
+    "bellman_ford_path": Function(50_000, 50_000),
+    "bellman_ford_path_length": Function(50_000, 20_000),
+    "betweenness_centrality": Function(5000, 2000, unsupported=("weight",)),
+    "bfs_edges": Function(None, 200_000, unsupported=("sort_neighbors",)),
+    "bfs_layers": Function(None, 100_000),
+    "bfs_predecessors": Function(None, 500_000, unsupported=("sort_neighbors",)),
+    "bfs_successors": Function(None, 200_000, unsupported=("sort_neighbors",)),
+    "bfs_tree": Function(200_000, 50_000, unsupported=("sort_neighbors",)),
+    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance")),
+    "clustering": Function(5000, 2000, unsupported=("weight",), unsupported_graphs=("directed",)),
+    "connected_components": Function(None, 100_000),
+    "core_number": Function(50_000, 5000),
+    "degree_centrality": Function(None, 200_000),
+    "descendants": Function(None, 100_000),
+    "descendants_at_distance": Function(None, None),
+    "dijkstra_path": Function(100_000, 50_000),
+    "dijkstra_path_length": Function(None, 100_000),
+    "ego_graph": Function(None, None, unsupported=("undirected",)),
+    "eigenvector_centrality": Function(10_000, 5000, unsupported=("nstart",)),
     "greedy_color": Function(
-        unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
+        100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
     ),
-    "harmonic_centrality": Function(
-        unsupported=("nbunch", "distance", "sources"), least_edges=1000
+    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "distance", "sources")),
+    "has_path": Function(None, None),
+    "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized")),
+    "in_degree_centrality": Function(None, 1_000_000),
+    "is_connected": Function(None, 100_000),
+    "is_strongly_connected": Function(None, 200_000),
+    "is_weakly_connected": Function(None, 100_000),
+    "jaccard_coefficient": Function(50_000, 20_000, note="`ebunch` is required."),
+    "k_core": Function(5000, 1000, unsupported=("core_number",)),
+    "k_crust": Function(5000, 1000, unsupported=("core_number",)),
+    "k_shell": Function(5000, 1000, unsupported=("core_number",)),
+    "k_truss": Function(10_000, 2000),
+    "katz_centrality": Function(5000, 2000, unsupported=("nstart",)),
+    "leiden_communities": Function(0, 0, unsupported=("max_level",)),
+    "louvain_communities": Function(
+        2000, 1000, unsupported=("max_level",), unsupported_graphs=("directed",)
     ),
-    "has_path": Function(least_edges=None),
-    "hits": Function(unsupported=("nstart", "normalized")),
-    "in_degree_centrality": Function(least_edges=None),
-    "is_connected": Function(least_edges=None),
-    "is_strongly_connected": Function(least_edges=None),
-    "is_weakly_connected": Function(least_edges=None),
-    "jaccard_coefficient": Function(note="`ebunch` is required."),
-    "k_core": Function(unsupported=("core_number",)),
-    "k_crust": Function(unsupported=("core_number",)),
-    "k_shell": Function(unsupported=("core_number",)),
-    "k_truss": Function(),
-    "katz_centrality": Function(unsupported=("nstart",)),
-    "leiden_communities": Function(unsupported=("max_level",)),
-    "louvain_communities": Function(unsupported=("max_level",), unsupported_graphs=("directed",)),
-    "maximal_independent_set": Function(unsupported=("nodes",)),
+    "maximal_independent_set": Function(50_000, 20_000, unsupported=("nodes",)),
     "maximum_spanning_edges": Function(
-        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+        50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
     "maximum_spanning_tree": Function(
-        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+        10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
     "minimum_spanning_edges": Function(
-        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+        50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
     "minimum_spanning_tree": Function(
-        unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+        10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
-    "modularity": Function(unsupported_graphs=("directed",), least_edges=None),
-    "multi_source_dijkstra": Function(),
-    "multi_source_dijkstra_path": Function(),
-    "multi_source_dijkstra_path_length": Function(),
-    "node_connected_component": Function(least_edges=None),
-    "number_connected_components": Function(least_edges=None),
-    "number_strongly_connected_components": Function(least_edges=None),
-    "number_weakly_connected_components": Function(least_edges=None),
-    "out_degree_centrality": Function(least_edges=None),
-    "pagerank": Function(),
-    "shortest_path": Function(note="`source` or `target` is required."),
-    "shortest_path_length": Function(note="`source` or `target` is required."),
-    "single_source_bellman_ford": Function(),
-    "single_source_bellman_ford_path": Function(),
-    "single_source_bellman_ford_path_length": Function(),
-    "single_source_dijkstra": Function(),
-    "single_source_dijkstra_path": Function(),
-    "single_source_dijkstra_path_length": Function(),
-    "single_source_shortest_path": Function(least_edges=None),
-    "single_source_shortest_path_length": Function(least_edges=None),
-    "single_target_shortest_path": Function(least_edges=None),
-    "single_target_shortest_path_length": Function(least_edges=None),
-    "strongly_connected_components": Function(least_edges=None),
-    "transitivity": Function(unsupported_graphs=("directed",)),
-    "triangles": Function(),
-    "weakly_connected_components": Function(least_edges=None),
+    "modularity": Function(50_000, 10_000, unsupported_graphs=("directed",)),
+    "multi_source_dijkstra": Function(100_000, 50_000),
+    "multi_source_dijkstra_path": Function(100_000, 50_000),
+    "multi_source_dijkstra_path_length": Function(100_000, 50_000),
+    "node_connected_component": Function(None, 200_000),
+    "number_connected_components": Function(None, 100_000),
+    "number_strongly_connected_components": Function(50_000, 20_000),
+    "number_weakly_connected_components": Function(None, 100_000),
+    "out_degree_centrality": Function(None, None),
+    "pagerank": Function(50_000, 20_000),
+    "shortest_path": Function(None, 200_000, note="`source` or `target` is required."),
+    "shortest_path_length": Function(None, 200_000, note="`source` or `target` is required."),
+    "single_source_bellman_ford": Function(100_000, 50_000),
+    "single_source_bellman_ford_path": Function(50_000, 20_000),
+    "single_source_bellman_ford_path_length": Function(50_000, 50_000),
+    "single_source_dijkstra": Function(100_000, 50_000),
+    "single_source_dijkstra_path": Function(100_000, 50_000),
+    "single_source_dijkstra_path_length": Function(100_000, 50_000),
+    "single_source_shortest_path": Function(None, 200_000),
+    "single_source_shortest_path_length": Function(None, 200_000),
+    "single_target_shortest_path": Function(None, 200_000),
+    "single_target_shortest_path_length": Function(None, 100_000),
+    "strongly_connected_components": Function(100_000, 50_000),
+    "transitivity": Function(5000, 1000, unsupported_graphs=("directed",)),
+    "triangles": Function(20_000, 5000),
+    "weakly_connected_components": Function(None, 100_000),
 }
 
 
