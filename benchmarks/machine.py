@@ -26,7 +26,6 @@ PACKAGES = (
     "networkit",
     "igraph",
     "networkx",
-    "nx-parallel",
     *(
         f"{name}-{cuda}"
         for cuda in ("cu12", "cu13")

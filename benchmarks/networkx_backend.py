@@ -1,4 +1,4 @@
-"""The NetworkX backend beside NetworkX and nx-parallel, on graphs of several sizes."""
+"""The NetworkX backend beside NetworkX, on graphs of several sizes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from typing import Any
 from . import report
 
 NOTES = """\
-Milliseconds of one call in NetworkX, in this backend with the conversion of the graph, in this backend with
-a graph that was converted before, and in nx-parallel where it has the function: the least of 2 to 5 calls
-within {budget} s. The last columns are NetworkX's time divided by those of this backend, with and without
-the conversion; above 1, this backend is faster. Iterators are read to their ends. "-" was not measured: its
-times on smaller graphs predict more than {limit} s, or the contender does not have the function. The last
-table has the numbers of edges from which this backend is faster, interpolated between the sizes and rounded
-up to 1, 2 or 5 times a power of ten; they are in ``_graphflow_networkx``. The graphs are random ones of
-Barabási and Albert with 8 edges per node. Functions of directed graphs get them with each edge in a random
-direction."""
+Milliseconds of one call in NetworkX, in this backend with the conversion of the graph, and in this backend
+with a graph that was converted before: the least of 2 to 5 calls within {budget} s. The last columns are
+NetworkX's time divided by those of this backend, with and without the conversion; above 1, this backend is
+faster. Iterators are read to their ends. "-" was not measured: its times on smaller graphs predict more than
+{limit} s, or NetworkX does not have the function. The last table has the numbers of edges from which this
+backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a power of ten; they are
+in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert with 8 edges per node. Functions
+of directed graphs get them with each edge in a random direction."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -143,8 +142,6 @@ def contenders(name: str, graph: Any) -> dict[str, Callable[[], Any]]:
     }
     if "networkx" in function.backends:
         calls = {"NetworkX": lambda: function(graph, backend="networkx", **options), **calls}
-    if "parallel" in function.backends:
-        calls["nx-parallel"] = lambda: function(graph, backend="parallel", **options)
     return calls
 
 
@@ -162,7 +159,7 @@ def least_seconds(call: Callable[[], Any], budget: float) -> float:
 
 def table(seconds: Mapping[str, Mapping[int, Mapping[str, float]]], edges: int) -> str:
     """Return the table of one size."""
-    columns = ["NetworkX", "with conversion", "converted", "nx-parallel"]
+    columns = ["NetworkX", "with conversion", "converted"]
     rows = []
     for name, sizes in seconds.items():
         found = sizes[edges]
