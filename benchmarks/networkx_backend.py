@@ -16,11 +16,11 @@ NOTES = """\
 Milliseconds of one call in NetworkX, in this backend with the conversion of the graph, and in this backend
 with a graph that was converted before: the least of 2 to 5 calls within {budget} s. The last columns are
 NetworkX's time divided by those of this backend, with and without the conversion; above 1, this backend is
-faster. Iterators are read to their ends. "-" was not measured: its times on smaller graphs predict more than
-{limit} s, or NetworkX does not have the function. The last table has the numbers of edges from which this
-backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a power of ten; they are
-in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert with 8 edges per node. Functions
-of directed graphs get them with each edge in a random direction."""
+faster. Iterators are read to their ends. "-" was not measured: its times on smaller graphs predict more
+than {limit} s, or NetworkX does not have the function. The last table has the numbers of edges from which
+this backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a power of ten;
+they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert with 8 edges per node.
+Functions of directed graphs get them with each edge in a random direction."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -197,4 +197,4 @@ def least_edges(sizes: Mapping[int, Mapping[str, float]], contender: str) -> int
         (few, below), (many, above) = speedups[slower[-1] : slower[-1] + 2]
         least = few * (many / few) ** (math.log(below) / math.log(below / above))
     power = 10 ** math.floor(math.log10(least))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
+    return next(int(step * power) for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
