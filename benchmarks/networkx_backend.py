@@ -19,7 +19,7 @@ NetworkX's time divided by those of this backend, with and without the conversio
 faster. Iterators are read to their ends. "-" was not measured: its times on smaller graphs predict more
 than {limit} s, or NetworkX does not have the function. The last table has the numbers of edges from which
 this backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a power of ten;
-they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert with 8 edges per node.
+they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert, 8 edges per node.
 Functions of directed graphs get them with each edge in a random direction."""
 
 
