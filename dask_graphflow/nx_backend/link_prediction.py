@@ -31,11 +31,9 @@ def adamic_adar_index(
     return _scores(G, ebunch, "adamic_adar")
 
 
-for function in (jaccard_coefficient, adamic_adar_index):
-
-    @reason_against(function)
-    def _(G: Any, ebunch: Any = None) -> str | None:
-        return ALL_PAIRS if ebunch is None else None
+@reason_against(jaccard_coefficient, adamic_adar_index)
+def _(G: Any, ebunch: Any = None) -> str | None:
+    return ALL_PAIRS if ebunch is None else None
 
 
 def _scores(G: ConvertedGraph, ebunch: Any, measure: str) -> Scores:

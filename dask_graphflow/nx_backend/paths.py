@@ -79,12 +79,7 @@ def shortest_path_length(
     return found.distance.iloc[0].item()
 
 
-@reason_against(shortest_path)
-def _(G: Any, source: Any = None, target: Any = None, **_options: Any) -> str | None:
-    return ALL_PAIRS if source is None and target is None else None
-
-
-@reason_against(shortest_path_length)
+@reason_against(shortest_path, shortest_path_length)
 def _(G: Any, source: Any = None, target: Any = None, **_options: Any) -> str | None:
     return ALL_PAIRS if source is None and target is None else None
 

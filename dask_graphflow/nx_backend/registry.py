@@ -43,10 +43,13 @@ def networkx_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def reason_against(function: Callable[..., Any]) -> Callable[[Callable[..., str | None]], None]:
-    """Decorate a function with the arguments of `function` that returns why it does not support them."""
+def reason_against(*functions: Callable[..., Any]) -> Callable[[Callable[..., str | None]], None]:
+    """Decorate a function that takes the arguments of `functions` and returns why they are not supported.
+
+    It returns None if they are.
+    """
 
     def register(reason: Callable[..., str | None]) -> None:
-        REASONS[function.__name__] = reason
+        REASONS.update((function.__name__, reason) for function in functions)
 
     return register
