@@ -61,7 +61,9 @@ FUNCTIONS: dict[str, Function] = {
     "descendants_at_distance": Function(None, None),
     "dijkstra_path": Function(100_000, 50_000),
     "dijkstra_path_length": Function(None, 100_000),
-    "ego_graph": Function(None, None, unsupported=("undirected",)),
+    "ego_graph": Function(
+        None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
+    ),
     "eigenvector_centrality": Function(10_000, 5000, unsupported=("nstart",)),
     "greedy_color": Function(
         100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
