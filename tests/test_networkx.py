@@ -253,7 +253,7 @@ def test_options_that_are_not_supported_are_left_to_networkx(name, options, can)
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if FUNCTIONS[name].unsupported_graphs])
 def test_types_of_graphs_that_are_not_supported_are_left_to_networkx(name):
-    options = {"communities": [{0}]} if name == "modularity" else {}
+    options = {"modularity": {"communities": [{0}]}, "ego_graph": {"n": 0}}.get(name, {})
     for kind in TYPES:
         types = {"directed": kind().is_directed(), "multigraph": kind().is_multigraph()}
         refused = [name for name in FUNCTIONS[name].unsupported_graphs if types[name]]
@@ -560,6 +560,8 @@ def defined(name, kind):
         or name in ("in_degree_centrality", "out_degree_centrality")
     ):
         return kind().is_directed()
+    if name == "ego_graph":
+        return not kind().is_multigraph()
     return "connected" not in name or not kind().is_directed()
 
 
