@@ -143,7 +143,8 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
             found |= {EdgeListError, OptionError}
     if name == "sssp" and not network.weighted:
         found.add(WeightError)
-    if options.get("pairs") is not None and options.get("top_k") is not None:
+    both = [("pairs", "top_k"), *([("k", "sources")] if name == "betweenness_centrality" else [])]
+    if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
         found.add(OptionError)
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
@@ -238,9 +239,9 @@ class Chosen(Random):
         return self.chosen
 
 
-@oracle(k=SAMPLE, normalized=FLAG, endpoints=FLAG, seed=SEED)
+@oracle(k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
 def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
-    chosen = sample(net, o)
+    chosen = sorted({*o["sources"]}) if "sources" in o else sample(net, o)
     how = {name: o[name] for name in ("normalized", "endpoints") if name in o}
     k = None if len(chosen) == len(net.vertices) else len(chosen)
     return nx.betweenness_centrality(net.graph(), k, seed=Chosen(chosen), **how)

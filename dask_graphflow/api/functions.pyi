@@ -36,18 +36,19 @@ def articulation_points(edges: Any, *, source: ColumnNames | None = None, target
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
-    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
+    endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
-    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
+    endpoints: bool = False, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
-    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
+    endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
@@ -465,8 +466,9 @@ class FrameMethods:
         trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
-        dropna: bool = False, device: str | None = None, k: int | None = None, normalized: bool = True,
-        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        dropna: bool = False, device: str | None = None, k: int | None = None, sources: Any = None,
+        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
         targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,

@@ -20,15 +20,15 @@ class GraphMethods:
     @overload
     def articulation_points(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
-    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+    def betweenness_centrality(self, *, k: int | None = None, sources: Any = None, normalized: bool = True,
         endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
         progress: Listener = False) -> DataFrame: ...
     @overload
-    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+    def betweenness_centrality(self, *, k: int | None = None, sources: Any = None, normalized: bool = True,
         endpoints: bool = False, seed: int = 0, trace: Literal[True],
         progress: Listener = False) -> Pair: ...
     @overload
-    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+    def betweenness_centrality(self, *, k: int | None = None, sources: Any = None, normalized: bool = True,
         endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,

@@ -63,9 +63,22 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
         least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
         if len(least) >= count:
             break
-    chosen = g.positions(drawn <= least[count - 1])
-    own = ranks[chosen]
-    chosen_ranks = own if g.alone else np.concatenate(g.exchange.all_gather(own))
+    return places_of(g, g.positions(drawn <= least[count - 1]))
+
+
+def places_of(g: GraphView, chosen: Any) -> tuple[Any, int]:
+    """Return the place of each owned vertex among chosen vertices, as :func:`sampled` does.
+
+    All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    chosen : array of integers
+        Positions of the chosen vertices that this member owns, each once.
+    """
+    own = g.ranks[chosen]
+    ranks = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
     places = g.column(-1, "int64")
-    places[chosen] = np.searchsorted(np.sort(chosen_ranks), own)
-    return places, count
+    places[chosen] = np.searchsorted(ranks, own)
+    return places, len(ranks)
