@@ -12,30 +12,43 @@ from .inputs import ColumnNames, Listener
 Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
-    "betweenness_centrality", "bfs", "closeness_centrality", "clustering", "community_metrics",
-    "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
+    "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
+    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
     "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
     "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
     "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "triangle_count",
-    "truss_number",
+    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
+    "triangle_count", "truss_number",
 ]
 
 @overload
-def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
-    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
-    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
+    endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, normalized: bool = True, endpoints: bool = False,
-    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
+    endpoints: bool = False, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
+    endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
@@ -51,6 +64,18 @@ def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | 
     directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
     targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
     progress: Listener = False) -> Any: ...
+@overload
+def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -253,20 +278,23 @@ def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: 
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, device: str | None = None, objective: str = 'modularity',
-    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+    max_community_size: int | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, device: str | None = None, objective: str = 'modularity',
-    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+    max_community_size: int | None = None, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
     dropna: bool = False, device: str | None = None, objective: str = 'modularity',
-    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+    max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
@@ -396,6 +424,18 @@ def strongly_connected_components(edges: Any, *, source: ColumnNames | None = No
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: str | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
+def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
 def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
@@ -421,14 +461,21 @@ def truss_number(edges: Any, *, source: ColumnNames | None = None, target: Colum
     trace: bool = False, progress: Listener = False) -> Any: ...
 class FrameMethods:
     _frame: Any
+    def articulation_points(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
-        dropna: bool = False, device: str | None = None, k: int | None = None, normalized: bool = True,
-        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+        dropna: bool = False, device: str | None = None, k: int | None = None, sources: Any = None,
+        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
         targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
         wf_improved: bool = True, k: int | None = None, seed: int = 0, trace: bool = False,
@@ -497,8 +544,9 @@ class FrameMethods:
     def leiden(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
         dropna: bool = False, device: str | None = None, objective: str = 'modularity',
-        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
         dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
@@ -546,6 +594,9 @@ class FrameMethods:
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
         dropna: bool = False, device: str | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def topological_order(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
         trace: bool = False, progress: Listener = False) -> Any: ...
