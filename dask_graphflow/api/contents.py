@@ -260,7 +260,7 @@ class GraphContents:
             A folder that is empty or does not exist: a local path, or a URL of any file system of fsspec,
             such as ``s3://bucket/graph``.
         storage_options : dict, optional
-            Options of the file system, as for :func:`dask.dataframe.read_parquet`.
+            Options of the file system, as for ``dask.dataframe.read_parquet``.
 
         Returns
         -------

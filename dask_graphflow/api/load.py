@@ -40,7 +40,7 @@ def load_graph(
         cuDF frames. By default, the configuration ``dataframe.backend`` of Dask decides, which is "pandas"
         unless it was set. It does not have to be the backend of the saved graph.
     storage_options : dict, optional
-        Options of the file system, as for :func:`dask.dataframe.read_parquet`.
+        Options of the file system, as for ``dask.dataframe.read_parquet``.
 
     Returns
     -------
