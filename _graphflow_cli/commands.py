@@ -5,8 +5,10 @@
 
 COMMANDS = {
     'Algorithms': {
+        'articulation-points': 'Compute whether each vertex is an articulation point.',
         'betweenness-centrality': 'Compute the betweenness centrality of each vertex.',
         'bfs': 'Compute the distance in edges from the nearest source to each vertex, by breadth-first search.',
+        'bridges': 'Compute the bridges of a graph.',
         'closeness-centrality': 'Compute the closeness centrality of each vertex.',
         'clustering': 'Compute the clustering coefficient of each vertex.',
         'community-metrics': 'Compute how large, dense and well separated each community is.',
@@ -36,6 +38,7 @@ COMMANDS = {
         'similarity': 'Compute how similar pairs of vertices are, by their common neighbors.',
         'sssp': 'Compute the weighted distance from the nearest source to each vertex, by delta-stepping.',
         'strongly-connected-components': 'Compute the strongly connected component of each vertex.',
+        'topological-order': 'Compute the generation of each vertex in the topological order of a directed graph without cycles.',
         'triangle-count': 'Compute the number of triangles at each vertex.',
         'truss-number': 'Compute the truss number of each edge.',
     },

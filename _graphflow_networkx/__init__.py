@@ -16,54 +16,114 @@ class Function(NamedTuple):
 
     Attributes
     ----------
+    least_edges : int, optional
+        The number of edges from which a call with the conversion of its graph is faster than NetworkX. None
+        if NetworkX takes no longer than the conversion. ``python -m benchmarks networkx-backend`` measures
+        it.
+    least_converted : int, optional
+        The same for a graph that was converted before.
     unsupported : tuple of str
         Options that have to keep their default value.
-    linear : bool
-        Whether NetworkX itself needs one pass over the edges, like the conversion of a graph. Such a
-        function is worth a call only if the graph was converted before.
-    least_edges : int
-        The number of edges from which a call is faster than in NetworkX.
+    unsupported_graphs : tuple of str
+        Types of graphs that are left to NetworkX: "directed" or "multigraph".
+    note : str
+        What else is not supported, as a sentence.
     """
 
+    least_edges: int | None
+    least_converted: int | None
     unsupported: tuple[str, ...] = ()
-    linear: bool = False
-    least_edges: int = 5000
+    unsupported_graphs: tuple[str, ...] = ()
+    note: str = ""
 
 
-#: The functions of the backend. ``dask_graphflow/nx_backend/functions.py`` implements each of them.
+#: The functions of the backend. A file in ``dask_graphflow/nx_backend`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
-    "ancestors": Function(linear=True),
-    "bellman_ford_path_length": Function(),
-    "betweenness_centrality": Function(unsupported=("k", "weight")),
-    "closeness_centrality": Function(unsupported=("u", "distance"), least_edges=300),
-    "connected_components": Function(linear=True),
-    "core_number": Function(),
-    "degree_centrality": Function(linear=True),
-    "descendants": Function(linear=True),
-    "descendants_at_distance": Function(linear=True),
-    "dijkstra_path_length": Function(),
-    "eigenvector_centrality": Function(unsupported=("nstart",)),
-    "harmonic_centrality": Function(unsupported=("nbunch", "distance", "sources"), least_edges=300),
-    "has_path": Function(linear=True),
-    "hits": Function(unsupported=("nstart", "normalized")),
-    "in_degree_centrality": Function(linear=True),
-    "is_connected": Function(linear=True),
-    "is_strongly_connected": Function(linear=True),
-    "is_weakly_connected": Function(linear=True),
-    "k_core": Function(unsupported=("core_number",)),
-    "katz_centrality": Function(unsupported=("nstart",)),
-    "multi_source_dijkstra_path_length": Function(),
-    "node_connected_component": Function(linear=True),
-    "number_connected_components": Function(linear=True),
-    "number_strongly_connected_components": Function(linear=True),
-    "number_weakly_connected_components": Function(linear=True),
-    "out_degree_centrality": Function(linear=True),
-    "pagerank": Function(),
-    "single_source_bellman_ford_path_length": Function(),
-    "single_source_dijkstra_path_length": Function(),
-    "single_source_shortest_path_length": Function(linear=True),
-    "single_target_shortest_path_length": Function(linear=True),
-    "weakly_connected_components": Function(linear=True),
+    "adamic_adar_index": Function(None, 100_000, note="`ebunch` is required."),
+    "ancestors": Function(None, 100_000),
+    "average_clustering": Function(
+        5000, 1000, unsupported=("weight",), unsupported_graphs=("directed",)
+    ),
+    "bellman_ford_path": Function(50_000, 50_000),
+    "bellman_ford_path_length": Function(50_000, 20_000),
+    "betweenness_centrality": Function(5000, 2000, unsupported=("weight",)),
+    "bfs_edges": Function(None, 200_000, unsupported=("sort_neighbors",)),
+    "bfs_layers": Function(None, 100_000),
+    "bfs_predecessors": Function(None, 500_000, unsupported=("sort_neighbors",)),
+    "bfs_successors": Function(None, 200_000, unsupported=("sort_neighbors",)),
+    "bfs_tree": Function(200_000, 50_000, unsupported=("sort_neighbors",)),
+    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance")),
+    "clustering": Function(5000, 2000, unsupported=("weight",), unsupported_graphs=("directed",)),
+    "connected_components": Function(None, 100_000),
+    "core_number": Function(50_000, 5000),
+    "degree_centrality": Function(None, 200_000),
+    "descendants": Function(None, 100_000),
+    "descendants_at_distance": Function(None, None),
+    "dijkstra_path": Function(100_000, 50_000),
+    "dijkstra_path_length": Function(None, 100_000),
+    "ego_graph": Function(
+        None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
+    ),
+    "eigenvector_centrality": Function(10_000, 5000, unsupported=("nstart",)),
+    "greedy_color": Function(
+        100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
+    ),
+    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "distance", "sources")),
+    "has_path": Function(None, None),
+    "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized")),
+    "in_degree_centrality": Function(None, 1_000_000),
+    "is_connected": Function(None, 100_000),
+    "is_strongly_connected": Function(None, 200_000),
+    "is_weakly_connected": Function(None, 100_000),
+    "jaccard_coefficient": Function(50_000, 20_000, note="`ebunch` is required."),
+    "k_core": Function(5000, 1000, unsupported=("core_number",)),
+    "k_crust": Function(5000, 1000, unsupported=("core_number",)),
+    "k_shell": Function(5000, 1000, unsupported=("core_number",)),
+    "k_truss": Function(10_000, 2000),
+    "katz_centrality": Function(5000, 2000, unsupported=("nstart",)),
+    "leiden_communities": Function(0, 0, unsupported=("max_level",)),
+    "louvain_communities": Function(
+        2000, 1000, unsupported=("max_level",), unsupported_graphs=("directed",)
+    ),
+    "maximal_independent_set": Function(50_000, 20_000, unsupported=("nodes",)),
+    "maximum_spanning_edges": Function(
+        50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "maximum_spanning_tree": Function(
+        10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "minimum_spanning_edges": Function(
+        50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "minimum_spanning_tree": Function(
+        10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
+    ),
+    "modularity": Function(50_000, 10_000, unsupported_graphs=("directed",)),
+    "multi_source_dijkstra": Function(100_000, 50_000),
+    "multi_source_dijkstra_path": Function(100_000, 50_000),
+    "multi_source_dijkstra_path_length": Function(100_000, 50_000),
+    "node_connected_component": Function(None, 200_000),
+    "number_connected_components": Function(None, 100_000),
+    "number_strongly_connected_components": Function(50_000, 20_000),
+    "number_weakly_connected_components": Function(None, 100_000),
+    "out_degree_centrality": Function(None, None),
+    "pagerank": Function(50_000, 20_000),
+    "shortest_path": Function(None, 200_000, note="`source` or `target` is required."),
+    "shortest_path_length": Function(None, 200_000, note="`source` or `target` is required."),
+    "single_source_bellman_ford": Function(100_000, 50_000),
+    "single_source_bellman_ford_path": Function(50_000, 20_000),
+    "single_source_bellman_ford_path_length": Function(50_000, 50_000),
+    "single_source_dijkstra": Function(100_000, 50_000),
+    "single_source_dijkstra_path": Function(100_000, 50_000),
+    "single_source_dijkstra_path_length": Function(100_000, 50_000),
+    "single_source_shortest_path": Function(None, 200_000),
+    "single_source_shortest_path_length": Function(None, 200_000),
+    "single_target_shortest_path": Function(None, 200_000),
+    "single_target_shortest_path_length": Function(None, 100_000),
+    "strongly_connected_components": Function(100_000, 50_000),
+    "transitivity": Function(5000, 1000, unsupported_graphs=("directed",)),
+    "triangles": Function(20_000, 5000),
+    "weakly_connected_components": Function(None, 100_000),
 }
 
 
@@ -72,8 +132,13 @@ def get_info() -> dict[str, Any]:
     functions = {}
     for name, function in FUNCTIONS.items():
         options = ", ".join(f"`{option}`" for option in function.unsupported)
-        note = f"These options are not supported: {options}." if options else ""
-        functions[name] = {"additional_docs": note} if note else {}
+        kinds = " or ".join(function.unsupported_graphs)
+        notes = [
+            f"These options are not supported: {options}." if options else "",
+            f"A {kinds} graph is left to NetworkX." if kinds else "",
+            function.note,
+        ]
+        functions[name] = {"additional_docs": " ".join(filter(None, notes))} if any(notes) else {}
     return {
         "backend_name": "graphflow",
         "project": "dask-graphflow",

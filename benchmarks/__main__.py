@@ -18,6 +18,7 @@ from . import (
     launches,
     members,
     memory,
+    networkx_backend,
     out_of_core,
     soak,
 )
@@ -36,6 +37,7 @@ COMMANDS = (
     fuzz,
     soak,
     estimates,
+    networkx_backend,
 )
 
 

@@ -382,7 +382,7 @@ def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
 
     bounds = [len(whole) * part // PARTITIONS for part in range(PARTITIONS + 1)]
     return {
-        "few": written("few.parquet", whole.head(WARM_UP_EDGES)),
+        "few": [written("few.parquet", whole.head(WARM_UP_EDGES))],
         "files": [
             written(f"{low}.parquet", whole.iloc[low:high])
             for low, high in itertools.pairwise(bounds)

@@ -25,7 +25,7 @@ from dask_graphflow.scheduling.memory_limits import PROCESS
 
 from . import machine, report, rss
 from .inputs import Edges
-from .required import options_for
+from .required import ACYCLIC, edges_for, options_for
 
 ENDS = {"source": "src", "target": "dst"}
 CALLS = [*ALGORITHMS, PATHS]
@@ -164,11 +164,13 @@ def prepared(
     declared = ALGORITHMS[name]
     if call in SEARCHES and graph == "path":
         size //= SHORTER
-    edges = Edges.of(GRAPHS[graph](size).reset_index(drop=True), 0)
+    edges = Edges.of(edges_for(name, GRAPHS[graph](size).reset_index(drop=True)), 0)
     vertices = pd.unique(edges.frame[["src", "dst"]].to_numpy().ravel())
     vertices = pd.Series(np.append(edges.start, vertices[vertices != edges.start]))
     options = dict(options_for(vertices).get(name, {}))
-    about: dict[str, Any] = {"directed": declared.directed and graph in DIRECTED}
+    about: dict[str, Any] = {
+        "directed": declared.directed and (graph in DIRECTED or name in ACYCLIC)
+    }
     some = vertices.iloc[-MANY.get(call, 1) :]
     if call == "personalized_pagerank":
         options["sources"] = some.to_list()

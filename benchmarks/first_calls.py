@@ -17,7 +17,7 @@ from typing import Any
 
 from . import report
 from .errors import ContenderFailedError
-from .required import options_for
+from .required import edges_for, options_for
 
 NOTES = """\
 Seconds, medians. A call takes an edge list in memory, builds the graph and returns a computed frame.
@@ -104,6 +104,7 @@ def main(name: str, scale: str, threads: str) -> None:
 
     frame = gf.generate.rmat(int(scale)).compute(scheduler="sync").reset_index(drop=True)
     frame["weight"] = (frame.src + frame.dst) % 16 + 1.0
+    frame = edges_for(name, frame)
     edges = dd.from_pandas(frame, npartitions=4)
     given = {"source": "src", "target": "dst"}
     if name == "estimate":

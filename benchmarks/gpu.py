@@ -6,12 +6,17 @@ import gc
 import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from .errors import ContenderFailedError, UnusableInputError
 
 POOL = 0.85  # of the free memory; kernels, cuGraph's handles and UCX need some outside the pool
 ALIGNMENT = 256  # bytes, required by RMM
+RMAT_FACTOR = 16  # edges per id
+HUB = 11  # the id of the first vertex of an R-MAT graph
 MESSAGE = 200  # characters of a peer's error that a table has room for
 INSTALL = 'pip install "dask-graphflow[cuda13]" (or [cuda12], as nvidia-smi says)'
 ADVICE = {
@@ -81,6 +86,46 @@ def cluster(workers: int, *, on_gpu: bool, protocol: str = "tcp", pool: float = 
 
     options |= {"rmm_pool_size": pool, "rmm_allocator_external_lib_list": ["cupy"]}
     return LocalCUDACluster(protocol=protocol, **options)
+
+
+def rmat(scale: int, *, parts: int, weighted: bool) -> Any:
+    """Return the lazy edges of a Graph500 R-MAT graph, which the workers' GPUs make.
+
+    The ids are int32, and permuted, so that :data:`HUB` is the id of the largest degree. These are other
+    edges than those of :func:`dask_graphflow.generate.rmat`, which take a host a minute at scale 26.
+    """
+    import cudf
+    import dask.dataframe as dd
+
+    make = partial(
+        _rmat_part, scale=scale, edges=(RMAT_FACTOR << scale) // parts, weighted=weighted
+    )
+    types = {"src": "int32", "dst": "int32"} | ({"weight": "float64"} if weighted else {})
+    meta = cudf.DataFrame({name: np.empty(0, dtype) for name, dtype in types.items()})
+    return dd.from_map(make, range(parts), meta=meta)
+
+
+def _rmat_part(part: int, *, scale: int, edges: int, weighted: bool) -> Any:
+    import cudf
+    import cupy
+
+    random = cupy.random.default_rng(part)
+    ends = {name: cupy.zeros(edges, "int32") for name in ("src", "dst")}
+    for level in range(scale):
+        drawn = random.random(edges, dtype="float32")
+        ends["src"] |= (drawn >= 0.76).astype("int32") << level
+        ends["dst"] |= (((drawn >= 0.57) & (drawn < 0.76)) | (drawn >= 0.95)).astype(
+            "int32"
+        ) << level
+    last = (1 << scale) - 1
+    # An odd factor permutes the ids.
+    columns = {
+        name: ((end.astype("int64") * 0x9E3779B1 + HUB) & last).astype("int32")
+        for name, end in ends.items()
+    }
+    if weighted:
+        columns["weight"] = random.integers(1, 256, edges).astype("float64")
+    return cudf.DataFrame(columns)
 
 
 def wait() -> None:

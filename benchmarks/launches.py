@@ -24,11 +24,11 @@ from . import compare, gpu, report
 from .algorithms.ours import call_with
 from .errors import UnusableInputError
 from .inputs import Edges
-from .required import options_for
+from .required import ACYCLIC, edges_for, options_for
 
 GRAPHS = ("rmat", "road")
 SIDE = 512  # vertices along each side of the grid of the road-like graph
-DIRECTED = ("hits", "pagerank", "strongly_connected_components")
+DIRECTED = ("hits", "pagerank", "strongly_connected_components", *ACYCLIC)
 KEPT = 12  # kernels of each function whose numbers are stored
 SECONDS = 1.0  # no further round begins after this time
 KINDS = ("kernel", "gpu_memcpy", "gpu_memset")
@@ -115,15 +115,16 @@ class Graphs:
         occurs[edges.start] = False
         vertices = pd.Series(np.append(edges.start, occurs.nonzero()[0]))
         self._options = options_for(vertices) | _options(vertices, sources)
-        self._built: dict[tuple[bool, bool], gf.Graph] = {}
+        self._built: dict[tuple[bool, bool, bool], gf.Graph] = {}
 
     def graph(self, function: str) -> gf.Graph:
         """Return the graph that a function is measured on, which is built when it is first used."""
-        key = function in DIRECTED, ALGORITHMS[function].weights == "required"
+        weighted = ALGORITHMS[function].weights == "required"
+        key = directed, *_ = function in DIRECTED, weighted, function in ACYCLIC
         if key not in self._built:
-            directed, weighted = key
+            edges = self._put(edges_for(function, self.edges.frame))
             self._built[key] = gf.Graph(
-                self._put(self.edges.frame), source="src", target="dst",
+                edges, source="src", target="dst",
                 directed=directed, weight="weight" if weighted else None,
             ).persist()  # fmt: skip
         return self._built[key]

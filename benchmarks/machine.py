@@ -25,6 +25,7 @@ PACKAGES = (
     "scipy",
     "networkit",
     "igraph",
+    "networkx",
     *(
         f"{name}-{cuda}"
         for cuda in ("cu12", "cu13")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         )
         for name in graphs:
             with tempfile.TemporaryDirectory(prefix="graphflow-members-") as folder:
-                files = compare.write(compare.GRAPHS[name](sizes), Path(folder), sizes.ids)
+                files = _files(name, calls, sizes, Path(folder), on_gpu=options.gpu)
                 here.load(**files, tasks=[])
                 for call in calls:
                     rows.append(
@@ -71,6 +71,19 @@ def run(options: argparse.Namespace) -> int:
     name = f"members-{options.members}{'-gpus' * options.gpu}-scale{sizes.scale}"
     report.show(f"\n{NOTES}", results, name, options)
     return 0
+
+
+def _files(
+    name: str, calls: Sequence[str], sizes: compare.Sizes, folder: Path, *, on_gpu: bool
+) -> dict[str, Any]:
+    """Return what :meth:`.Side.load` takes. GPUs make the edges of large R-MAT graphs themselves."""
+    if not on_gpu or name != "rmat":
+        return compare.write(compare.GRAPHS[name](sizes), folder, sizes.ids)
+    weighted = "weighted" in {
+        side.TRACED[call][0] if call in side.TRACED else call for call in calls
+    }
+    edges = {"scale": sizes.scale, "parts": compare.PARTITIONS, "weighted": weighted}
+    return {"few": edges, "files": edges, "start": gpu.HUB}
 
 
 def measure(call: str, here: side.Side, files: Any, options: argparse.Namespace) -> dict[str, Any]:

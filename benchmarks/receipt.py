@@ -39,6 +39,7 @@ NOT_ON_GPU = (
     "host.py",
     "host_advance.py",
     "host_atomics.py",
+    "host_biconnected.py",
     "host_buckets.py",
     "host_copies.py",
     "host_groups.py",

@@ -7,6 +7,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+ACYCLIC = ("topological_order",)  # functions of directed graphs without cycles
+
+
+def edges_for(function: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return edges that a function accepts, given a frame whose columns src and dst are the ends.
+
+    If they must not have cycles, each edge leads from the smaller id to the larger one.
+    """
+    if function not in ACYCLIC:
+        return frame
+    source, target = frame["src"].to_numpy(), frame["dst"].to_numpy()
+    turned = frame.assign(src=np.minimum(source, target), dst=np.maximum(source, target))
+    return turned[source != target].reset_index(drop=True)
+
 
 def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
     """Return the options by function, for a graph with these vertices.

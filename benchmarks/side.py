@@ -73,6 +73,15 @@ CALLS = (*TRACED, DEGREES, STREAMED)
 IDLE = "idle gang"  # members that return an empty frame: what a call takes besides its work
 NOTHING = pd.DataFrame({"vertex": pd.Series([], dtype="int64")})
 
+Files = list[str] | dict[str, Any]
+"""The Parquet files of an edge list, or the arguments of :func:`benchmarks.gpu.rmat`."""
+
+
+def _lazy(files: Files) -> Any:
+    if isinstance(files, dict):
+        return gpu.rmat(**files)
+    return dd.from_map(pd.read_parquet, files, meta=pd.read_parquet(files[0]).head(0))
+
 
 def _idle(channel: Any, shard: Any, rank: int) -> pd.DataFrame:
     return NOTHING
@@ -129,18 +138,18 @@ class Side:
         self._clients: dict[int, Any] = {}
 
     def load(
-        self, few: str, files: list[str], start: int, tasks: list[dict[str, Any]]
+        self, few: Files, files: Files, start: int, tasks: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """Compile the kernels of the tasks with a file of a few edges, then load the edges of all files."""
         self._start = start
-        self._take([few])
+        self._take(few)
         for task in tasks:
             with contextlib.suppress(Exception):  # the row will report the error
                 getattr(self, task["do"])(**{key: task[key] for key in task if key != "do"})
         self._take(files)
         return {"package": str(Path(gf.__file__).resolve().parent)}
 
-    def _take(self, files: list[str]) -> None:
+    def _take(self, files: Files) -> None:
         self._files = files
         self._edges: dict[Any, Any] = {}
         self._graphs: dict[Any, Any] = {}
@@ -252,8 +261,7 @@ class Side:
         """Return the edges. They are persisted in this process or on a cluster at the first use."""
         if client not in self._edges:
             with self._scheduler(client):
-                meta = pd.read_parquet(self._files[0]).head(0)
-                edges = dd.from_map(pd.read_parquet, self._files, meta=meta)
+                edges = _lazy(self._files)
                 edges = (edges.to_backend("cudf") if self._gpu else edges).persist()
                 self._edges[client] = edges
                 len(edges)  # waits for the edges

@@ -12,6 +12,7 @@ from dask_graphflow.api.arguments import attribute_error as _attribute_error
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.load import load_graph
 from dask_graphflow.api.paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.graph.edge_files.read_edges import read_edges
@@ -34,6 +35,7 @@ __all__ = [
     "exceptions",
     "generate",
     "hybrid_cluster",
+    "load_graph",
     "plot",
     "read_edges",
     "shortest_paths",

@@ -10,11 +10,12 @@
     │   └── WeightError             a weight is missing or invalid
     ├── UnknownVertexError      an id is not in the graph
     ├── ExpressionError         an edge program is invalid, or its types do not match
+    ├── CycleError              a graph that must not have cycles has one
     ├── ConvergenceError        an algorithm did not converge within max_iter iterations
     ├── OptionError             an option's value is not one of those allowed
     ├── ArgumentError           a function does not have an argument, or needs another one
     ├── UsageError              a call does not work in this place or in this form
-    ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
+    ├── BackendError            a GPU or an optional library is needed and is not there
     ├── GraphMemoryError        a forest or a part of a graph does not fit in memory
     ├── WorkerLostError         a worker was lost, and its data could not be recovered
     ├── InputFileError          a file cannot be read
@@ -31,6 +32,7 @@ __all__ = [
     "ArgumentError",
     "BackendError",
     "ConvergenceError",
+    "CycleError",
     "EdgeListError",
     "ExpressionError",
     "GraphMemoryError",
@@ -175,6 +177,23 @@ a parameter nor a column's value; a column is read as one[src]
     """
 
 
+class CycleError(GraphflowError, ValueError):
+    """A graph that must not have cycles has one.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> import pandas as pd
+    >>> tasks = pd.DataFrame({"first": [1, 2, 3], "then": [2, 3, 2]})
+    >>> gf.topological_order(tasks, source="first", target="then").compute()
+    Traceback (most recent call last):
+        ...
+    dask_graphflow.exceptions.CycleError: the graph has a cycle through vertex 2; only a graph without \
+cycles has a topological order. Remove an edge of each cycle: strongly_connected_components finds the \
+vertices that are on cycles together
+    """
+
+
 class ConvergenceError(GraphflowError, RuntimeError):
     """An iteration did not converge within `max_iter` iterations.
 
@@ -243,7 +262,7 @@ class UsageError(GraphflowError, RuntimeError):
 
 
 class BackendError(GraphflowError, RuntimeError):
-    """A GPU, CuPy, cuDF or matplotlib is needed, but is missing or does not work.
+    """A GPU or an optional library (CuPy, cuDF, matplotlib, SciPy, NetworkX) is missing or does not work.
 
     Examples
     --------
@@ -311,7 +330,9 @@ class WorkerLostError(GraphflowError, RuntimeError):
 
 
 class InputFileError(GraphflowError, OSError):
-    """A file cannot be read as an edge list.
+    """A file cannot be read as an edge list, or a folder cannot be loaded as a graph.
+
+    Raised by :func:`.read_edges`, :func:`.load_graph` and the command line.
 
     Examples
     --------
@@ -327,7 +348,7 @@ folder or glob with files in it. Correct the path
 class OutputError(GraphflowError, OSError):
     """A result cannot be written to the requested location.
 
-    Raised by the command line, which then prints the message in one line.
+    Raised by the command line, which then prints the message in one line, and by :meth:`.Graph.save`.
 
     Examples
     --------

@@ -19,6 +19,7 @@ import pytest
 LIMIT = int(os.environ.get("GRAPHFLOW_NX_LIMIT", 0))
 ASKED = collections.Counter()
 CALLS = collections.Counter()
+REACHED = set()  # tests in which a function of the backend returned a result
 RESULTS = {}
 
 
@@ -27,6 +28,7 @@ def _counted(name, function):
     def call(*args, **kwargs):
         result = function(*args, **kwargs)
         CALLS[name] += 1
+        REACHED.add(os.environ["PYTEST_CURRENT_TEST"].partition(" ")[0])
         return result
 
     return call
@@ -60,5 +62,5 @@ def pytest_runtest_logreport(report):
 
 def pytest_sessionfinish():
     modules = sorted({test.partition("::")[0] for test in ASKED})
-    report = {"calls": CALLS, "results": RESULTS, "modules": modules}
+    report = {"calls": CALLS, "reached": sorted(REACHED), "results": RESULTS, "modules": modules}
     pathlib.Path(os.environ["GRAPHFLOW_NX_REPORT"]).write_text(json.dumps(report))

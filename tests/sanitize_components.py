@@ -11,6 +11,7 @@ from sanitize_cases import EDGES, VERTICES, ends_at, launches, random_edges
 from scipy import sparse
 
 from dask_graphflow.components.forest import Forest
+from dask_graphflow.kernels.csr import Rows
 
 BASES = {"int32": (0, -7000, 10**6), "int64": (0, -7000, 10**12)}
 ROOMS = (256, 20_000)  # of the list of edges outside the giant: it overflows, and it does not
@@ -115,6 +116,29 @@ def hooked_without_a_giant(kernels, parents, ids):
         with skipping(kernels, ROOMS[0]):
             kernels.hook(parent, seen, *ends)
         check(kernels, parent, seen, source, target)
+
+
+def symmetric_rows(kernels, source, target, ids, size=VERTICES):
+    """Return the rows of edges, each of which is in the rows of both ends."""
+    first, last = np.concatenate([[source, target], [target, source]], axis=1)
+    order = np.argsort(first, kind="stable")
+    offsets = np.searchsorted(first[order], np.arange(size + 1))
+    return Rows(*map(kernels.namespace.asarray, (offsets, last[order].astype(ids))), None, 0)
+
+
+@launches("hook_first", "choose_tree", "hook_rest", "compress")
+def hooked_by_rows(kernels, parents, ids):
+    """Rows of one large tree and of small ones, and with two hubs of which only one is in that tree."""
+    source, target = random_edges(parents)
+    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
+    leaves = np.arange(2, VERTICES)
+    hubs = (leaves % 5 == 0).astype(parents), leaves.astype(parents)
+    for ends in ((source[inside], target[inside]), hubs):
+        rows = symmetric_rows(kernels, *ends, parents)
+        forest = Forest(rows.ends, size=VERTICES)
+        forest.hook_rows(rows)
+        wanted, _ = expected(*ends)
+        np.testing.assert_array_equal(kernels.to_host(forest.parent), wanted)
 
 
 @launches("absorb", "clear_report")

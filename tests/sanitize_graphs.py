@@ -24,6 +24,8 @@ from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
 from dask_graphflow.programs.edge_op import EdgeOp, with_after
 from dask_graphflow.programs.typed import After
+from dask_graphflow.programs.vertex_expressions import VertexReader
+from dask_graphflow.programs.vertex_program import compiled
 
 
 def inner_edges(kernels, ids):
@@ -140,12 +142,17 @@ def rows_changed(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
 
 
-@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees")
+@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees", "list_marked")
 def words_made(kernels, parents, ids):
     advance = kernels_of(kernels, "advance")
     for size in (1, 64, VERTICES):
         vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
         listed = kernels.namespace.asarray(vertices)
+        marks = kernels.namespace.zeros(size, bool)
+        marks[listed] = True
+        found = kernels.to_host(advance.listed(marks, np.dtype(ids)))
+        np.testing.assert_array_equal(np.sort(found), vertices)
+        assert found.dtype == ids
         words, degrees = advance.to_words(listed, size), kernels.namespace.arange(size) % 7
         leaving = int((vertices % 7).sum())
         assert advance.tally(words, degrees) == (len(vertices), leaving)
@@ -253,6 +260,10 @@ def pushed_on(kernels, parents, ids):
             assert sorted(kernels.to_host(kept).tolist()) == list(range(0, VERTICES, 3))
             assert leaving == int(degrees[::3].sum())
             assert len(advance.after(program, given, listed, 7, degrees)[0]) == 0
+            words = advance.to_words(listed, VERTICES)
+            for step, counts in (6, (len(listed), leaving)), (7, (0, 0)):
+                assert advance.after_words(program, given, words, step, degrees) == counts
+                assert advance.tally(words)[0] == counts[0]
             for way, step in product(("push", "pull"), (6, 7)):
                 columns["low"][:] = columns["copy"]
                 move, side = getattr(advance, way), out if way == "push" else into
@@ -264,6 +275,59 @@ def pushed_on(kernels, parents, ids):
                 assert moved.leaving == int(kernels.to_host(degrees)[further].sum())
 
 
+@launches()  # the kernels of vertices.cuh are compiled for each set of expressions
+def computed_per_vertex(kernels, parents, ids):
+    """Two columns that read each other, and reductions over some of the vertices."""
+    vertices = kernels_of(kernels, "vertices")
+    rng = np.random.default_rng(4)
+    whole = rng.integers(-9, 9, VERTICES).astype(parents)
+    real = rng.normal(size=VERTICES).astype("float32" if ids == "int32" else "float64")
+    exists = rng.random(VERTICES) < 0.7
+    dtypes = {"whole": whole.dtype.name, "real": real.dtype.name}
+
+    def read(text):
+        return VertexReader("value", text, dtypes, {"one": parents})
+
+    def given(reads):
+        return [
+            np.dtype(parents).type(1) if kind == "parameter" else there[value[0]]
+            for kind, value in reads
+        ]
+
+    there = {"whole": kernels.namespace.array(whole), "real": kernels.namespace.array(real)}
+    there_exists = kernels.namespace.asarray(exists)
+    for name, wanted in (("whole", whole), ("real", real)):
+        dtype = wanted.dtype
+        program, reads = compiled((read(name).begin(),))
+        found = vertices.largest(program, given(reads), there_exists, dtype)
+        assert found.tolist() == [wanted[exists].max()]
+        none = kernels.namespace.zeros_like(there_exists)
+        assert len(vertices.largest(program, given(reads), none, dtype)) == 0
+    program, reads = compiled((read("int64(whole)").begin(),))
+    total = vertices.integer_total(program, given(reads), there_exists)
+    assert total == int(whole[exists].sum()) % 2**64
+    program, reads = compiled(
+        (read("float64(real) / 0.0 if whole == 3 else float64(real)").begin(),)
+    )
+    total = vertices.FloatTotal(program, given(reads), there_exists)
+    assert total.wrong == int((exists & (whole == 3)).sum())
+    program, reads = compiled((read("float64(real)").begin(),))
+    total = vertices.FloatTotal(program, given(reads), there_exists)
+    assert (total.wrong, total.largest) == (0, abs(real[exists]).max())
+    exponent = int(np.frexp(total.largest)[1])
+    high, low = total.parts(exponent, VERTICES)
+    coarse, fine = units(1.0, VERTICES)
+    np.testing.assert_allclose(
+        (high * coarse + low * fine) * 2.0**exponent, real[exists].astype(float).sum(), rtol=1e-12
+    )
+    trees = read(f"{parents}(real * 4.0) + one").begin(), read(f"{real.dtype}(whole)").begin()
+    program, reads = compiled(trees, assigns=True)
+    vertices.assign(program, given(reads), [there["whole"], there["real"]])
+    wanted = (real * real.dtype.type(4)).astype(parents) + 1
+    np.testing.assert_array_equal(kernels.to_host(there["whole"]), wanted)
+    np.testing.assert_array_equal(kernels.to_host(there["real"]), whole.astype(real.dtype))
+
+
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
 def searched(kernels, parents, ids):
     """Levels by push, by pull and in one launch, from a vertex with few edges and from one with most."""
@@ -271,6 +335,7 @@ def searched(kernels, parents, ids):
     out, into = hub_rows(kernels, ids, "float64")
     ones = whole_matrix(kernels, out)
     ones.data[:] = 1
+    degrees = out.offsets[1:] - out.offsets[:-1]
     for start, way in product((9, 5), ("push", "pull", "near")):
         wanted = sparse.csgraph.dijkstra(ones, indices=start)
         level = kernels.namespace.full(VERTICES, -1, "int32")
@@ -290,7 +355,9 @@ def searched(kernels, parents, ids):
                 search.mark_seen(seen, frontier)
             else:
                 following = words.new_words(VERTICES)
-                search.bfs_pull(into, words.to_words(frontier, VERTICES), following, *state)
+                given = words.to_words(frontier, VERTICES), following
+                count, leaving = search.bfs_pull(into, *given, *state, degrees)
+                assert (count, leaving) == words.tally(following, degrees)
                 frontier = words.from_words(following, np.dtype(ids))
         found = kernels.to_host(level)
         np.testing.assert_array_equal(found, np.where(np.isfinite(wanted), wanted, -1))
@@ -315,6 +382,40 @@ def contributions(matrix, source):
         told[behind] = (1 + through[behind]) / paths[behind]
         through[here] = ((matrix @ told) * paths)[here]
     return through, np.isfinite(level)
+
+
+@launches("join_components")
+def spanned(kernels, parents, ids):
+    """A minimum spanning forest of edges of few weights, in two parts, and of a path in many rounds."""
+    spanning, there = kernels_of(kernels, "spanning"), kernels.namespace.array
+    source, target, *_ = inner_edges(kernels, ids)
+    source, target = source[source != target], target[source != target]
+    few = np.random.default_rng(2).integers(0, 9, len(source))
+    path = np.arange(VERTICES, dtype=ids)
+    graphs = (source, target, few), (path[:-1], path[1:], path[:0:-1])
+    for source, target, key in graphs:
+        key = key.astype(f"u{parents}")
+        component = np.arange(VERTICES, dtype=ids)
+        taken = kernels.namespace.zeros(len(source), bool)
+        for part in (key < 4, key >= 4):
+            at = np.flatnonzero(part & (component[source] != component[target]))
+            ends = component[source[at]], component[target[at]]
+            joined = there(component)
+            spanning.join_components(joined, *map(there, (*ends, key[at], at)), taken)
+            component = kernels.to_host(joined)
+        order = np.lexsort((np.arange(len(key)), key))
+        ranks = np.empty(len(key))
+        ranks[order] = np.arange(1, len(key) + 1)
+        # Of parallel edges, in both directions, the first one counts.
+        low, high = np.minimum(source, target), np.maximum(source, target)
+        firsts = np.lexsort((ranks, high, low))
+        new = np.append(True, (np.diff(low[firsts]) != 0) | (np.diff(high[firsts]) != 0))
+        firsts = firsts[new]
+        whole = sparse.csr_array((ranks[firsts], (low[firsts], high[firsts])), (VERTICES, VERTICES))
+        wanted = sparse.csgraph.minimum_spanning_tree(whole)
+        assert sorted(ranks[kernels.to_host(taken)]) == sorted(wanted.data)
+        count, labels = sparse.csgraph.connected_components(whole, directed=False)
+        assert len(set(zip(labels.tolist(), component.tolist(), strict=True))) == count
 
 
 @launches("search")
@@ -455,6 +556,8 @@ def scored(kernels, parents, ids):
     "relax_on",
     "offer_distances",
     "take_mirrors",
+    "measure_piles",
+    "least_distance",
     "offer_nearer",
     "bfs_push_weightless",
     "bfs_run_weightless",

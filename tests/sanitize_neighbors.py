@@ -59,22 +59,34 @@ def heaviest(held, owners, names, weights):
 
 @launches("sweep")
 def swept(kernels, parents, ids):
-    """Three sweeps of a weighted graph and a refinement, with rows of all sizes."""
+    """Three sweeps of a weighted graph and a refinement, with rows of all sizes, and with skews."""
+    rows, matrix = both_ways(kernels, ids)
+    skew = np.random.default_rng(5).integers(-9, 10, VERTICES) * matrix.sum(axis=1) // 9
+    for skews in (None, skew):
+        check_sweeps(kernels, ids, rows, matrix, skews)
+
+
+def check_sweeps(kernels, ids, rows, matrix, skew):
+    """Compare sweeps, in which vertices have some skews or none."""
     sweep = kernels_of(kernels, "groups").sweep
     asarray, to_host = kernels.namespace.asarray, kernels.to_host
-    rows, matrix = both_ways(kernels, ids)
     mass, ranks = matrix.sum(axis=1), np.random.default_rng(4).permutation(VERTICES)
     factor, room = 1 / mass.sum(), {}
     labels, load = np.arange(VERTICES), mass.copy()
     labels_there, load_there = asarray(labels.astype(ids)), asarray(load.copy())
     awake = asarray((mass > 0).astype("int32"))
+    skews = skews_there = None
+    if skew is not None:
+        skews, skews_there = (skew, skew.copy()), (asarray(skew), asarray(skew.copy()))
     for seed in range(3):
         looking = np.flatnonzero(to_host(awake))
-        masses = asarray(mass), load_there, factor
-        moved = sweep(rows, labels_there, masses, (asarray(ranks), seed), awake, room=room)
-        wanted = one_sweep(matrix, labels, (mass, load, factor), looking, (ranks, seed))
+        masses, draw = (asarray(mass), load_there, factor), (asarray(ranks), seed)
+        moved = sweep(rows, labels_there, masses, draw, awake, skew=skews_there, room=room)
+        wanted = one_sweep(matrix, labels, (mass, load, factor), looking, (ranks, seed), skew=skews)
         np.testing.assert_array_equal(to_host(labels_there), labels)
         np.testing.assert_array_equal(to_host(load_there), load)
+        if skew is not None:
+            np.testing.assert_array_equal(to_host(skews_there[1]), skews[1])
         assert moved == len(wanted) > 0
         owners, ends = owners_of(to_host(rows.offsets)), to_host(rows.ends)
         woken = ends[np.isin(owners, wanted) & (labels[owners] != labels[ends])]
@@ -83,8 +95,10 @@ def swept(kernels, parents, ids):
     parts_there, awake = asarray(parts.astype(ids)), asarray((mass > 0).astype("int32"))
     masses = asarray(mass), asarray(loads.copy()), factor
     draw, looking = (asarray(ranks), 9), np.flatnonzero(mass)
-    moved = sweep(rows, parts_there, masses, draw, awake, labels_there, room=room)
-    wanted = one_sweep(matrix, parts, (mass, loads, factor), looking, (ranks, 9), within)
+    if skew is not None:
+        skews, skews_there = (skew, skew.copy()), (asarray(skew), asarray(skew.copy()))
+    moved = sweep(rows, parts_there, masses, draw, awake, labels_there, skews_there, room=room)
+    wanted = one_sweep(matrix, parts, (mass, loads, factor), looking, (ranks, 9), within, skews)
     np.testing.assert_array_equal(to_host(parts_there), parts)
     np.testing.assert_array_equal(to_host(masses[1]), loads)
     assert moved == len(wanted) > 0
@@ -159,7 +173,7 @@ def owners_of(offsets):
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def one_sweep(matrix, labels, masses, looking, draw, within=None):
+def one_sweep(matrix, labels, masses, looking, draw, within=None, skew=None):
     """Move vertices, class after class, in place; return those that moved."""
     (mass, load, factor), (ranks, seed), every = masses, draw, []
     classes = priorities(ranks[looking], seed) & 7
@@ -174,15 +188,23 @@ def one_sweep(matrix, labels, masses, looking, draw, within=None):
             for u, weight in zip(matrix.indices[near], matrix.data[near], strict=True):
                 if within is None or within[u] == within[v]:
                     sums[labels[u]] = sums.get(labels[u], 0) + weight
-            rate = factor * mass[v]
-            stay = sums.pop(labels[v]) - rate * (load[labels[v]] - mass[v])
-            scores = [(rate * load[a] - sums[a], a) for a in sums if a not in closed]
+            own, costs = labels[v], {a: factor * mass[v] * load[a] for a in sums}
+            costs[own] = factor * mass[v] * (load[own] - mass[v])
+            if skew is not None:
+                turn, turns = skew[0][v], {a: skew[1][a] for a in sums}
+                turns[own] -= turn
+                costs = {a: costs[a] - factor * turn * turns[a] for a in sums}
+            stay = sums.pop(own) - costs[own]
+            scores = [(costs[a] - sums[a], a) for a in sums if a not in closed]
             least, label = min(scores, default=(0, 0))
             if scores and -least > stay:
                 moves.append((v, label))
         for v, label in moves:
             load[labels[v]] -= mass[v]
             load[label] += mass[v]
+            if skew is not None:
+                skew[1][labels[v]] -= skew[0][v]
+                skew[1][label] += skew[0][v]
             labels[v] = label
         every += [v for v, _ in moves]
     return every
@@ -511,3 +533,39 @@ def proposed(kernels, out, sums, given, keys, step, bias):
         taken = passed[some, first]
         found[left] = np.where(taken, tests[some, first], kernels.to_host(decided))
     return found
+
+
+@launches("join_cycles")
+def cycles_joined(kernels, parents, ids):
+    """Short and long cycles that share tree edges, one with a hub, and one of two parallel edges."""
+    rng, size, there = np.random.default_rng(8), 700, kernels.namespace.asarray
+    path, near = np.arange(size - 1), rng.integers(0, size - 40, 60)
+    pairs = [(path, path + 1), (near, near + rng.integers(2, 40, 60)), ([0] * 9, path[300:309])]
+    one, other = np.concatenate([*pairs, ([650], [651])], axis=1).astype(ids)
+    source, target = np.concatenate([one, other]), np.concatenate([other, one])
+    rows = kernels_of(kernels, "rows").rows(there(source), there(target), count=size)
+    matrix = sparse.coo_array((np.ones(len(source)), (source, target)), (size, size)).tocsr()
+    order, parent = sparse.csgraph.breadth_first_order(matrix, 0)
+    label = np.empty(size, ids)
+    label[order] = np.arange(size)
+    above = label[np.maximum(parent[order], 0)]
+    block = kernels.identity(size, ids)
+    kernels_of(kernels, "biconnected").join_cycles(
+        rows._replace(ends=rows.ends.astype(ids), first=0),
+        there(label),
+        there(above),
+        block,
+        threads=2,
+    )
+    kernels.compress(block)
+    wanted = sparse.lil_array((size, size))
+    for ends in zip(label[one], label[other], strict=True):
+        on_cycle = []
+        while ends[0] != ends[1]:
+            on_cycle.append(max(ends))
+            ends = min(ends), above[max(ends)]
+        wanted[on_cycle[:1] * len(on_cycle), on_cycle] = 1
+    parts = sparse.csgraph.connected_components(wanted.tocsr(), directed=False)[1]
+    first = np.full(size, size)
+    np.minimum.at(first, parts, np.arange(size))
+    np.testing.assert_array_equal(kernels.to_host(block), first[parts])

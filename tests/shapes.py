@@ -69,6 +69,8 @@ ALSO_ASKED = {
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
     "degree centrality": lambda g, start: g.degree_centrality(),
     "strong components": lambda g, start: g.strongly_connected_components(),
+    "articulation points": lambda g, start: g.articulation_points(),
+    "bridges": lambda g, start: g.bridges(),
     "core numbers": lambda g, start: g.core_number(),
     "k-core": lambda g, start: g.k_core(k=3),
     "coloring": lambda g, start: g.greedy_color(seed=3),

@@ -12,9 +12,12 @@ from expressions import CUDA, above_three, add_one
 from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
+from dask_graphflow.algorithms.topological_order import NEXT, REMOVE
 from dask_graphflow.kernels import policies, sources
 from dask_graphflow.operators import float_sums, multi_search
 from dask_graphflow.programs.edge_op import with_after
+from dask_graphflow.programs.vertex_expressions import VertexReader
+from dask_graphflow.programs.vertex_program import compiled, without_reductions
 
 nvrtc = test_cuda_compile.nvrtc
 
@@ -56,6 +59,9 @@ PROGRAMS = [
         {"total": "int64", "share": "int32"}, index_dtype="int32"
     ),
     BY_HAND.bind({"level": "int32"}, index_dtype="int32"),
+    with_after(REMOVE, NEXT).bind(
+        {"entering": "int64", "generation": "int32"}, index_dtype="int32"
+    ),
     with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
         {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
         index_dtype="int64",
@@ -91,6 +97,42 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
     assert len(set(lowered)) == len(names)
     assert size > 0
     assert not log, f"the compiler warns:\n{log}"
+
+
+VALUES = {
+    "a": "a / max(degree, 1) + share * total(b if degree == 0 else 0)",
+    "b": "float32(a // b % 3.0 if c >> 2 > int(d) else b)",
+    "c": "-c // largest(before(c) * 2)",
+    "d": "d & ~uint64(c) | 7",
+    "e": "not e or a < before(a)",
+}
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("assigns", [True, False], ids=["assign", "reduce"])
+def test_expressions_per_vertex_compile_for_every_generation(nvrtc, assigns, generation):
+    dtypes = dict(zip(VALUES, ("float64", "float32", "int64", "uint64", "bool"), strict=True))
+    trees = [
+        VertexReader(name, text, dtypes, {"share": "float64"}).value(name)
+        for name, text in VALUES.items()
+    ]
+    reductions, roots = without_reductions(trees)
+    assert [reduction.kind for reduction in reductions] == ["total", "largest"]
+    arguments = [(reduction.argument,) for reduction in reductions]
+    for step in [roots] if assigns else [*((root,) for root in roots[:4]), *arguments]:
+        program, _ = compiled(step, assigns=assigns)
+        dtype = step[0].dtype
+        kernels = ["assign_values"] if assigns else ["largest_value"]
+        if dtype == "float64" and not assigns:
+            kernels += ["largest_magnitude", "sum_floats"]
+        if dtype in ("int64", "uint64") and not assigns:
+            kernels.append("sum_integers")
+        names = tuple(f"{kernel}<Values>" for kernel in kernels)
+        code = sources.source("vertices.cuh") + program.struct
+        lowered, size, log = nvrtc.compile(code, "vertices.cu", options_for(generation), names)
+        assert len(set(lowered)) == len(names)
+        assert size > 0
+        assert not log, f"the compiler warns:\n{log}"
 
 
 def constants(file):

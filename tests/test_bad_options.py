@@ -117,7 +117,12 @@ OUT_OF_RANGE = {
     "k_truss": [{"k": 1}],
     "katz_centrality": [{"alpha": 0}, {"alpha": np.inf}, {"beta": -1}, {"normalized": 1}],
     "label_propagation": [{"max_iter": 0}, {"max_iter": 2.5}],
-    "leiden": [{"resolution": 0}, {"resolution": []}, {"objective": "modularty"}],
+    "leiden": [
+        {"resolution": 0},
+        {"resolution": []},
+        {"objective": "modularty"},
+        {"max_community_size": 0},
+    ],
     "louvain": [{"resolution": [1, 1.0]}, {"tol": -1}, {"levels": 0}],
     "maximal_independent_set": [{"seed": -1}, {"seed": 0.5}],
     "pagerank": [{"alpha": 1.5}, {"alpha": "0.85"}, {"tol": 0}, {"precision": "float16"}],

@@ -514,7 +514,7 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
         (["compare", "--base", ".", "--scale", "3"], "--scale 4 or more"),
         (["compare", "--base", ".", "--members", "0"], "--members 1 or more"),
         (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
-        (["launches", "dfs"], "dfs: there are betweenness_centrality, bfs"),
+        (["launches", "dfs"], "dfs: there are articulation_points, betweenness_centrality"),
         (["soak", "--workers", "1"], "--workers 2 or more"),
         (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],

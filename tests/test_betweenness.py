@@ -29,6 +29,8 @@ OPTIONS = [
     {"k": 4, "endpoints": True},
     {"k": 1},
     {"k": 1000},
+    {"sources": [7, 1, 2]},
+    {"sources": [7], "normalized": False, "endpoints": True},
 ]
 
 
@@ -59,7 +61,10 @@ def assert_networkx(found, edges, directed, **options):
     graph.add_edges_from(edges.itertuples(index=False, name=None))
     if options.get("k", 0) > len(graph):
         options["k"] = None
-    wanted = pd.Series(nx.betweenness_centrality(graph, **options, seed=OurSample()))
+    sample = OurSample()
+    if chosen := options.pop("sources", None):
+        options["k"], sample.sample = len(chosen), lambda population, k: chosen
+    wanted = pd.Series(nx.betweenness_centrality(graph, **options, seed=sample))
     np.testing.assert_allclose(found.betweenness, wanted[found.vertex], rtol=1e-12)
 
 
@@ -70,6 +75,12 @@ def test_values_are_those_of_networkx(built, options, directed):
         graph = built(edges, directed=directed, vertices=pd.Series(alone))
         found = graph.betweenness_centrality(**options).compute()
         assert_networkx(found, edges, directed, **options)
+
+
+def test_sources_and_a_random_sample_exclude_each_other():
+    found = gf.betweenness_centrality(frame([(1, 2)]), **ENDS, k=1, sources=1)
+    with pytest.raises(gf.exceptions.OptionError, match="k=1 cannot be used with sources"):
+        found.compute()
 
 
 @pytest.mark.parametrize("members", [1, 3])

@@ -42,7 +42,8 @@ def fine(monkeypatch):
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
     """Return what is read of each partition, of which some are empty; listed vertices come last."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
-    columns = inputs.edge_columns(lazy, source, target, weight, False)
+    given = inputs.edge_frame(lazy, source, target)
+    columns = inputs.edge_columns(given, weight, False)
     parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
     pieces = [read_edges(part, i, columns) for i, part in enumerate(parts)]
     if vertices is not None:

@@ -30,7 +30,7 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.scheduling import placement, plugins
-from dask_graphflow.scheduling.expr import Resident
+from dask_graphflow.scheduling.expr import Empty, Resident
 
 ENDS = {"source": "a", "target": "b"}
 TOKEN = re.compile("[0-9a-f]{32}")
@@ -76,11 +76,15 @@ def test_edges_that_lie_on_workers_stay_there(client):
     assert client.who_has(futures_of(edges)) == held
 
 
-def stages_of(labels):
-    """Return the names of the stages in a result's graph, without the persisted partitions."""
+def tasks_of(labels):
+    """Return the keys of a result's graph, without the persisted partitions."""
     graph = labels.optimize().__dask_graph__()
-    keys = [key for key, task in graph.items() if not hasattr(task, "add_done_callback")]
-    return {TOKEN.split(str(key[0]))[0].strip("-") for key in keys}
+    return [key for key, task in graph.items() if not hasattr(task, "add_done_callback")]
+
+
+def stages_of(labels):
+    """Return the names of the stages in a result's graph."""
+    return {TOKEN.split(str(key[0]))[0].strip("-") for key in tasks_of(labels)}
 
 
 @pytest.mark.parametrize(
@@ -119,6 +123,31 @@ def test_persisted_edges_are_one_gang(client, kind, options, reason):
     assert bool(tasks) == bool(reason)
     alone = {name: value for name, value in options.items() if name != "inputs"}
     same(labels.compute(), gf.connected_components(edges, **ENDS, **alone).compute())
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_components_of_a_few_persisted_partitions_take_one_task_per_member(client, members):
+    """Further tasks, which only take the partitions of a member apart, would take milliseconds."""
+    lazy = on_backend(partitioned(frame([(i, i + 1) for i in range(1000)]), 8))
+    workers = list(client.scheduler_info()["workers"])[:members]
+    edges = client.persist(lazy, workers=workers)
+    wait(edges)
+    labels = gf.connected_components(edges, **ENDS)
+    assert len(tasks_of(labels)) == labels.npartitions == members
+    assert set(as_dict(labels.compute()).values()) == {0}
+
+
+def test_an_empty_frame_is_pickled_once_and_made_only_where_it_is_used(monkeypatch):
+    empty = Empty(on_backend(frame([(0, 1)])).iloc[:0])
+    sent = pickle.dumps(empty)
+    monkeypatch.setattr(type(empty.frame), "__reduce_ex__", None)  # it can be pickled no more
+    assert pickle.dumps(empty) == sent
+    monkeypatch.undo()
+    copy = pickle.loads(sent)
+    assert tokenize(copy) == tokenize(empty)
+    assert pickle.dumps(copy) == sent
+    assert copy._frame is None  # so far
+    same(copy.frame, empty.frame)
 
 
 def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):

@@ -24,6 +24,7 @@ from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 pytestmark = pytest.mark.usefixtures("backend")
 
+WAYS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 METHODS = pytest.mark.parametrize("method", ["louvain", "leiden"])
 
 
@@ -33,9 +34,9 @@ def planted(groups=8, size=32, seed=1):
     return list(graph.edges)
 
 
-def network(edges):
+def network(edges, directed=False):
     """Return NetworkX' graph of a frame; the weights of parallel edges are added up."""
-    graph = nx.Graph()
+    graph = nx.DiGraph() if directed else nx.Graph()
     edges = edges if "w" in edges else edges.assign(w=1.0)
     for a, b, weight in edges.itertuples(index=False, name=None):
         before = graph.edges[a, b]["weight"] if graph.has_edge(a, b) else 0
@@ -97,15 +98,102 @@ def test_the_scale_of_weights_changes_no_community(built, method, scale):
 
 
 @METHODS
-def test_directions_parallel_edges_and_self_loops(built, method):
-    """A directed graph has the communities of its edges without directions."""
+@WAYS
+def test_parallel_edges_and_self_loops(built, method, directed):
     edges = frame(DIFFICULT).assign(w=[1, 2, 3, 4, 5, 6, 7, 8, 9])
-    wanted = getattr(gf, method)(edges, **ENDS, weight="w").compute()
-    found = getattr(built(edges, directed=True), method)().compute()
-    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
-    graph = network(edges)
+    found = getattr(built(edges, directed=directed), method)().compute()
+    graph = network(edges, directed)
     best = nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
     assert nx.community.modularity(graph, parts(found)) >= best - 1e-12
+
+
+def one_way(size=400, edges=6000):
+    """Return edges between random vertices, some of which have far more edges in one direction."""
+    rng = np.random.default_rng(7)
+    group = np.arange(size) % 5
+    source, target = (size * rng.random((2, edges)) ** 3).astype("int64")
+    target = size - 1 - target
+    keep = (group[source] == group[target]) | (rng.random(edges) < 0.4)
+    return frame(np.stack([source, target], axis=1)[keep].tolist())
+
+
+@METHODS
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_the_directed_modularity_is_as_high_as_networkx_finds(built, method, weighted):
+    edges = one_way()
+    if weighted:
+        edges = edges.assign(w=np.random.default_rng(3).integers(0, 9, len(edges)) / 4)
+    graph, found = network(edges, directed=True), getattr(built(edges), method)().compute()
+    reached = nx.community.modularity(graph, parts(found))
+    peer = nx.community.louvain_communities(graph, seed=1)
+    assert reached >= 0.995 * nx.community.modularity(graph, peer)
+
+
+@METHODS
+def test_communities_that_only_directions_show(built, method):
+    """Each pair of vertices has an edge. Between the two groups, nearly all of them lead one way."""
+    rng, pairs = np.random.default_rng(5), [(a, b) for b in range(100) for a in range(b)]
+    share = [0.95 if a < 50 <= b else 0.5 for a, b in pairs]
+    ahead = rng.random(len(pairs)) < share
+    edges = frame([(a, b) if way else (b, a) for (a, b), way in zip(pairs, ahead, strict=True)])
+    found = getattr(built(edges), method)().compute()
+    assert found.community.tolist() == [0] * 50 + [50] * 50
+    without = getattr(built(edges, directed=False), method)().compute()
+    assert without.community.tolist() == [0] * 100
+
+
+@METHODS
+def test_reversed_edges_have_the_same_communities(built, method):
+    edges = one_way()
+    wanted = getattr(built(edges), method)(levels=2).compute()
+    back = getattr(built(edges.rename(columns={"a": "b", "b": "a"})), method)(levels=2).compute()
+    pd.testing.assert_frame_equal(back, wanted)
+
+
+def test_directions_do_not_matter_for_the_potts_model(built):
+    options = {"objective": "cpm", "resolution": 0.05}
+    wanted = built(one_way(), directed=False).leiden(**options).compute()
+    pd.testing.assert_frame_equal(built(one_way()).leiden(**options).compute(), wanted)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "cpm"])
+def test_no_community_of_leiden_exceeds_a_size(built, objective):
+    edges = pd.concat([frame(rmat(10)), frame(planted(size=20)) + 2000], ignore_index=True)
+    edges["w"] = np.random.default_rng(3).integers(1, 9, len(edges)) / 4
+    options = {"objective": objective, "resolution": 1.0 if objective == "modularity" else 1e-3}
+    graph = built(edges, directed=False)
+    free = graph.leiden(**options).compute()
+    sizes = free.groupby("community").vertex.transform("size")
+    for most in (int(sizes.max()), 60, 7, 1):
+        found = graph.leiden(**options, max_community_size=most).compute()
+        assert found.groupby("community").size().max() <= most
+        assert connected(network(edges), found)
+        assert found.community.groupby(free.community).nunique().sum() == found.community.nunique()
+        stay = sizes <= most
+        assert (found.community[stay] == free.community[stay]).all()
+
+
+def test_a_size_limits_all_levels_and_resolutions(built):
+    found = built(planted(), directed=False).leiden(
+        levels=2, resolution=[0.01, 1], max_community_size=40
+    )
+    found = found.compute()
+    for column in found.columns[1:]:
+        assert found.groupby(column).size().max() <= 40
+        assert connected(network(frame(planted())), found, column)
+    assert found["community_1_2"].tolist() == [vertex // 32 * 32 for vertex in range(256)]
+
+
+def test_a_size_keeps_planted_communities_that_a_low_resolution_joins(built):
+    """Parts are no smaller than needed: the resolution grows slowly."""
+    found = built(planted(), directed=False).leiden(resolution=0.01, max_community_size=32)
+    assert found.compute().community.tolist() == [vertex // 32 * 32 for vertex in range(256)]
+
+
+def test_a_size_is_reached_from_the_lowest_resolution():
+    pairs = frame([(a, b) for a in range(12) for b in range(a)])
+    found = gf.leiden(pairs, **ENDS, resolution=1e-300, max_community_size=1).compute()
+    assert found.community.tolist() == [*range(12)]
 
 
 def test_a_larger_resolution_gives_smaller_communities(built):

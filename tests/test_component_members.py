@@ -18,7 +18,6 @@ from dask_graphflow.components import members, merging
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.members import Member
 from dask_graphflow.exceptions import VertexTypeError
-from dask_graphflow.runtime.inputs import as_dask
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -39,9 +38,8 @@ def edges_of(kind, rng):
 
 def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=(), dense=False):
     """Return the frames of each member of a gang. The members share the edges evenly, in two parts each."""
-    columns = inputs.edge_columns(
-        as_dask(on_backend(edges), "edges", "a", "b"), "a", "b", "w" if thresholds else None, False
-    )
+    given = inputs.edge_frame(on_backend(edges), "a", "b")
+    columns = inputs.edge_columns(given, "w" if thresholds else None, False)
     names = [f"component_{one}" for one in thresholds] or ["component"]
     program = Components(
         (columns,), ("vertex", *names), thresholds, partitions=2 * size, dense=dense

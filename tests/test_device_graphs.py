@@ -6,6 +6,7 @@ tests/sanitize.py runs cases of each kernel, with numbers of either type; those 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from functools import partial
 
 import dask
@@ -41,6 +42,7 @@ from dask_graphflow.kernels import (  # noqa: E402
     device_intersect,
     device_scores,
     device_search,
+    device_vertices,
     launching,
 )
 
@@ -404,3 +406,26 @@ def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch
 
     taken(1)
     assert (taken(5) - taken(2)).tolist() == [3 * LAUNCHES[name], 3]
+
+
+def test_the_expressions_of_a_step_are_one_launch_and_a_sum_of_floats_two(monkeypatch):
+    edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
+    graph = gf.Graph(edges, source="a", target="b").persist()
+    launched, kernel = [], device_vertices._kernel
+    monkeypatch.setattr(
+        device_vertices, "_kernel", lambda *a: [launched.append(a[1]), kernel(*a)][1]
+    )
+
+    def taken(most):
+        launched.clear()
+        graph.run(
+            [{"x": "x / 2 + degree", "y": "x + before(y)"}, {"y": "y / largest(y)"}],
+            columns={"x": 1.0, "y": 2.0},
+            until="total(y) < 0",
+            max_iter=most,
+            fail_on_nonconvergence=False,
+        ).compute()
+        return Counter(launched)
+
+    once = {"assign_values": 2, "largest_value": 1, "largest_magnitude": 1, "sum_floats": 1}
+    assert taken(5) - taken(4) == once

@@ -55,14 +55,15 @@ def test_every_test_in_the_table_exists(number):
 
 def test_exported_names():
     assert " ".join(sorted(gf.__all__)) == (
-        "EdgeOp Graph GraphflowError Hybrid __version__ betweenness_centrality bfs calibrate "
+        "EdgeOp Graph GraphflowError Hybrid __version__ articulation_points "
+        "betweenness_centrality bfs bridges calibrate "
         "closeness_centrality clustering community_metrics connected_components core_number costs "
         "degree_centrality degrees ego_graph eigenvector_centrality estimate exceptions generate "
         "greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph k_core k_truss "
-        "katz_centrality label_propagation leiden louvain maximal_independent_set "
+        "katz_centrality label_propagation leiden load_graph louvain maximal_independent_set "
         "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks read_edges "
         "sample_neighbors shortest_paths show_versions similarity sssp "
-        "strongly_connected_components triangle_count truss_number"
+        "strongly_connected_components topological_order triangle_count truss_number"
     )
     assert all(hasattr(gf, name) for name in gf.__all__)
 

@@ -16,6 +16,7 @@ import pytest
 
 import dask_graphflow as gf
 from dask_graphflow.api.accessor import GraphflowAccessor
+from dask_graphflow.api.contents import GraphContents
 from dask_graphflow.api.functions import FrameMethods
 from dask_graphflow.api.graph_methods import GraphMethods
 from dask_graphflow.runtime.algorithm import ALGORITHMS
@@ -41,7 +42,7 @@ def public():
         if inspect.isclass(value):
             members = {
                 m: v
-                for c in (*GENERATED, value)
+                for c in (*GENERATED, GraphContents, value)
                 if issubclass(value, c)
                 for m, v in vars(c).items()
             }

@@ -11,8 +11,9 @@ import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.components.forest import Forest
+from dask_graphflow.components.forest import FIRST, Forest
 from dask_graphflow.kernels import host, kernels_for
+from dask_graphflow.kernels.csr import Rows
 
 
 def arrays(pairs, dtype="int64"):
@@ -260,6 +261,38 @@ def test_after_a_sample_few_edges_are_hooked():
         BACKEND.name == "pandas"
     ):  # a device has so few edges in hand all at once; see test_device.py
         assert sampled.counts["hooked"] < 0.1 * len(source)
+
+
+def rows_of(source, target, size, dtype="int32"):
+    """Return the rows of edges, each of which is in the rows of both ends."""
+    pairs = np.unique([[*source, *target], [*target, *source]], axis=1)  # sorted by the first end
+    offsets = np.searchsorted(pairs[0], np.arange(size + 1))
+    return Rows(on_backend(offsets), on_backend(pairs[1].astype(dtype)), None, 0)
+
+
+@pytest.mark.parametrize("name", [name for name, pairs in GRAPHS.items() if pairs])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_edges_by_row_give_the_same_trees(monkeypatch, name, dtype, threads):
+    monkeypatch.setattr(host, "BLOCK", 4)
+    source, target = np.array(GRAPHS[name]).T
+    size = 1 + int(max(source.max(), target.max()))
+    forest = Forest(on_backend(np.empty(0)), size=size)
+    forest.hook_rows(rows_of(source, target, size, dtype), threads=threads)
+    assert same(forest.parent, forest_of(source, target, size).parent[:size])
+
+
+def test_rows_of_the_largest_tree_are_read_no_further_than_their_first_edges():
+    few, many = 40, 1000
+    source, target = np.random.default_rng(6).integers(few, few + many, (2, 20 * many))
+    path = np.arange(few - 1)
+    rows = rows_of([*path, *source], [*path + 1, *target], few + many)
+    offsets, ends = to_host(rows.offsets), to_host(rows.ends)
+    for row in range(few, few + many):  # if these edges were read, they would join both components
+        ends[offsets[row] + FIRST : offsets[row + 1]] = 0
+    forest = Forest(on_backend(np.empty(0)), size=few + many)
+    forest.hook_rows(rows._replace(ends=on_backend(ends)))
+    assert to_host(forest.parent).tolist() == few * [0] + many * [few]
 
 
 def test_edges_outside_are_reported_and_the_others_hooked():

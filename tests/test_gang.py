@@ -30,6 +30,7 @@ from members import SIZES, eventually
 from members import certified as certified_in
 
 from dask_graphflow.comm import carriers
+from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang
 from dask_graphflow.scheduling.gang_expr import roster_of
@@ -110,8 +111,7 @@ def left_on_worker(dask_worker):
     """Return what a worker has of members: running, seceded, in memory."""
     plugin = dask_worker.plugins.get(Membership.name)
     members = [] if plugin is None else [*plugin._members]
-    for links in () if plugin is None else plugin.links:
-        members += [*links._idle, *links._named]
+    members += [] if plugin is None else [*plugin.links._idle, *plugin.links._named]
     kept = [str(key) for key in dask_worker.data if "-gang-" in str(key)]
     threads = [t.name for t in threading.enumerate() if t.name.startswith("graphflow")]
     return [*inside, *members, *kept, *dask_worker.state.long_running, *threads]
@@ -382,22 +382,26 @@ def test_runs_on_persisted_shards_keep_their_connections_until_the_shards_go(cli
     assert nothing_left(client)
 
 
-def test_runs_at_once_on_the_same_persisted_shards(client):
+@pytest.mark.parametrize("alone", [False, True])
+def test_runs_at_once_on_the_same_persisted_shards(client, alone):
     shards = shards_of(client, "kept")
     for again in range(3):
-        results = [gang.run(shards, total, META, 10 + again, 0.002, name=f"{i}") for i in range(6)]
+        results = [
+            gang.run(shards, total, META, 10 + again, 0.002, name=f"{i}", alone=alone)
+            for i in range(6)
+        ]
         runs = [client.compute(result) for result in results]
         assert [found(run.result(timeout=20)) for run in runs] == [expected(2)] * 6
     del shards, results, runs
     assert nothing_left(client)
 
 
-def overlap(folder, alone, client):
+def overlap(folder, alone, client, shards=()):
     runs = [
-        client.compute(gang.run(frame(2), noting, META, folder, run, name="noting", alone=alone))
-        for run in range(3)
+        client.compute(gang.run(one, noting, META, folder, run, name="noting", alone=alone))
+        for run, one in enumerate(shards or [frame(2) for _ in range(3)])
     ]
-    assert [found(run.result(timeout=20)) for run in runs] == [expected(2)] * 3
+    assert [found(run.result(timeout=20)) for run in runs] == [expected(2)] * len(runs)
     spans = [sorted(map(int, path.read_text().split())) for path in sorted(folder.iterdir())]
     spans.sort()
     return sum(a[1] > b[0] for a, b in itertools.pairwise(spans))
@@ -414,6 +418,15 @@ def noting(channel, shard, rank, folder, run):
 @pytest.mark.parametrize("alone", [False, True])
 def test_runs_share_workers_unless_they_are_to_be_alone(client, tmp_path, alone):
     assert overlap(tmp_path, alone, client) == (0 if alone else 2)
+    assert nothing_left(client)
+
+
+def test_runs_that_are_to_be_alone_also_take_turns_on_kept_connections(client, tmp_path):
+    shards = [frame(2).rename(columns={"a": name}).persist() for name in "bcd"]
+    for one in shards:
+        assert found(gang.run(one, total, META, alone=True).compute()) == expected(2)
+    assert overlap(tmp_path, True, client, [*shards, frame(2), *shards]) == 0
+    del shards, one
     assert nothing_left(client)
 
 
@@ -527,6 +540,35 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path, kind, capl
     assert "runs again: " in caplog.text
     mortal.wait_for_workers(2, timeout=30)
     assert found(gang.run(shards, total, META, 2).compute()) == expected(2)
+    del run, shards
+    assert nothing_left(mortal)
+
+
+def on_a_device(channel, shard, rank, folder, broken):
+    """Wait for the other member without reading its messages, as on a device, at the first attempt."""
+    (folder / f"{rank}-{time.time_ns()}-{os.getpid()}").touch()
+    if len(list(folder.iterdir())) <= 2:
+        if broken and rank:
+            raise PeerLost(0)
+        aborted = threading.Event()
+        channel.abort_too(aborted.set)
+        aborted.wait(60)
+        raise PeerLost(1 - rank)
+    return total(channel, shard, rank)
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["killed", "connection broken"])
+@KINDS
+def test_a_member_that_waits_on_its_device_for_a_lost_one_runs_again(
+    mortal, tmp_path, kind, broken
+):
+    shards = shards_of(mortal, kind)
+    run = mortal.compute(gang.run(shards, on_a_device, META, tmp_path, broken, alone=True))
+    processes = began(tmp_path, 2)
+    if not broken:
+        os.kill(processes[1], signal.SIGKILL)
+    assert found(run.result(timeout=30)) == expected(2)
+    mortal.wait_for_workers(2, timeout=30)
     del run, shards
     assert nothing_left(mortal)
 

@@ -91,6 +91,11 @@ def hub_and_authority(graph):
     return nx.hits(graph, tol=1e-14, max_iter=10_000)
 
 
+def points(graph):
+    found = {*nx.articulation_points(nx.Graph(graph))}
+    return [{v: v in found for v in graph}]
+
+
 def strong(graph):
     components = (
         nx.strongly_connected_components if graph.is_directed() else nx.connected_components
@@ -124,6 +129,7 @@ SCORES = {
     "harmonic_centrality": ({}, lambda graph: [nx.harmonic_centrality(graph)]),
     "betweenness_centrality": ({}, lambda graph: [nx.betweenness_centrality(graph)]),
     "strongly_connected_components": ({}, strong),
+    "articulation_points": ({}, points),
     "core_number": ({}, lambda graph: [nx.core_number(graph)]),
     "pagerank": (NARROW, lambda graph: [nx.pagerank(graph, **NARROW)]),
 }

@@ -23,7 +23,7 @@ def kept(request, monkeypatch):
     monkeypatch.setattr(links, "PATIENCE", 20)
     every = [links.KeptLinks() for _ in SHARDS]
     for channel in by_sockets(3, contexts() if request.param == "tls" else None):
-        one = links.Links(SHARDS, "their id", 1, channel)
+        one = links.Links(SHARDS, 1, channel)
         opened.append((one, channel))
     leave(every)
     yield every
@@ -42,9 +42,12 @@ def leave(every, wanted=(True, True, True)):
     each(lambda rank: every[rank].keep(*running[rank], lambda: wanted[rank]), range(len(every)))
 
 
-def taken(every, runs):
+def taken(every, runs, ready=(True, True, True)):
     """Let each member take the links for its run; return the channels."""
-    found = each(lambda rank: every[rank].take(SHARDS, rank, runs[rank]), range(len(every)))
+    found = each(
+        lambda rank: every[rank].take(SHARDS, rank, runs[rank], lambda: ready[rank]),
+        range(len(every)),
+    )
     opened.extend(one for one in found if one is not None)
     return [None if one is None else one[1] for one in found]
 
@@ -87,7 +90,7 @@ def test_members_of_different_runs_give_up(kept, monkeypatch, caplog):
 
 def test_a_member_that_follows_another_run_leaves_its_links_to_the_member_of_that_run(kept):
     runs = each(
-        lambda one: kept[one[0]].take(SHARDS, *one),
+        lambda one: kept[one[0]].take(SHARDS, *one, lambda: True),
         [(0, "one"), (1, "two"), (1, "one"), (2, "one")],
     )
     opened.extend(run for run in runs if run is not None)
@@ -122,13 +125,10 @@ def test_links_are_closed_with_their_shard(kept, gone):
     assert taken(kept, 3 * ["one"]) == 3 * [None]
 
 
-def test_links_may_be_taken_without_asking_the_others(kept):
-    held = [one.held(SHARDS, rank) for rank, one in enumerate(kept)]
-    for one, idle in zip(kept, held, strict=True):
-        assert one.resume(idle)
-        assert not one.resume(idle)
-        opened.append((idle, idle.channel()))
-    assert swapped([channel for _, channel in opened]) == [[1, 2], [0, 2], [0, 1]]
+@pytest.mark.parametrize("busy", [0, 1, 2])
+def test_a_run_does_not_begin_on_links_if_one_member_is_not_ready(kept, busy):
+    assert taken(kept, 3 * ["one"], [rank != busy for rank in range(3)]) == 3 * [None]
+    assert taken(kept, 3 * ["two"]) == 3 * [None]  # there are no links any more
 
 
 def test_links_are_not_kept_for_a_shard_that_has_gone(kept):

@@ -41,6 +41,12 @@ def size(vertices, edges, device=False, even=False):
         pytest.param(size(24e6, 29e6), 8, 16, 4 << 30, 2, id="roads without room for all"),
         pytest.param(size(4e6, 1 << 28), 8, 4, 1 << 20, 8, id="no room at all"),
         pytest.param(size(264e3, 521e3, device=True), 2, 1, MANY, 1, id="roads on GPUs"),
+        pytest.param(size(24e6, 29e6, device=True), 8, 1, MANY, 1, id="large roads on GPUs"),
+        pytest.param(
+            size(1 << 26, 1 << 29, even=True, device=True), 2, 1, MANY, 1, id="mesh on GPUs"
+        ),
+        pytest.param(size(1 << 24, 1 << 28, device=True), 2, 1, MANY, 1, id="R-MAT 24 on GPUs"),
+        pytest.param(size(1 << 26, 1 << 30, device=True), 2, 1, MANY, 2, id="R-MAT 26 on GPUs"),
         pytest.param(size(1 << 28, 1 << 32, device=True), 2, 1, MANY, 2, id="large on GPUs"),
         pytest.param(size(0, 0), 2, 1, MANY, 1, id="no edges"),
     ],

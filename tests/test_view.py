@@ -13,6 +13,7 @@ from test_core_number import MIXED
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphflowError, WeightError
+from dask_graphflow.operators import priorities
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.call import Call
@@ -44,6 +45,20 @@ def test_a_total_of_values_beyond_their_bound_is_an_error(built, value, bound):
 
     with pytest.raises(GraphflowError, match="exceed their bound"):
         asked(built(MIXED), total, total="float64")
+
+
+@pytest.mark.parametrize("uniform", [True, False], ids=["uniform", "all large"])
+def test_a_sample_has_the_vertices_of_the_smallest_priorities(built, monkeypatch, uniform):
+    """Also if no priority is below the limit that almost surely has enough of them."""
+    if not uniform:
+        drawn = lambda ranks, seed: priorities.LAST - 1 - ranks.astype("int64")  # noqa: E731
+        monkeypatch.setattr(priorities, "priorities", drawn)
+    order = np.argsort(priorities.priorities(np.arange(500), 7))
+    graph = built([(2 * i, 2 * i + 2) for i in range(499)])
+    found = asked(graph, lambda g: {"place": priorities.sampled(g, 3, 7)[0]}, place="int64")
+    chosen = found[found["place"] >= 0]
+    assert (chosen.index // 2).tolist() == sorted(order[:3])
+    assert chosen["place"].tolist() == [0, 1, 2]
 
 
 @WAYS

@@ -79,6 +79,15 @@ class Igraph(Library):
     def strongly_connected_components(self, g):
         return lambda: g.connected_components(mode="strong").membership, np.array
 
+    def articulation_points(self, g):
+        return lambda: g.articulation_points(), lambda points: _marked(points, g.vcount())
+
+    def bridges(self, g):
+        return lambda: g.bridges(), lambda edges: np.array([len(edges)])
+
+    def topological_order(self, g):
+        return lambda: g.topological_sorting(), lambda order: _ahead(order, *self.load("acyclic"))
+
     def greedy_color(self, g):
         return lambda: g.vertex_coloring_greedy(), lambda colors: np.array([max(colors) + 1])
 
@@ -189,6 +198,19 @@ class Networkit(Library):
     def strongly_connected_components(self, g):
         made = self.nk.components.StronglyConnectedComponents(g)
         return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
+
+    def articulation_points(self, g):
+        made = self.nk.components.BiconnectedComponents(g)
+
+        def points(done):
+            several = [v for v in g.iterNodes() if len(done.getComponentsOfNode(v)) > 1]
+            return _marked(several, g.numberOfNodes())
+
+        return lambda: made.run(), points
+
+    def topological_order(self, g):
+        made = self.nk.graphtools.topologicalSort
+        return lambda: made(g), lambda order: _ahead(order, *self.load("acyclic"))
 
     def maximal_independent_set(self, g):
         return lambda: self.nk.independentset.Luby().run(g), None
@@ -367,6 +389,20 @@ class Scipy(Library):
 
     def induced_subgraph(self, g, subset):
         return lambda: g[subset][:, subset], lambda found: np.array([found.nnz // 2])
+
+
+def _marked(members, vertices):
+    """Return which vertices are among some."""
+    marked = np.zeros(vertices, "bool")
+    marked[members] = True
+    return marked
+
+
+def _ahead(order, vertices, source, target, *_):
+    """Return how many edges lead to a vertex that comes later in an order."""
+    position = np.empty(vertices, "int64")
+    position[order] = np.arange(vertices)
+    return np.array([(position[source] < position[target]).sum()])
 
 
 def _edges(graph):

@@ -120,6 +120,12 @@ def total(weights: Any, inputs: Inputs) -> float:
     return float(weights.sum())
 
 
+def ahead(positions: Any, inputs: Inputs) -> float:
+    """Return how many edges of the acyclic graph lead to a vertex of a larger position."""
+    source, target = inputs.ends("acyclic")
+    return float((positions[source] < positions[target]).sum())
+
+
 KATZ = "katz_centrality"
 SCC = "strongly_connected_components"
 PAGERANK = {"options": {"max_iter": ITERATIONS}, "own": {"tol": None}}
@@ -145,6 +151,9 @@ ROWS = {
     "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),
     f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),
+    "articulation_points": Row("articulation_points", "articulation_point"),
+    "bridges": Row("bridges", "source", rule="value", number=count),
+    "topological_order": Row("topological_order", "generation", "acyclic", "value", number=ahead),
     "maximal_independent_set": Row("maximal_independent_set", "selected", rule=None),
     "greedy_color": Row("greedy_color", "color", rule="value", number=colors),
     "degrees": Row("degrees", "degree"),

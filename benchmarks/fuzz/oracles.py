@@ -15,6 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import (
     ConvergenceError,
+    CycleError,
     EdgeListError,
     GraphflowError,
     OptionError,
@@ -142,7 +143,8 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
             found |= {EdgeListError, OptionError}
     if name == "sssp" and not network.weighted:
         found.add(WeightError)
-    if options.get("pairs") is not None and options.get("top_k") is not None:
+    both = [("pairs", "top_k"), *([("k", "sources")] if name == "betweenness_centrality" else [])]
+    if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
         found.add(OptionError)
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
@@ -180,7 +182,14 @@ def verify(name: str, asker: Asker, network: Network, options: dict[str, Any]) -
 
 
 def may_fail(name: str, network: Network, options: dict[str, Any], error: GraphflowError) -> bool:
-    """Say whether a valid call may raise this error, as it does not converge or weights differ much."""
+    """Say whether a valid call may raise this error.
+
+    It may if it does not converge, if weights differ much, or if the graph has a cycle.
+    """
+    if isinstance(error, CycleError):
+        return name == "topological_order" and not nx.is_directed_acyclic_graph(
+            _with_loops(network)
+        )
     if isinstance(error, ConvergenceError) and "max_iter" in ORACLES[name].options:
         if name == "katz_centrality" and not _bounded(
             options.get("alpha", 0.1) * network.matrix().T
@@ -230,9 +239,9 @@ class Chosen(Random):
         return self.chosen
 
 
-@oracle(k=SAMPLE, normalized=FLAG, endpoints=FLAG, seed=SEED)
+@oracle(k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
 def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
-    chosen = sample(net, o)
+    chosen = sorted({*o["sources"]}) if "sources" in o else sample(net, o)
     how = {name: o[name] for name in ("normalized", "endpoints") if name in o}
     k = None if len(chosen) == len(net.vertices) else len(chosen)
     return nx.betweenness_centrality(net.graph(), k, seed=Chosen(chosen), **how)
@@ -325,14 +334,19 @@ def modularity(
 ) -> dict[Any, tuple[float, ...]]:
     """Return (size, internal, cut, total degree, part of the modularity) of each community."""
     inside, volume, size = Counter[Any](), Counter[Any](), Counter(label.values())
+    skew = Counter[Any]()  # weight that leaves a community, less that which enters it
     for a, b, w in net.edges:
         w = w if net.weighted else 1.0
         volume.update({label[a]: w})
         volume.update({label[b]: w})
+        if net.directed:
+            skew[label[a]] += w
+            skew[label[b]] -= w
         inside[label[a]] += w * (label[a] == label[b])
     total = math.fsum(volume.values()) or 1.0
     return {c: (size[c], inside[c], volume[c] - 2 * inside[c], volume[c],
-                2 * inside[c] / total - resolution * (volume[c] / total) ** 2)
+                2 * inside[c] / total
+                - resolution * ((volume[c] / total) ** 2 - (skew[c] / total) ** 2))
             for c in sorted(size)}  # fmt: skip
 
 
@@ -361,6 +375,32 @@ def connected_components(net: Network, o: dict[str, Any], rows: Any) -> Any:
 @oracle()
 def strongly_connected_components(net: Network, o: dict[str, Any], rows: Any) -> Any:
     return _smallest(nx.strongly_connected_components(net.graph().to_directed()))
+
+
+def _with_loops(net: Network) -> Any:
+    graph = net.graph().to_directed()
+    graph.add_edges_from((a, b) for a, b, _ in net.edges)
+    return graph
+
+
+@oracle()
+def topological_order(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph = _with_loops(net)
+    expect(nx.is_directed_acyclic_graph(graph), "the graph has a cycle")
+    return {v: i for i, some in enumerate(nx.topological_generations(graph)) for v in some}
+
+
+@oracle()
+def bridges(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph = nx.MultiGraph([(a, b) for a, b, _ in net.edges if a != b])
+    return sorted(tuple(sorted(pair)) for pair in nx.bridges(graph))
+
+
+@oracle()
+def articulation_points(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    graph = net.graph(directed=False)
+    points = {*nx.articulation_points(graph)}
+    return {v: v in points for v in graph}
 
 
 @oracle()
@@ -527,11 +567,13 @@ def louvain(net: Network, o: dict[str, Any], rows: Any) -> None:
     grouped(net, o, rows, connected=False)
 
 
-@oracle(
-    "sums", resolution=RESOLUTION, objective=(["modularity", "cpm"], ["potts", None]), **COMMUNITIES
-)
+@oracle("sums", resolution=RESOLUTION, objective=(["modularity", "cpm"], ["potts", None]),
+        max_community_size=([None, 1, 2, 3, 10**12], [0, -1, 1.5]), **COMMUNITIES)  # fmt: skip
 def leiden(net: Network, o: dict[str, Any], rows: Any) -> None:
     grouped(net, o, rows, connected=True)
+    for labels in list(zip(*rows, strict=True))[1:]:
+        most = max(Counter(labels).values())
+        expect(most <= (o.get("max_community_size") or most), f"a community of {most} vertices")
 
 
 @oracle(pairs=maybe(paired), top_k=([None, 1, 2, 10**12], [0, -1, 1.5]),

@@ -27,6 +27,8 @@ class Rule:
     ----------
     options, vertices
         Options of all calls, and the option that names vertices.
+    flipped : "same"
+        The direction in which an undirected edge is written does not matter.
     joined : {"both", "this"}
         With another graph beside it, the answer has the rows of "both", or those of "this" graph.
     isolated : {"this"}
@@ -47,6 +49,7 @@ class Rule:
 
     options: Mapping[str, Any] = field(default_factory=dict)
     vertices: str = ""
+    flipped: str = "same"
     joined: str = "both"
     isolated: str = "this"
     repeated: Any = "once"
@@ -73,9 +76,11 @@ GREEDY: dict[str, Any] = {
 }
 
 RULES: dict[str, Rule] = {
+    "articulation_points": Rule(),
     "betweenness_centrality": Rule({"normalized": False}, rtol=1e-9),
     "bfs": Rule(**SEARCH),
     "closeness_centrality": Rule({"wf_improved": False}, turned=AHEAD),
+    "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
     "community_metrics": Rule(
         joined="the modularity depends on all edges",
@@ -133,6 +138,10 @@ RULES: dict[str, Rule] = {
     "similarity": Rule(),
     "sssp": Rule(doubled={"distance": 2}, **SEARCH),
     "strongly_connected_components": Rule(),
+    "topological_order": Rule(
+        flipped="an undirected edge is a cycle", joined="the other graph can have cycles",
+        turned="a path that leads to a vertex is not one that leaves it",
+    ),
     "triangle_count": Rule(),
     "truss_number": Rule(),
 }  # fmt: skip
@@ -373,6 +382,9 @@ def relate(
         return Outcome("unfit")
     if name == "hits" and not any(weight for *_, weight in network.edges):
         return Outcome("unfit")  # all scores are one divided by the number of vertices
+    if name == "topological_order":
+        ahead = [(min(a, b), max(a, b), w) for a, b, w in network.edges if a != b]
+        network = replace(network, edges=tuple(ahead), given=tuple(network.vertices), directed=True)
     if name == "sssp":
         network = replace(network, weighted=True)
     if change in EQUALITIES:

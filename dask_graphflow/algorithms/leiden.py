@@ -40,18 +40,21 @@ def leiden(
     resolution: Annotated[float | list[float], Resolution()] = 1.0,
     tol: Annotated[float, Number(low=0)] = 1e-7,
     levels: Annotated[int, Count(most=100)] = 1,
+    max_community_size: Annotated[int | None, Count()] = None,
     seed: Seed = 0,
 ) -> Answer:
     """Return the community of each vertex, by the Leiden method. Every community is connected.
 
     Communities have many edges inside and few to others. Weights multiply the edges, and a self-loop counts
-    twice in the degree of its vertex. The directions of edges are ignored.
+    twice in the degree of its vertex.
 
     Parameters
     ----------
     objective : {"modularity", "cpm"}
-        What communities maximize: modularity, the default, or the constant Potts model [2]_. The latter
-        compares the weights inside a community with `resolution` times the number of its pairs of vertices.
+        What communities maximize: modularity, the default, or the constant Potts model [2]_. The modularity
+        of a directed graph takes the directions of edges into account [3]_. The constant Potts model
+        ignores them, and compares the weights inside a community with `resolution` times the number of its
+        pairs of vertices.
     resolution : float or list of float
         Larger values give smaller communities; 1.0 by default. Several values give one column each, which
         is faster than several calls. For "cpm", every community is at least this dense, so give a value
@@ -62,6 +65,9 @@ def leiden(
     levels : int
         Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
         before have connected parts of them, finer ones first.
+    max_community_size : int, optional
+        Maximum number of vertices of a community. Larger communities are split at a higher resolution, and
+        so are parts that are still too large. By default there is no limit.
     seed : int
         Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
         the order of the ids.
@@ -80,6 +86,8 @@ def leiden(
        communities", Scientific Reports 9, 2019.
     .. [2] V. A. Traag, P. Van Dooren, Y. Nesterov, "Narrow scope for resolution-limit-free community
        detection", Physical Review E 84, 2011.
+    .. [3] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
+       Letters 100, 2008.
 
     Examples
     --------
@@ -91,7 +99,15 @@ def leiden(
     """
     potts = objective == "cpm"
     return best_communities(
-        g, _leiden_pass, resolution, connected=True, potts=potts, tol=tol, levels=levels, seed=seed
+        g,
+        _leiden_pass,
+        resolution,
+        connected=True,
+        potts=potts,
+        tol=tol,
+        levels=levels,
+        seed=seed,
+        most=max_community_size,
     )
 
 

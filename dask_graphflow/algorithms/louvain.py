@@ -44,8 +44,9 @@ def louvain(
     """Return the community of each vertex, by the Louvain method.
 
     Communities have many edges inside and few to others: their modularity is high. Weights multiply the
-    edges, and a self-loop counts twice in the degree of its vertex. The directions of edges are ignored.
-    A community can be disconnected; see :func:`dask_graphflow.leiden`.
+    edges, and a self-loop counts twice in the degree of its vertex. The modularity of a directed graph
+    takes the directions of edges into account [2]_. A community can be disconnected; see
+    :func:`dask_graphflow.leiden`.
 
     Parameters
     ----------
@@ -74,6 +75,8 @@ def louvain(
     ----------
     .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in
        large networks", Journal of Statistical Mechanics, 2008.
+    .. [2] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
+       Letters 100, 2008.
 
     Examples
     --------

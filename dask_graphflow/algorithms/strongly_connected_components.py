@@ -85,9 +85,8 @@ def strongly_connected_components(g: GraphView) -> Answer:
         return connected_components(g)
     component = g.column(-1, g.index)
     back = g.T
-    _trim(g, back.degrees.copy(), component)
-    left = int((g.exists & (component < 0)).sum())
-    if g.all_reduce(sums=(left,)).sums[0]:  # otherwise there are no cycles
+    trimmed = _trim(g, back.degrees.copy(), component)
+    if g.all_reduce(sums=(trimmed,)).sums[0] < g.count:  # otherwise there are no cycles
         _trim(back, g.degrees.copy(), component)  # no remaining vertex leads to a trimmed one
         _take_giant(g, back, component)
         _trim(g, _entering(g, component), component)
@@ -101,43 +100,47 @@ def _take_giant(g: GraphView, back: GraphView, component: Any) -> None:
     paths = g.degrees.astype("float64") * back.degrees * (component < 0)
     most = g.largest(paths)
     if most > 0:
-        pivot = (g.numbers == _smallest(g, paths == most)).nonzero()[0]
+        pivot = g.positions(g.numbers == _smallest(g, paths == most))
         reached = (breadth_first(g, pivot).level >= 0) & (breadth_first(back, pivot).level >= 0)
         component[reached] = _smallest(g, reached)
 
 
 def _smallest(g: GraphView, among: Any) -> int:
     """Return the smallest number of some vertices of all members."""
-    numbers = g.numbers[among]
+    numbers = np.where(among, g.numbers, np.iinfo(g.index).max)
     return -int(g.all_reduce(most=-float(numbers.min()) if len(numbers) else -np.inf).most)
 
 
 def _entering(g: GraphView, component: Any) -> Any:
     """Return how many edges lead from remaining vertices to each vertex, without self-loops."""
-    entering, remaining = g.column(0, "int64"), g.exists & (component < 0)
-    fixpoint(g, COUNT, {"entering": entering}, g.frontier(remaining.nonzero()[0]), max_iter=1)
+    entering, remaining = g.column(0, "int64"), g.positions(g.exists & (component < 0))
+    fixpoint(g, COUNT, {"entering": entering}, g.frontier(remaining), max_iter=1)
     return entering
 
 
-def _trim(g: GraphView, entering: Any, component: Any) -> None:
-    """Remove vertices that no remaining vertex leads to, until there are none."""
+def _trim(g: GraphView, entering: Any, component: Any) -> int:
+    """Remove vertices that no remaining vertex leads to, until there are none. Return their number."""
     entering[component >= 0] = NEVER
-    trimmed = Peel(g, entering).remove((g.exists & (entering == 0)).nonzero()[0], 0)
+    trimmed = Peel(g, entering).remove(g.positions(g.exists & (entering == 0)), 0)
     component[trimmed] = g.numbers[trimmed]
+    return len(trimmed)
 
 
 def _color(g: GraphView, back: GraphView, component: Any) -> None:
     """Find the components of all remaining vertices by coloring."""
+    remaining = g.positions(g.exists & (component < 0))
+    if not g.all_reduce(sums=(len(remaining),)).sums[0]:
+        return
     priority = priorities(g.ranks, 0)
     color, group = priority.copy(), g.column(0, "int64")
     columns = {"color": color, "group": group, "component": component}
-    colored = remaining = (g.exists & (component < 0)).nonzero()[0]
+    colored = remaining
     while g.all_reduce(sums=(len(remaining),)).sums[0]:
         fixpoint(g, COLOR, columns, g.frontier(remaining))
-        roots = remaining[color[remaining] == priority[remaining]]
+        roots = remaining[g.positions(color[remaining] == priority[remaining])]
         component[roots] = 0
         fixpoint(back, REACH, columns, back.frontier(roots))
-        remaining = remaining[component[remaining] < 0]
+        remaining = remaining[g.positions(component[remaining] < 0)]
         group[remaining] = color[remaining]
         color[remaining] = priority[remaining]
     component[colored] = g.numbers[colored]

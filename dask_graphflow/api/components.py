@@ -12,7 +12,7 @@ from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.runtime.spec import ids_like
+from dask_graphflow.runtime.spec import components_like
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS
 
@@ -181,10 +181,11 @@ def connected_components(
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, components)
     frames = inputs_of.with_one_dtype(frames)
+    labels = list(itertools.chain(*components))
     return planned(
         frames,
-        ids_like(frame._meta, frames[0][1]),
-        list(itertools.chain(*components)),
+        (*frames[0][1].names, *labels),
+        components_like(frame._meta, frames[0][1], labels),
         thresholds=limits,
         merge=merge,
         merge_chunks=merge_chunks,

@@ -13,31 +13,46 @@ from .types import ColumnName, ColumnNames, Edges, Listener
 Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
-    "betweenness_centrality", "bfs", "closeness_centrality", "clustering", "community_metrics",
-    "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
+    "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
+    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
     "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
     "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
     "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "triangle_count",
-    "truss_number",
+    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
+    "triangle_count", "truss_number",
 ]
 
 @overload
+def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, normalized: bool = True,
-    endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, normalized: bool = True,
-    endpoints: bool = False, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, k: int | None = None, normalized: bool = True,
-    endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -56,6 +71,19 @@ def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Colu
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
     progress: Listener = False) -> Any: ...
+@overload
+def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -287,22 +315,25 @@ def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     weight: ColumnName | None = None, directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
-    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+    max_community_size: int | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = None, directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
-    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+    max_community_size: int | None = None, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = None, directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
-    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+    max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: ColumnName | None = None, directed: bool = False,
@@ -449,6 +480,19 @@ def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames |
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
+def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
 def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: Literal[False] = False,
@@ -476,16 +520,22 @@ def truss_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 class FrameMethods:
     _frame: Any
+    def articulation_points(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, k: int | None = None,
-        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        sources: Any = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
         direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
@@ -566,8 +616,9 @@ class FrameMethods:
         weight: ColumnName | None = None, directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
-        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         weight: ColumnName | None = None, directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -621,6 +672,9 @@ class FrameMethods:
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def topological_order(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...

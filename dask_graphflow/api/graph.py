@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -18,6 +16,7 @@ from dask_graphflow.showing.tables import as_html, as_text
 
 from . import edge_programs, inputs
 from .arguments import attribute_error, explained
+from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
 from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi
@@ -28,7 +27,7 @@ LAZY = "no; every compute() builds it again, persist() builds it once"
 KEPT = "yes, and kept in memory"
 
 
-class Graph(GraphMethods):
+class Graph(GraphMethods, GraphContents):
     """A graph that is built once and used by many algorithms.
 
     A new graph is lazy: every computation builds it again. :meth:`persist` builds it and keeps it.
@@ -163,14 +162,11 @@ class Graph(GraphMethods):
         given = inputs.edge_frame(
             edges, source, target, weight=weight, vertices=vertices, directed=bool(directed)
         )
-        self.directed = bool(given.directed)
         frames = inputs.graph_inputs(given, weight=weight, multi=multi, dropna=dropna)
         frame, columns = frames[0]
-        spec = graph_spec(frame, columns, directed=self.directed, multi=multi)
+        spec = graph_spec(frame, columns, directed=bool(given.directed), multi=multi)
         placement.check_spilling(spec.ids)
-        self._shards = Shards(spec, frames, member_plan(frame, spec, shards, hybrid, device))
-        self.weighted = spec.weighted
-        self.on_device = spec.on_device or self._shards.plan.device
+        self._take(Shards(spec, frames, member_plan(frame, spec, shards, hybrid, device)))
 
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
@@ -190,7 +186,7 @@ class Graph(GraphMethods):
             ("edge partitions", f"{spec.partitions:,}"),
             ("shards", _count(shards)),
             ("memory", "GPU" if self.on_device else memory),
-            ("built", KEPT if shards.persisted else LAZY),
+            ("built", _is_built(shards)),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(shards.sizes.items())]
 
@@ -224,45 +220,7 @@ class Graph(GraphMethods):
         >>> g.num_edges  # does not build the graph again
         12
         """
-        graph = copy(self)
-        graph._shards = self._shards.persist()
-        return graph
-
-    @property
-    def num_vertices(self) -> int:
-        """Number of vertices (int); builds the graph unless it is persisted.
-
-        Vertices are the ids that an edge uses and those given as `vertices`.
-
-        In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
-        ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_vertices)``.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").num_vertices
-        9
-        """
-        return self._shards.size("vertices", num_vertices)
-
-    @property
-    def num_edges(self) -> int:
-        """Number of edges after `multi` is applied (int); builds the graph unless it is persisted.
-
-        In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
-        ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_edges)``.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import dask_graphflow as gf
-        >>> twice = pd.DataFrame({"a": [1, 1], "b": [2, 2]})
-        >>> gf.Graph(twice, source="a", target="b").num_edges
-        2
-        >>> gf.Graph(twice, source="a", target="b", multi="first").num_edges
-        1
-        """
-        return self._shards.size("edges", num_edges)
+        return self._with(self._shards.persist())
 
     def layout(self) -> Any:
         """Return statistics of each shard: vertices, edges, and neighbors in other shards.
@@ -409,6 +367,13 @@ optional
             fail_on_nonconvergence=fail_on_nonconvergence, direction=direction, balance=balance,
             trace=trace, progress=progress,
         )  # fmt: skip
+
+
+def _is_built(shards: Shards) -> str:
+    """Return as text whether the graph is built."""
+    if shards.persisted:
+        return KEPT
+    return LAZY if shards.folder is None else f"yes; every compute() opens {shards.folder}"
 
 
 def _count(shards: Shards) -> str:

@@ -135,7 +135,8 @@ def _shape(data: Any, ends: list[Any], low: int, vertices: int) -> Shape:
 def _of_graph(
     graph: Graph, num_edges: int | None, num_vertices: int | None, dense_ids: bool | None
 ) -> GraphSizes:
-    spec, built = graph._shards.spec, graph._shards.persisted
+    spec, saved = graph._shards.spec, graph._shards.folder is not None
+    built = saved or graph._shards.persisted
     if not built and (num_edges is None or num_vertices is None):
         raise OptionError(
             "the graph is not built, and how large it will be is not known; give num_edges= and "
@@ -154,7 +155,7 @@ def _of_graph(
         built=built,
         device=graph.on_device,
         held=built,
-        origin="from the persisted graph" if built else "as given",
+        origin=f"from the {'saved' if saved else 'persisted'} graph" if built else "as given",
         ids=_kinds(list(spec.ids.dtypes), dense_ids),
         partitions=spec.partitions,
     )

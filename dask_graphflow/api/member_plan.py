@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.runtime.number_options import check_count
@@ -22,7 +23,7 @@ from dask_graphflow.scheduling.parquet import num_rows
 
 from .inputs import moved_to_gpu
 
-__all__ = ["member_plan"]
+__all__ = ["member_plan", "shard_count"]
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,24 @@ def member_plan(
         )  # fmt: skip
         return MemberPlan(1, device=lent)  # without the tasks of several members
     return MemberPlan(count, choose=members.choose, device=lent)
+
+
+def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
+    """Return the number of shards of a saved graph, and the reason if it was not given.
+
+    Parameters
+    ----------
+    size : Size
+    shards
+        Option of :func:`.load_graph`.
+    """
+    check_count("shards", shards, least=1, optional=True)
+    if shards is not None:
+        return int(shards), None
+    slots = placement.slots()
+    least = None if size.device else placement.least_room()
+    room = math.inf if least is None else least[0]
+    return members.choose(size, len(slots.workers), slots.threads, room)
 
 
 def _most_rows(edges: Any, spec: GraphSpec) -> float:

@@ -4,7 +4,7 @@ Joining through Dask's scheduler and connecting take longer than many runs. Memb
 connections of an earlier run agree over these connections, which takes 50 us: member 0 names the run, and
 all begin when all others have said yes. Anything unusual ends the connections, and the members join through
 the scheduler. This happens if a member has no links that are idle, a connection is broken, member 0 names
-another run, or a member is late.
+another run, a member is late, or it must have its worker to itself and another run has that.
 """
 
 from __future__ import annotations
@@ -32,17 +32,15 @@ class Links:
     ----------
     shards : sequence of keys
         The shards of all members.
-    id : str
-        The same for all members.
     members : int
         The number of members in this process.
     sockets : Sockets
         The channel of the first run.
     """
 
-    def __init__(self, shards: Sequence[Any], id: str, members: int, sockets: Sockets) -> None:
+    def __init__(self, shards: Sequence[Any], members: int, sockets: Sockets) -> None:
         self.key: Key = tuple(shards), sockets.rank
-        self.id, self.members = id, members
+        self.members = members
         self._peers, self._encrypted = sockets.peers, sockets.encrypted
 
     def lead(self, run: bytes) -> Sockets | None:
@@ -109,15 +107,30 @@ class KeptLinks:
         self._followed: set[Key] = set()  # a thread waits to hear the name of the next run
         self._changed = threading.Condition()
 
-    def take(self, shards: Sequence[Any], rank: int, run: str) -> tuple[Links, Sockets] | None:
+    def take(
+        self, shards: Sequence[Any], rank: int, run: str, ready: Callable[[], bool]
+    ) -> tuple[Links, Sockets] | None:
         """Agree on a run with the other members. Return the links that it uses, and a channel.
 
         Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`.
+
+        Parameters
+        ----------
+        shards : sequence of keys
+            The shards of all members.
+        rank : int
+        run : str
+            The name of the run.
+        ready : callable
+            Says, without waiting, whether this member can begin. It is called before the member agrees.
         """
         key = tuple(shards), rank
         name = run.encode()
         links = self._led(key, name) if rank else self._popped(key)
         if links is None:
+            return None
+        if not ready():
+            links.close()
             return None
         channel = links.agree() if rank else links.lead(name)
         if channel is None:
@@ -126,18 +139,6 @@ class KeptLinks:
             )
             return None
         return links, channel
-
-    def held(self, shards: Sequence[Any], rank: int) -> Links | None:
-        """Return the idle links of a member, if there are any, and leave them idle."""
-        return self._idle.get((tuple(shards), rank))
-
-    def resume(self, links: Links) -> bool:
-        """Take links on which a run was agreed in another way; return whether they are still idle."""
-        with self._changed:
-            still = self._idle.get(links.key) is links
-            if still:
-                del self._idle[links.key]
-            return still
 
     def keep(self, links: Links, channel: Sockets, wanted: Callable[[], bool]) -> None:
         """Leave a gang, as :meth:`.Channel.close` does, and keep its connections for another run.

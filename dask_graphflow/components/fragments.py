@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,15 @@ class Edges:
     level: Any = None
     streamed: bool = False
 
+    @cached_property
     def ends(self) -> tuple[Any, Any]:
-        """Return the ids at both ends as arrays."""
+        """The ids at both ends as arrays."""
         kernels = kernels_for(self.source.only)
         return kernels.asarray(self.source.only), kernels.asarray(self.target.only)
 
     def bounds(self) -> tuple[tuple[int, int], bool]:
         """Return the range of a sample of the ids, and whether their type is unsigned."""
-        source, target = self.ends()
+        source, target = self.ends
         step = max(1, len(source) // renumber.SAMPLE)
         bounds = kernels_for(source).bounds(source, target, step=step)
         return bounds, source.dtype.kind == "u"
@@ -225,7 +226,7 @@ class Chain:
 
         Streamed edges pass through the link chunk by chunk: one is hooked while the next is copied.
         """
-        ends = edges.ends()
+        ends = edges.ends
         if not edges.streamed:
             yield *ends, edges.level
             return

@@ -35,8 +35,8 @@ PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 def planned(
     frames: Sequence[tuple[Any, EdgeColumns]],
-    ids: Any,
-    components: Sequence[str],
+    columns: tuple[str, ...],
+    empty: Empty,
     *,
     thresholds: Sequence[float],
     merge: str,
@@ -53,10 +53,10 @@ def planned(
     ----------
     frames : sequence of (frame, EdgeColumns)
         The edges, followed by the vertices and the seed, which are read as edges.
-    ids : frame
-        An empty frame with the id columns of the result.
-    components : sequence of str
-        The component columns of the result.
+    columns : tuple of str
+        The columns of the result.
+    empty : Empty
+        An empty frame like the result.
     thresholds, merge, merge_chunks, inputs, chunk_size, renumber
         See :func:`dask_graphflow.connected_components`.
     streamed : bool
@@ -73,17 +73,18 @@ def planned(
     logger.info("Connected components are computed %s: %s", way, reason)
     plugins.watch_pauses()
     partitions = len(look.homes)
-    owners, shares = _owners(len(chains), partitions, look.slots)
     if by_gang:
         # A list of vertices is sent to the worker that holds the first edges.
         chains = trees.by_home([home or look.homes[0] for home in look.homes])
-        owners, shares = len(chains), max(1, round(owners * shares / len(chains)))
+    parts = min(MOST_PARTS, max(len(chains), partitions // PARTITIONS_PER_PART))
+    owners = len(chains) if by_gang else min(parts, len(look.slots.workers) * look.slots.threads)
+    shares = max(1, round(parts / owners))
     progress = Progress(
         listener and Tally(listener, {"hook": partitions, "label": owners * shares})
     )
     program = Components(
-        frames=tuple(columns for _, columns in frames),
-        columns=(*ids.columns, *components),
+        frames=tuple(one for _, one in frames),
+        columns=columns,
         thresholds=tuple(thresholds),
         partitions=partitions,
         chunk_size=chunk_size,
@@ -93,12 +94,10 @@ def planned(
         progress=progress,
     )
     merges = merging.merges_of(merge, len(chains))
-    parts = [ids[column] for column in ids.columns]
-    empty = type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})
     if by_gang:
         dealt = gang_build.dealing(sources, chains)
         member = Member(program, dealt, merges, merge_chunks, shares, look.slots.chains)
-        labels = _run(gang_build.taken(sources, dealt), member, empty)
+        labels = _run(gang_build.taken(sources, dealt), member, empty, on_device(edges._meta))
         steps: Any = ForestGang(labels, program, chains, merges, owners, shares, reason)
         return progress.of(collection(steps))
     if merge_chunks > 1 or any(chain.worker for chain in chains):
@@ -111,7 +110,7 @@ def planned(
         sources = [_computed(*one) for one in frames]
     # If each chain runs in its own process, it makes its own forest.
     shared = len(chains) > 1 and not (in_place and len(chains) <= len(look.slots.workers))
-    plan = program, Empty(empty), chains, merges, merge_chunks, owners, shares, shared, reason
+    plan = program, empty, chains, merges, merge_chunks, owners, shares, shared, reason
     return progress.of(collection(ForestReduction(*plan, *sources)))
 
 
@@ -159,16 +158,9 @@ def _way(
     return True, "workers hold the edges"
 
 
-def _run(shards: Any, member: Member, empty: Any) -> Any:
+def _run(shards: Any, member: Member, empty: Empty, alone: bool) -> Any:
     """Return the expression of a gang's result."""
-    run = partial(gang.run, shards, member, name="components", alone=on_device(empty))
+    run = partial(gang.run, shards, member, name="components", alone=alone)
     if member.parts == 1:
         return run(empty).expr.frame
     return partitions_of.frames(run(None), range(member.parts), empty).expr.frame
-
-
-def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:
-    """Return the number of owners, and the number of partitions of the result that each one writes."""
-    parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
-    owners = min(parts, len(slots.workers) * slots.threads)
-    return owners, round(parts / owners)

@@ -71,7 +71,7 @@ class _Speed:
 
 
 HOST = _Speed(4e8, 6e7, 3e8, 9e7, gang=0.03, superstep=1.5e-4, message=2.2e-7)
-DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.03, superstep=2e-3, message=2e-10)
+DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.005, superstep=4e-4, message=2e-10)
 
 
 def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:

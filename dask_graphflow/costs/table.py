@@ -34,6 +34,7 @@ def _scores_listed(vertices: int, wedges: float, k: int | None, top_k: int | Non
 
 
 COSTS = {
+    "articulation_points": Cost("searches", Steps.levels(), passes=1.5, step=FUSED, scratch=110),
     "betweenness_centrality": Cost(
         "labels",
         Steps.levels(3),
@@ -52,6 +53,7 @@ COSTS = {
         sparse=25,
         scratch=75,
     ),
+    "bridges": Cost("searches", Steps.levels(), passes=1.5, step=FUSED, scratch=110),
     "closeness_centrality": Cost(
         "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260
     ),
@@ -109,6 +111,7 @@ COSTS = {
         scratch=44,
     ),
     "strongly_connected_components": Cost("labels", Steps.levels(2), passes=2),
+    "topological_order": Cost("labels", Steps.rounds(0.2, 2), passes=2, step=FUSED),
     "triangle_count": Cost("labels", 1, passes=5, rows=1, copies=1),
     "truss_number": Cost(
         "labels", Steps.rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160

@@ -325,7 +325,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     return Edges(source, target, weight)
 
 
-def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
+def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     """Build the shard of an undirected graph whose vertices already have numbers.
 
     All members call it.
@@ -333,8 +333,6 @@ def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
     Parameters
     ----------
     exchange : Exchange
-    like : frame
-        A frame in the same memory as `rows`; see :class:`.Shard`.
     rows : Rows
         This member's part of the rows of all vertices, in which each edge is in the rows of both of its
         ends. Weights are int64. The weights of parallel edges are added up. A single member's rows have no
@@ -344,7 +342,7 @@ def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
     """
     size = len(rows.offsets) - 1
     if exchange.size == 1:
-        return Shard(like, [0, size], 0, rows, directed=False)
+        return Shard(rows.ends[:0], [0, size], 0, rows, directed=False)
     kernels = kernels_of("rows", rows.ends)
     edges = Edges(kernels.owners(rows, rows.ends.dtype, threads=threads), rows.ends, rows.weights)
     grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
@@ -354,10 +352,10 @@ def of_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
     own = kernels.rows(
         *dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads
     )
-    return Shard(like, bounds, exchange.rank, own, directed=False)
+    return Shard(rows.ends[:0], bounds, exchange.rank, own, directed=False)
 
 
-def of_all_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Shard:
+def of_all_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     """Build the shard of a whole undirected graph on every member, as :func:`of_numbers` does for a part.
 
     All members call it. Later steps on the graph send nothing, and all members take all of them.
@@ -367,7 +365,7 @@ def of_all_numbers(exchange: Exchange, like: Any, rows: Any, threads: int) -> Sh
         sources = kernels.owners(rows, rows.ends.dtype, threads=threads)
         every = map(exchange.all_gather, (sources, rows.ends, rows.weights))
         rows = kernels.rows(*map(list, every), count=size, multi="sum", threads=threads)
-    return Shard(like, [0, len(rows.offsets) - 1], 0, rows, directed=False)
+    return Shard(rows.ends[:0], [0, len(rows.offsets) - 1], 0, rows, directed=False)
 
 
 def _dealt_in_slices(

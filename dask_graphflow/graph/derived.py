@@ -41,10 +41,23 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     return _derived("simple", shard, exchange, rows, directed=host.directed)
 
 
-def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
+def reverse(shard: Shard, exchange: Exchange, threads: int) -> Shard:
+    """Return this member's part of a directed graph with every edge reversed. No edge is copied.
+
+    All members call it.
+    """
+    host = shard.host
+    into = build.into(host, exchange)
+    turned = _derived("reverse", shard, exchange, lambda: into, directed=True)
+    turned.host.kept("into", lambda: host.out)
+    return turned
+
+
+def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "keep") -> Shard:
     """Return this member's part of a directed graph without the directions of the edges.
 
-    All members call it. A pair of opposite edges becomes two parallel edges.
+    All members call it. A pair of opposite edges becomes two parallel edges, unless `multi` is "sum" or
+    "min", which merges them.
     """
     host = shard.host
 
@@ -70,10 +83,12 @@ def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
             count=host.owned,
             columns=host.count,
             labels=labels,
+            multi=multi,
             threads=threads,
         )
 
-    return _derived("undirected", shard, exchange, rows, directed=False)
+    name = "undirected" if multi == "keep" else f"undirected {multi}"
+    return _derived(name, shard, exchange, rows, directed=False)
 
 
 def _derived(
@@ -84,6 +99,7 @@ def _derived(
 
     def make() -> Shard:
         about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
+        about["for_device"] = host.for_device
         made = Shard(host.like, host.bounds, host.rank, rows(), directed=directed, **about)
         made.kept("occurs", lambda: exists)  # a vertex without its self-loops is still a vertex
         return made

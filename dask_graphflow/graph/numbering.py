@@ -24,7 +24,7 @@ from dask_graphflow.kernels import index_dtype, kernels_for
 
 from .edgelist import Ends
 from .shard import Shard
-from .vertex_ids import brought, unknown
+from .vertex_ids import brought, shown, unknown
 from .vertices import Vertices, base_of
 
 
@@ -280,6 +280,17 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
     return shard.here("occurs", kept_by_all(host, exchange, "occurs", make))
 
 
+def vertex_count(shard: Shard, exchange: Exchange) -> int:
+    """Return the number of vertices of all members."""
+
+    def make() -> int:
+        own = int(np.count_nonzero(occurs(shard, exchange)))
+        return exchange.all_reduce(sums=(own,)).sums[0]
+
+    count: int = kept_by_all(shard.host, exchange, "vertices", make)
+    return count
+
+
 def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
     """Return which vertices of this member's range are marked by any member.
 
@@ -368,6 +379,12 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     distinct, places = np.unique(numbers, return_inverse=True)
     received_ids = ids_of(exchange, shard.ids, shard.homes, distinct)
     return Vertices(shard.like, len(received_ids), ids=received_ids).named(places)
+
+
+def shown_vertices(shard: Shard, exchange: Exchange, numbers: Any) -> str:
+    """Return the ids of vertices as text, for messages. All members call it, with the same numbers."""
+    ids = names_of(shard, exchange, numbers)
+    return shown(type(shard.like)(dict(zip(shard.like.columns, ids, strict=True))))
 
 
 def ids_of(exchange: Exchange, owned: Any, homes: Sequence[int], numbers: Any) -> Any:

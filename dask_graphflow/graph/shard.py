@@ -26,8 +26,9 @@ class Shard(Memo, Subset):
 
     Parameters
     ----------
-    like : frame
-        An empty frame with the ids' columns and dtypes.
+    like : frame, or array
+        An empty frame with the columns and dtypes of the ids. If vertices have only numbers, an array in
+        the memory of the rows.
     bounds : sequence of int
         Where the ranges of vertices begin, followed by where the last one ends.
     rank : int

@@ -20,7 +20,7 @@ from .sources import THREADS, instance
 
 cupy = load_cupy()
 from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
-from .launching import NULL, blocks_for, launch, launch_blocks  # noqa: E402
+from .launching import NULL, READ, blocks_for, launch, launch_blocks, read  # noqa: E402
 
 namespace = cupy
 SAMPLED = 8  # a sample has one edge per this number of vertices
@@ -147,7 +147,7 @@ def _hook(
                     hook_outside(*edges, giant or cache["giant"])
                 else:
                     queue_hook(*edges, step=step)
-            hooked, low, high = report.get().tolist()
+            hooked, low, high = read(report).tolist()
             if giant and giant.exists():
                 cache["giant"] = giant
         except BaseException:
@@ -155,6 +155,34 @@ def _hook(
             cache.clear()
             raise
     return hooked, (low, high) if low <= high else None
+
+
+def hook_first(parent: Any, rows: Any, count: int, *, threads: int = 1) -> None:
+    """Hook the first `count` edges of each row; see :func:`.host.hook_first`."""
+    _hook_rows(instance("hook_first", parent.dtype), parent, rows, np.int64(count))
+
+
+def hook_rest(parent: Any, rows: Any, tree: Any, *, threads: int = 1) -> None:
+    """Hook the edges of the rows of all vertices outside a tree; see :func:`.host.hook_rest`."""
+    _hook_rows(instance("hook_rest", parent.dtype), parent, rows, tree)
+
+
+def _hook_rows(kernel: str, parent: Any, rows: Any, which: Any) -> None:
+    size = len(rows.offsets) - 1
+    if not size:
+        return
+    with parent.device:
+        ends = cupy.ascontiguousarray(rows.ends, parent.dtype)
+        launch(kernel, size, parent, rows.offsets, ends, np.uint64(size), which)
+
+
+def choose_tree(parent: Any) -> Any:
+    """Return the root that most of some vertices have; see :func:`.host.choose_tree`. Does not wait."""
+    with parent.device:
+        tree = cupy.empty(1, parent.dtype)
+        # One block, in which all threads vote.
+        launch(instance("choose_tree", parent.dtype), 1, parent, np.uint64(len(parent)), tree)
+    return tree
 
 
 def absorb(
@@ -185,7 +213,7 @@ def absorb(
             where,
             report,
         )
-        return int(report[0])
+        return int(read(report)[0])
 
 
 def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: int = 1) -> None:
@@ -229,7 +257,7 @@ def labels(
         if size:
             launch("count_seen", -(-size // ROUNDS), seen[start:stop], np.uint64(size), ends)
             cupy.cumsum(ends, out=ends)
-        count = int(ends[-1]) if size else 0
+        count = int(read(ends[-1:])[0]) if size else 0
         vertices, roots = cupy.empty(count, native), cupy.empty(count, native)
         if count:
             launch(
@@ -255,7 +283,7 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
         source, target = source[::step], target[::step]
         if source.dtype != target.dtype or source.dtype not in (np.int32, np.int64):
             source, target = _indices(source, target)
-        blocks = blocks_for(-(-len(source) // ROUNDS))
+        blocks = min(blocks_for(-(-len(source) // ROUNDS)), READ // 16)
         extremes = cupy.empty((blocks, 2), "int64")
         launch_blocks(
             instance("bounds", source.dtype),
@@ -269,7 +297,7 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
             np.uint64(len(source)),
             extremes,
         )
-        lows, highs = extremes.get().T
+        lows, highs = read(extremes).T
     return int(lows.min()), int(highs.max())
 
 
@@ -290,8 +318,8 @@ def from_pandas(frame: Any) -> Any:
     except (TypeError, ValueError, NotImplementedError) as error:
         kinds = ", ".join(sorted({str(dtype) for dtype in frame.dtypes}))
         raise VertexTypeError(
-            f"cuDF takes no ids of dtype {kinds} ({error}); leave device= out, which finds components "
-            "on the host, or convert the columns, for example with astype('str')"
+            f"cuDF takes no ids of dtype {kinds} ({error}). Keep the ids in host memory, by leaving out "
+            "device= or backend=, or convert the columns, for example with astype('str')"
         ) from error
 
 

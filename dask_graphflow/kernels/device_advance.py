@@ -56,6 +56,7 @@ from .device_bitmap import (
     TAIL,
     TILES,
     from_words,
+    listed,
     new_words,
     of_owned,
     sum_degrees,
@@ -76,6 +77,7 @@ __all__ = [
     "Moved",
     "from_words",
     "gather_degrees",
+    "listed",
     "new_words",
     "pull",
     "push",
@@ -341,11 +343,7 @@ def pull(
         if step is None:
             tally_into(room.words, degrees, room.reports[1])
         else:
-            kernel = _kernel(program, other_expression("advance_after_words", program))
-            given = _struct(program, columns), room.words, np.uint64(len(room.words))
-            blocks = blocks_for(32 * len(room.words))
-            counts = of_owned(degrees), room.reports[1]
-            kernel((blocks,), (THREADS,), (*given, np.int64(step), *counts))
+            _after_words(program, columns, room.words, step, degrees, room.reports[1])
         return moving.done(room.words, 1, listed=False)
 
 
@@ -497,6 +495,30 @@ def _after(
     given = _struct(program, columns), vertices, size, length, np.int64(step)
     kernel((blocks_for(len(vertices)),), (THREADS,), (*given, kept, of_owned(degrees), report))
     return kept
+
+
+def after_words(
+    program: DeviceProgram, columns: tuple[Any, ...], words: Any, step: int, degrees: Any
+) -> tuple[int, int]:
+    """Do what a program does with the vertices of a bitmap; see :func:`.host_advance.after_words`."""
+    report = cupy.zeros(COUNTS, "uint64")
+    _after_words(program, columns, words, step, degrees, report)
+    counts = read(report).tolist()
+    return counts[TAIL], counts[LEAVING]
+
+
+def _after_words(
+    program: DeviceProgram,
+    columns: tuple[Any, ...],
+    words: Any,
+    step: int,
+    degrees: Any,
+    report: Any,
+) -> None:
+    kernel = _kernel(program, other_expression("advance_after_words", program))
+    given = _struct(program, columns), words, np.uint64(len(words)), np.int64(step)
+    blocks = blocks_for(32 * len(words))
+    kernel((blocks,), (THREADS,), (*given, of_owned(degrees), report))
 
 
 def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:

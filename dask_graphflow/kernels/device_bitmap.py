@@ -31,6 +31,13 @@ def to_words(vertices: Any, size: int) -> Any:
     return words
 
 
+def listed(marks: Any, dtype: Any) -> Any:
+    """Return the vertices whose entries in an array of bool are true, each once, in any order."""
+    vertices, tail = cupy.empty(len(marks), dtype), cupy.zeros(1, "uint64")
+    launch(instance("list_marked", dtype), len(marks), marks, np.uint64(len(marks)), vertices, tail)
+    return vertices[: int(read(tail)[0])]
+
+
 def add_words(words: Any, vertices: Any) -> None:
     """Set the bits of a list of vertices."""
     if len(vertices):

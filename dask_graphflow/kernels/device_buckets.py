@@ -25,7 +25,7 @@ from .device import namespace as cupy
 from .device_advance import gather_sizes, to_words
 from .device_pull import floats
 from .device_search import UNSEEN, near
-from .launching import NULL, launch, launch_gang
+from .launching import NULL, launch, launch_gang, read
 from .sources import instance
 
 SMALL_PILE = 1 << 18  # maximum edges of a near pile that shares a launch with the next piles
@@ -122,12 +122,12 @@ class Buckets:
         going["turn"] = going["first_turn"] = 1
         going["least"] = np.iinfo("u8").max
         offsets, middle = light.rows.offsets, light.middle
-        for pile, begins, ends in (("near", offsets, middle), ("settled", middle, offsets[1:])):
-            going[pile]["count"] = len(sources)
-            if len(sources):
-                sizes = ends[sources] - begins[sources]
-                counted = cupy.stack([sizes.sum(), sizes.max()]).get().tolist()
-                going[pile]["edges"], going[pile]["largest"] = counted
+        piles = cupy.zeros((2, len(_LISTED)), "int64")
+        kernel, count = instance("measure_piles", self._ends), np.uint64(len(sources))
+        launch(kernel, len(sources), offsets, middle, near[0], count, *piles)
+        measured = read(piles).view(np.dtype(_LISTED))[:, 0]
+        measured["count"] = len(sources)
+        going["near"], going["settled"] = measured
         arrays = (
             *(offsets, middle, light.rows.ends, light.rows.weights, distance, self._turns),
             *(self._waiting, *near, *far, self._settled),
@@ -174,7 +174,11 @@ class Buckets:
             first = int(going["settled_from"])
             piles.append(self._settled[first : first + count])
         if piles:
-            return min(float(self.distance[pile].min()) for pile in piles)
+            least = cupy.full(1, np.inf)
+            for pile in piles:
+                kernel, size = instance("least_distance", self._ends), len(pile)
+                launch(kernel, size, self.distance, pile, np.uint64(size), least)
+            return float(read(least)[0])
         # Only vertices on the far pile wait. The limit will be raised for them.
         return float(going["least"].view("f8")) if int(going["far"]) else np.inf
 
@@ -364,7 +368,7 @@ def offer_nearer(
             predecessor,
             alike,
         )
-    return bool(alike[0])
+    return bool(read(alike)[0])
 
 
 def offer_level(
@@ -418,5 +422,5 @@ def weigh(weights: Any, *, threads: int = 1) -> tuple[int, float]:
     totals = cupy.zeros(3, "int64")  # the last one is the sum, a float
     if len(values):
         launch(instance("weigh", values.dtype), len(values), values, np.uint64(len(values)), totals)
-    wrong, finite, total = totals.get()
+    wrong, finite, total = read(totals)
     return int(wrong), float(total.view("f8")) / max(1, int(finite))

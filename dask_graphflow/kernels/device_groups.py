@@ -37,10 +37,10 @@ BUSY = 1 << 12  # edges that keep a block of a gang busy
 EACH = 8  # edges per thread of other launches
 PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied to their rows
 
-_GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
+_GROUPS = np.dtype([("arrays", "u8", 15), ("factor", "f8")])
 _ROOM = np.dtype([("arrays", "u8", 11), ("parts", "u4"), ("slots", "u4")])
 _SWEEP = np.dtype(
-    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 6), ("room", _ROOM)]
+    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 7), ("room", _ROOM)]
 )
 _MEMBERS = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
 _BETWEEN = np.dtype([("arrays", "u8", 13), ("room", _ROOM)])
@@ -52,6 +52,7 @@ def best_groups(
     vertices: Any = None,
     masses: tuple[Any, Any, float] | None = None,
     limits: tuple[Any, Any] | None = None,
+    skew: tuple[Any, Any] | None = None,
     *,
     tables: dict[int, Any],
     threads: int = 1,
@@ -71,10 +72,8 @@ def best_groups(
     mass, load, factor = masses or (None, None, 0.0)
     within, closed = limits or (None, None)
     within = None if within is None else within.astype(dtype, copy=False)
-    arrays += vertices, labels, mass, load, within, closed, best_labels
-    groups = np.array(
-        ([0 if array is None else array.data.ptr for array in arrays], factor), _GROUPS
-    )
+    arrays += vertices, labels, mass, load, *(skew or (None, None)), within, closed, best_labels
+    groups = np.array((_pointers(*arrays), factor), _GROUPS)
     weighted = any(rows.weights is not None for rows in sides)
     rule = "SCORE" if masses else "SUM" if weighted else "COUNT"
 
@@ -119,6 +118,7 @@ def sweep(
     draw: tuple[Any, int],
     awake: Any,
     within: Any = None,
+    skew: tuple[Any, Any] | None = None,
     *,
     room: dict[Any, Any],
     threads: int = 1,
@@ -140,9 +140,10 @@ def sweep(
     ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
     ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
     sides = rows.offsets, ends, weights, None, None, None
-    arrays = _pointers(*sides, order, labels, mass, load, within, alone, best)
+    skews = skew or (None, None)
+    arrays = _pointers(*sides, order, labels, mass, load, *skews, within, alone, best)
     groups = np.array((arrays, factor), _GROUPS)
-    arrays = _pointers(awake, labels, load, order, movers, alone)
+    arrays = _pointers(awake, labels, load, skews[1], order, movers, alone)
     about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
     progress = cupy.zeros(PROGRESS, "int64")
     launch_gang(kernel, groups, about, progress, blocks=blocks, shared=shared)

@@ -15,7 +15,7 @@ import numpy as np
 from .csr import Reached, Rows
 from .device import namespace as cupy
 from .device_advance import gather_degrees
-from .device_bitmap import add_words
+from .device_bitmap import COUNTS, LEAVING, OWNED, add_words, of_owned
 from .launching import launch, launch_gang, read
 from .sources import instance
 
@@ -43,14 +43,14 @@ def bfs_pull(
     following: Any,
     reached: Reached,
     depth: int,
+    degrees: Any,
     *,
     threads: int = 1,
-) -> None:
+) -> tuple[int, int]:
     """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier."""
-    count = len(rows.offsets) - 1
-    left = cupy.zeros(1, "int64")  # number of rows that are left to the second kernel
+    count, report = len(rows.offsets) - 1, cupy.zeros(COUNTS, "uint64")
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
-    state = frontier, following, *reached, np.int32(depth), rests, left
+    state = frontier, following, *reached, np.int32(depth), of_owned(degrees), rests, report
     if count:
         launch(
             instance("bfs_pull", rows.ends.dtype),
@@ -69,6 +69,8 @@ def bfs_pull(
             np.uint64(rows.first),
             *state,
         )
+    counts = read(report).tolist()
+    return counts[OWNED], counts[LEAVING]
 
 
 def bfs_push(

@@ -26,6 +26,7 @@ from .compiling import compiled as _compiled
 
 namespace = np
 SAMPLED = 2  # vertices per edge in a sample
+VOTERS = 1 << 10  # about the number of vertices whose trees are counted to find a large one
 BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 ms of work
 
 
@@ -112,6 +113,20 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):  # ty
         elif u == v and marking:
             seen[u] = 1
     return hooked
+
+
+@_compiled
+def _hook_rows(parent, offsets, ends, count, tree, start, stop):  # type: ignore[no-untyped-def]
+    """Hook up to `count` edges of each row from `start` to ``stop - 1``, unless its parent is `tree`."""
+    for row in range(start, stop):
+        if parent[row] == tree:
+            continue
+        first = offsets[row]
+        for edge in range(first, min(first + count, offsets[row + 1])):
+            a = parent[row]
+            b = parent[ends[edge]]
+            if a != b:
+                _unite(parent, a, b)
 
 
 @_compiled
@@ -273,6 +288,44 @@ def hook_sampled(
     compress(parent, threads=threads)
     hooked, outside = hook(parent, seen, source, target, base=base, threads=threads)
     return sampled + hooked, outside
+
+
+def hook_first(parent: np.ndarray, rows: Any, count: int, *, threads: int = 1) -> None:
+    """Hook the first `count` edges of each row.
+
+    Parameters
+    ----------
+    parent : ndarray of int32 or int64, shape (n,)
+        The forest, changed in place.
+    rows : Rows
+        The edges of the first vertices of the forest.
+    count : int
+    """
+    _rows_hooked(parent, rows, count, -1, threads)
+
+
+def hook_rest(parent: np.ndarray, rows: Any, tree: np.ndarray, *, threads: int = 1) -> None:
+    """Hook the edges of the rows of all vertices whose parent is not the root in `tree`.
+
+    Every edge must be in the rows of both its ends, and the trees must be flat. All edges are then hooked,
+    or connect two vertices of that tree.
+    """
+    _rows_hooked(parent, rows, len(rows.ends), int(tree[0]), threads)
+
+
+def _rows_hooked(parent: np.ndarray, rows: Any, count: int, tree: int, threads: int) -> None:
+    ends = _index_view(rows.ends)
+
+    def work(start: int, stop: int) -> None:
+        _hook_rows(parent, rows.offsets, ends, count, tree, start, stop)
+
+    _blocks(work, 0, len(rows.offsets) - 1, threads)
+
+
+def choose_tree(parent: np.ndarray) -> np.ndarray:
+    """Return, in an array, the root that most of some vertices have as their parent; there is a vertex."""
+    trees, counts = np.unique(parent[:: 1 + len(parent) // VOTERS], return_counts=True)
+    return trees[[counts.argmax()]]
 
 
 def absorb(

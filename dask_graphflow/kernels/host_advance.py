@@ -373,7 +373,7 @@ def pull(
     moved = Moved(changed, sum(edges), *stolen(ranges), 0)
     if step is None:
         return moved
-    count, leaving = kernels(program).after_words(columns, changed, degrees, step)
+    count, leaving = after_words(program, columns, changed, step, degrees)
     return moved._replace(found=count, leaving=leaving)
 
 
@@ -489,6 +489,21 @@ def after(
     return kept[:count], leaving
 
 
+def after_words(
+    program: HostProgram,
+    columns: tuple[np.ndarray, ...],
+    words: np.ndarray,
+    step: int,
+    degrees: np.ndarray | None,
+) -> tuple[int, int]:
+    """Do what :func:`after` does with the vertices of a bitmap, and keep only the next frontier in it.
+
+    Returns the number of vertices in the next frontier, and the sum of their degrees.
+    """
+    count, leaving = kernels(program).after_words(columns, words, degrees, step)
+    return count, leaving
+
+
 def _read(program: HostProgram, rows: Rows) -> Rows:
     """Return rows with weights only if the program reads them, so that no others are compiled for."""
     return rows if program.weighted else Rows(rows.offsets, rows.ends, None, rows.first)
@@ -556,6 +571,11 @@ def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
     words = new_words(size)
     _to_words(vertices, words)
     return words
+
+
+def listed(marks: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return the vertices whose entries in an array of bool are true, each once, in any order."""
+    return np.flatnonzero(marks).astype(dtype, copy=False)
 
 
 def from_words(words: np.ndarray, dtype: Any, count: int | None = None) -> np.ndarray:

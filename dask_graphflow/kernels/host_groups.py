@@ -83,6 +83,7 @@ def best_groups(
     vertices: np.ndarray | None = None,
     masses: tuple[np.ndarray, np.ndarray, float] | None = None,
     limits: tuple[np.ndarray, np.ndarray] | None = None,
+    skew: tuple[np.ndarray, np.ndarray] | None = None,
     *,
     tables: dict[int, Any],
     threads: int = 1,
@@ -114,6 +115,10 @@ def best_groups(
         Only with masses. The first item is an array of the dtype of `labels`, shape (masters + mirrors,).
         Neighbors whose value there differs from that of the vertex do not count. The second item is an
         array of bool: the labels that no vertex takes.
+    skew : tuple, optional
+        Only with masses. The skew of each vertex (int64, shape (masters,)), and the total skew of each
+        label (int64). Then ``factor * skew * total`` is added to each score. For the vertex's own label,
+        its skew is first subtracted from the total.
     tables : dict
         Keeps each thread's sums between calls on the same rows.
 
@@ -133,7 +138,7 @@ def best_groups(
         return best_labels
     if masses is not None:
         every = np.arange(len(degrees)) if vertices is None else vertices
-        _in_parts(sides[0], labels, masses, limits, every, best_labels, tables, threads)
+        _in_parts(sides[0], labels, masses, limits, skew, every, best_labels, tables, threads)
         return best_labels
     size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
     ranges = even_turns(len(best_labels), threads, costs)
@@ -172,7 +177,7 @@ def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _best(rows, labels, masses, limits, vertices, best, start, stop, table):  # type: ignore[no-untyped-def]
+def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table):  # type: ignore[no-untyped-def]
     """Find the labels with the best scores, with the sum of each label in a dense array."""
     (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
     for i in range(start, stop):
@@ -195,6 +200,8 @@ def _best(rows, labels, masses, limits, vertices, best, start, stop, table):  # 
             groups += np.uint64(before == 0)
             sums[label] = before + weight
         rate = factor * np.float64(mass[v])
+        if skew is not None:
+            skew_rate = factor * np.float64(skew[0][v])
         stay, best_label, most = np.int64(0), own, -np.inf
         for j in range(groups):
             label = keys[j]
@@ -202,20 +209,26 @@ def _best(rows, labels, masses, limits, vertices, best, start, stop, table):  # 
             if label == own:
                 stay = sums[at]
             elif limits is None or not limits[1][at]:
-                score = np.float64(sums[at]) - rate * np.float64(load[at])
+                penalty = rate * np.float64(load[at])
+                if skew is not None:
+                    penalty -= skew_rate * np.float64(skew[1][at])
+                score = np.float64(sums[at]) - penalty
                 if score > most or (score == most and label < best_label):
                     best_label, most = label, score
             sums[at] = 0
-        if not most > np.float64(stay) - rate * np.float64(load[np.uint64(own)] - mass[v]):
+        penalty = rate * np.float64(load[np.uint64(own)] - mass[v])
+        if skew is not None:
+            penalty -= skew_rate * np.float64(skew[1][np.uint64(own)] - skew[0][v])
+        if not most > np.float64(stay) - penalty:
             best_label = own
         best[i] = best_label
 
 
 @_compiled
-def _best_of_part(rows, labels, masses, limits, vertices, best, table, ranges, part):  # type: ignore[no-untyped-def]
+def _best_of_part(rows, labels, masses, limits, skew, vertices, best, table, ranges, part):  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
-        _best(rows, labels, masses, limits, vertices, best, start, stop, table)
+        _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table)
         start, stop = take(ranges, part, CHUNK)
 
 
@@ -233,7 +246,7 @@ def _close(labels, masses, closed, order, low, high):  # type: ignore[no-untyped
 
 
 @_compiled
-def _apply(labels, masses, closed, order, best, low, high, movers):  # type: ignore[no-untyped-def]
+def _apply(labels, masses, skew, closed, order, best, low, high, movers):  # type: ignore[no-untyped-def]
     """Move vertices to their best labels, and list those that moved after the first `movers` of `order`."""
     mass, load, _ = masses
     for i in range(low, high):
@@ -243,6 +256,9 @@ def _apply(labels, masses, closed, order, best, low, high, movers):  # type: ign
         if label != labels[v]:
             load[labels[v]] -= mass[v]
             load[label] += mass[v]
+            if skew is not None:
+                skew[1][labels[v]] -= skew[0][v]
+                skew[1][label] += skew[0][v]
             labels[v] = label
             order[movers] = v
             movers += 1
@@ -262,7 +278,7 @@ def _wake(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-d
 
 
 @_compiled
-def _sweep(rows, labels, masses, limits, draw, awake, room, table):  # type: ignore[no-untyped-def]
+def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):  # type: ignore[no-untyped-def]
     """A whole sweep in one thread."""
     order, best = room
     cuts = np.empty(CLASSES + 1, np.int64)
@@ -273,8 +289,8 @@ def _sweep(rows, labels, masses, limits, draw, awake, room, table):  # type: ign
         low, high = cuts[c], cuts[c + 1]
         if limits is not None:
             high = _close(labels, masses, limits[1], order, low, high)
-        _best(rows, labels, masses, limits, order, best, low, high, table)
-        movers = _apply(labels, masses, closed, order, best, low, high, movers)
+        _best(rows, labels, masses, limits, skew, order, best, low, high, table)
+        movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
         _wake(rows, labels, order, 0, movers, awake)
@@ -288,6 +304,7 @@ def sweep(
     draw: tuple[np.ndarray, int],
     awake: np.ndarray,
     within: np.ndarray | None = None,
+    skew: tuple[np.ndarray, np.ndarray] | None = None,
     *,
     room: dict[Any, Any],
     threads: int = 1,
@@ -315,6 +332,8 @@ def sweep(
     within : ndarray of the dtype of `labels`, shape (V,), optional
         If given, only neighbors with the same value as the vertex count. A vertex moves only while it is
         alone with its own number as label, and takes no label of such a vertex of its class.
+    skew : tuple, optional
+        See :func:`best_groups`. The total skew of each label is changed in place.
     room : dict
         Keeps work space between calls on the same rows.
 
@@ -331,7 +350,9 @@ def sweep(
     if threads == 1 or len(rows.ends) < SMALL:
         table = _dense(room, 0, count, labels.dtype)
         return int(
-            _sweep(rows[:3], labels, masses, limits, (ranks, seed), awake, (order, best), table)
+            _sweep(
+                rows[:3], labels, masses, limits, skew, (ranks, seed), awake, (order, best), table
+            )
         )
     cuts = np.empty(CLASSES + 1, np.int64)
     _drawn(awake, ranks, seed, order, cuts)
@@ -340,8 +361,9 @@ def sweep(
     for low, high in itertools.pairwise(cuts.tolist()):
         if limits is not None:
             high = _close(labels, masses, closed, order, low, high)
-        _in_parts(rows, labels, masses, limits, order[low:high], best[low:high], room, threads)
-        movers = _apply(labels, masses, closed, order, best, low, high, movers)
+        vertices, chosen = order[low:high], best[low:high]
+        _in_parts(rows, labels, masses, limits, skew, vertices, chosen, room, threads)
+        movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
         bounds = _even(movers, threads)
@@ -358,6 +380,7 @@ def _in_parts(
     labels: Any,
     masses: Any,
     limits: Any,
+    skew: Any,
     vertices: Any,
     best: Any,
     room: Any,
@@ -368,7 +391,7 @@ def _in_parts(
 
     def work(part: int) -> None:
         table = _dense(room, part, len(masses[1]), labels.dtype)
-        _best_of_part(rows[:3], labels, masses, limits, vertices, best, table, ranges, part)
+        _best_of_part(rows[:3], labels, masses, limits, skew, vertices, best, table, ranges, part)
 
     share(work, parts, parts)
 

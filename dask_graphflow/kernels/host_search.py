@@ -19,7 +19,7 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Reached, Rows
-from .host_advance import BATCH, gather_degrees
+from .host_advance import BATCH, gather_degrees, tally
 from .host_atomics import fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
@@ -150,9 +150,10 @@ def bfs_pull(
     following: np.ndarray,
     reached: Reached,
     depth: int,
+    degrees: np.ndarray,
     *,
     threads: int = 1,
-) -> None:
+) -> tuple[int, int]:
     """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
 
     Parameters
@@ -165,9 +166,17 @@ def bfs_pull(
         Updated in place. The level of new vertices is `depth`.
     depth : int
         The next level.
+    degrees : ndarray of int64
+        The degrees of the vertices that have rows.
+
+    Returns
+    -------
+    found, leaving : int
+        Number of new vertices, and the sum of their degrees.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_pull, ranges, rows, frontier, following, reached, depth)
+    return tally(following, degrees)
 
 
 def bfs_push(

@@ -13,7 +13,7 @@ from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 
 NULL = np.uint64(0)  # a null pointer
 
-READ = 1 << 12  # most bytes that :func:`read` returns
+READ = 1 << 16  # most bytes that :func:`read` returns
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle
 RESIDENT = 8  # blocks per multiprocessor, about as many as fit at once
 _FILES = {name: file for file, names in KERNELS.items() for name in names}
@@ -53,8 +53,12 @@ def launch(name: str, items: int, *arguments: Any) -> None:
 
 def launch_resident(name: str, items: int, *arguments: Any) -> None:
     """Run a kernel in few blocks, because each adds to the same totals at its end."""
-    blocks = min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount"))
-    launch_blocks(name, max(1, blocks), THREADS, 0, *arguments)
+    launch_blocks(name, resident_blocks(items), THREADS, 0, *arguments)
+
+
+def resident_blocks(items: int) -> int:
+    """Return the number of blocks to launch if each of them adds to the same totals at its end."""
+    return max(1, min(-(-items // THREADS), RESIDENT * attribute("MultiProcessorCount")))
 
 
 def blocks_for(items: int) -> int:

@@ -1,8 +1,8 @@
-"""Edge programs as the kernels of an advance take them. This module needs neither Numba nor CuPy."""
+"""Edge programs, and expressions per vertex, as kernels take them. This needs neither Numba nor CuPy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,3 +80,23 @@ class DeviceProgram(NamedTuple):
     columns: int
     first_hit: bool
     weighted: bool
+
+
+class VertexProgram(NamedTuple):
+    """Expressions per vertex, which read a sequence of arrays and scalars.
+
+    Attributes
+    ----------
+    values : callable
+        Takes the sequence, in host memory. Returns one array per expression, or a scalar if all vertices
+        share the value.
+    struct : str
+        The expressions in CUDA C++, as a struct ``Values``, which has to come after ``cuda/vertices.cuh``.
+    layout : dtype
+        The members of the struct: the number of vertices, pointers to the columns that the values are
+        assigned to, and what the expressions read.
+    """
+
+    values: Callable[[Sequence[Any]], list[Any]]
+    struct: str
+    layout: np.dtype[Any]

@@ -20,7 +20,9 @@ OPTIONS = (
 _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
+_C_TYPES |= {"uint32": "unsigned int", "uint64": "unsigned long long"}
 _FLOATS = ("float32", "float64")
+_KEYS = ("uint32", "uint64")
 _SUMS = ("int64", "float64")
 _RULES = ("COUNT", "SUM", "SCORE")  # as in cuda/groups.cu
 
@@ -53,6 +55,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "clear_report",
         *_instances("hook", 2),
         *_instances("absorb", 2),
+        *_instances("hook_first", 1),
+        *_instances("choose_tree", 1),
+        *_instances("hook_rest", 1),
         *_instances("compress", 1),
         *_instances("mark_members", 1),
         *_instances("identity", 1),
@@ -80,6 +85,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
     "advance.cu": (
+        *_instances("list_marked", 1),
         *_instances("set_words", 1),
         "count_ones",
         *_instances("write_words", 1),
@@ -119,11 +125,15 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("relax_on", _IDS, _FLOATS),
         *_each("offer_distances", _IDS, _FLOATS),
         *_each("take_mirrors", _IDS),
+        *_instances("measure_piles", 1),
+        *_instances("least_distance", 1),
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
     "searches.cu": _each("search", _IDS, ("true", "false")),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
+    "spanning.cu": _each("join_components", _IDS, _KEYS),
+    "biconnected.cu": _instances("join_cycles", 1),
     "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),

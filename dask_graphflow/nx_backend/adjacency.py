@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-Node = Hashable
+from .converted import Node
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 #: The members by which a graph is read. NetworkX's functions use some of these, each function other ones.

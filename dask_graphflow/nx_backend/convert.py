@@ -2,209 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-import dask
 import networkx as nx
 import numpy as np
-import pandas as pd
 
-from dask_graphflow.api.graph import Graph
-
-from .adjacency import Node, check_symmetry, is_kept, rows_of
-
-
-class Data(NamedTuple):
-    """Attributes of any type, which functions that return a graph keep.
-
-    Attributes
-    ----------
-    nodes, edges : list of dict
-        The attributes of each node and of each edge.
-    graph : dict
-        The attributes of the graph.
-    """
-
-    nodes: list[dict[Any, Any]]
-    edges: list[dict[Any, Any]]
-    graph: dict[Any, Any]
-
-
-class ConvertedGraph:
-    """A graph of NetworkX, converted for this backend.
-
-    Nodes are numbered by their positions in the NetworkX graph, so they can be of any type.
-
-    Parameters
-    ----------
-    nodes : list
-        The nodes, in the order of NetworkX.
-    sources, targets : array of int64
-        The positions of the two ends of each edge. An undirected edge occurs once.
-    attributes : dict of str to array
-        The numeric attributes of the edges that were converted.
-    directed, multigraph : bool
-        The type of the NetworkX graph.
-    data : Data, optional
-        All attributes, if they are to be kept.
-    """
-
-    __networkx_backend__ = "graphflow"
-
-    def __init__(
-        self,
-        nodes: list[Node],
-        sources: Any,
-        targets: Any,
-        attributes: dict[Any, Any],
-        *,
-        directed: bool,
-        multigraph: bool,
-        data: Data | None = None,
-    ) -> None:
-        self.nodes = nodes
-        self.sources = sources
-        self.targets = targets
-        self.attributes = attributes
-        self.directed = directed
-        self.multigraph = multigraph
-        self.data = data
-        self._graphs: dict[Any, Graph] = {}
-
-    def is_directed(self) -> bool:
-        """Return whether edges have a direction; called by NetworkX."""
-        return self.directed
-
-    def is_multigraph(self) -> bool:
-        """Return whether parallel edges are allowed; called by NetworkX."""
-        return self.multigraph
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self.nodes)
-
-    def __contains__(self, node: object) -> bool:
-        try:
-            return node in self.positions
-        except TypeError:  # it cannot be hashed
-            return False
-
-    @cached_property
-    def positions(self) -> dict[Any, int]:
-        """The position of each node."""
-        return {node: position for position, node in enumerate(self.nodes)}
-
-    def weights(self, attribute: Any) -> Any:
-        """Return an attribute of the edges as an array; 1 for each edge if the attribute is None.
-
-        Raises
-        ------
-        NotImplementedError
-            The attribute was not converted, or one of its values is infinite or NaN.
-        """
-        if attribute is None:
-            return np.ones(len(self.sources), np.int64)
-        if attribute not in self.attributes:
-            raise NotImplementedError(
-                f"the edge attribute {attribute!r} was not converted; call the function with the NetworkX "
-                "graph, or name the attribute in edge_attrs= of convert_from_nx"
-            )
-        values = self.attributes[attribute]
-        if not np.isfinite(values).all():
-            raise NotImplementedError(
-                f"the edge attribute {attribute!r} has an infinite value or a NaN; give finite numbers"
-            )
-        return values
-
-    def run(
-        self,
-        algorithm: str,
-        weight: Any = None,
-        *,
-        weighted: bool | None = None,
-        reverse: bool = False,
-        **options: Any,
-    ) -> pd.DataFrame:
-        """Run an algorithm in the threads of this process, and return its result.
-
-        The graph is built the first time, and kept.
-
-        Parameters
-        ----------
-        algorithm : str
-            The name of a method of :class:`dask_graphflow.Graph`.
-        weight : str, optional
-            The edge attribute with the weights.
-        weighted : bool, optional
-            Whether the edges have weights. By default they do if `weight` is given.
-        reverse : bool
-            Whether to reverse every edge. False by default.
-        **options
-            Options of the algorithm.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The result. Its column ``vertex`` contains the positions of nodes.
-        """
-        weighted = weight is not None if weighted is None else weighted
-        reverse = reverse and self.directed
-        # A cluster would have to receive the whole graph from this process.
-        with dask.config.set(scheduler="threads"):
-            if (weight, weighted, reverse) not in self._graphs:
-                graph = self._build(self.weights(weight) if weighted else None, reverse)
-                self._graphs[weight, weighted, reverse] = graph
-            lazy = getattr(self._graphs[weight, weighted, reverse], algorithm)(**options)
-            result: pd.DataFrame = lazy.compute()
-        return result
-
-    def _build(self, weights: Any, reverse: bool) -> Graph:
-        ends = (self.targets, self.sources) if reverse else (self.sources, self.targets)
-        edges = {"source": ends[0], "target": ends[1]}
-        if weights is not None:
-            edges["weight"] = weights
-        return Graph(
-            pd.DataFrame(edges),
-            source="source",
-            target="target",
-            weight=None if weights is None else "weight",
-            directed=self.directed,
-            vertices=pd.Series(np.arange(len(self.nodes))),
-        ).persist()
-
-    def subgraph(self, kept: Any) -> ConvertedGraph:
-        """Return the graph of some nodes and the edges between them.
-
-        Parameters
-        ----------
-        kept : array of bool
-            Which nodes to keep.
-        """
-        kept = np.asarray(kept, bool)
-        edges = kept[self.sources] & kept[self.targets]
-        numbers = np.cumsum(kept) - 1
-        data = self.data
-        if data is not None:
-            nodes = list(itertools.compress(data.nodes, kept))
-            data = Data(nodes, list(itertools.compress(data.edges, edges)), data.graph)
-        return ConvertedGraph(
-            list(itertools.compress(self.nodes, kept)),
-            numbers[self.sources[edges]],
-            numbers[self.targets[edges]],
-            {name: values[edges] for name, values in self.attributes.items()},
-            directed=self.directed,
-            multigraph=self.multigraph,
-            data=data,
-        )
-
-    def by_node(self, values: pd.Series) -> dict[Any, Any]:
-        """Return a column with a value per node as a dict keyed by node."""
-        return dict(zip(self.nodes, values.tolist(), strict=True))
+from .adjacency import check_symmetry, is_kept, rows_of
+from .attributes import attribute_values
+from .converted import ConvertedGraph, Data, Node
 
 
 def convert_from_nx(
@@ -227,13 +35,11 @@ def convert_from_nx(
     edge_attrs : dict, optional
         The edge attributes to convert, and the value of each for edges that do not have it. They must be
         numbers.
-    preserve_edge_attrs : bool
-        Whether to convert every numeric edge attribute, with the value 1 for edges that do not have it.
-        False by default.
-    preserve_graph_attrs : bool
-        Whether to keep all attributes of nodes, edges and the graph, of any type, for
-        :func:`convert_to_nx`. False by default.
-    node_attrs, preserve_node_attrs, name, graph_name
+    preserve_edge_attrs, preserve_node_attrs, preserve_graph_attrs : bool
+        Whether to keep all attributes of edges, nodes and the graph, of any type, for functions that return
+        them. False by default. An edge attribute that was kept can also be used as a weight, with the value
+        1 for edges that do not have it.
+    node_attrs, name, graph_name
         Further arguments that NetworkX passes. They are not used.
 
     Raises
@@ -256,7 +62,7 @@ def convert_from_nx(
     if not is_kept(graph) and getattr(graph, "__networkx_cache__", None) is not None:
         # NetworkX does not notice when the graph of a view changes, and would use this conversion again.
         graph.__networkx_cache__ = None
-    used = bool(edge_attrs or preserve_edge_attrs or preserve_graph_attrs)
+    used = bool(edge_attrs or preserve_edge_attrs)
     rows, plain = rows_of(graph, nodes, data=used)
     lengths = np.fromiter(map(len, rows), np.int64, len(nodes))
     ends: Iterable[Any] = itertools.chain.from_iterable(rows)
@@ -265,66 +71,64 @@ def convert_from_nx(
         ends = map(positions.__getitem__, ends)
     targets = np.fromiter(ends, np.int64, lengths.sum())
     sources = np.repeat(np.arange(len(nodes)), lengths)
-    multigraph = graph.is_multigraph()
+    multigraph, directed = graph.is_multigraph(), graph.is_directed()
     if multigraph:
         # Each pair of nodes has a dict of parallel edges.
-        parallel = [edges for row in rows for edges in row.values()]
-        copies = np.fromiter(map(len, parallel), np.int64, len(parallel))
+        rows = list(itertools.chain.from_iterable(map(_values, rows)))
+        copies = np.fromiter(map(len, rows), np.int64, len(rows))
         sources, targets = np.repeat(sources, copies), np.repeat(targets, copies)
-        rows = parallel
-    directed = graph.is_directed()
     # An undirected edge is in the rows of both of its ends.
-    kept = slice(None) if directed else sources <= targets
-    data = [edge for row in rows for edge in row.values()] if used else []
-    if preserve_edge_attrs:
-        edge_attrs = dict.fromkeys(itertools.chain.from_iterable(data), 1)
-    attributes = {}
-    for attribute, default in (edge_attrs or {}).items():
-        values = _numbers([edge.get(attribute, default) for edge in data])
-        if values is not None:
-            attributes[attribute] = values
-        elif not preserve_edge_attrs:
-            raise NotImplementedError(
-                f"the edge attribute {attribute!r} has values that are not numbers"
-            )
-    if not (directed or plain):
-        check_symmetry(sources, targets, attributes)
-    every = None
-    if preserve_graph_attrs:
-        places = np.arange(len(data))[kept].tolist()
-        own = [{**graph.nodes[node]} for node in nodes], [{**data[place]} for place in places]
-        every = Data(*own, {**graph.graph})
+    kept = None if directed else sources <= targets
+    data: Iterable[Any] = itertools.chain.from_iterable(map(_values, rows)) if used else ()
+    if kept is not None and not plain:
+        data = list(data)
+        check_symmetry(sources, targets, _numeric(data, edge_attrs))
+    if kept is not None:
+        sources, targets = sources[kept], targets[kept]
+        data = itertools.compress(data, kept.tolist()) if used else ()
+    data = list(data)
     return ConvertedGraph(
         nodes,
-        sources[kept],
-        targets[kept],
-        {attribute: values[kept] for attribute, values in attributes.items()},
+        sources,
+        targets,
+        {
+            name: attribute_values(data, name, default)
+            for name, default in (edge_attrs or {}).items()
+        },
         directed=directed,
         multigraph=multigraph,
-        data=every,
+        data=Data(
+            [dict(graph.nodes[node]) for node in nodes] if preserve_node_attrs else None,
+            list(map(dict, data)) if preserve_edge_attrs else None,
+            dict(graph.graph) if preserve_graph_attrs else None,
+        ),
     )
 
 
+def _values(row: Mapping[Any, Any]) -> Iterable[Any]:
+    return row.values()
+
+
+def _numeric(data: list[dict[Any, Any]], edge_attrs: Mapping[Any, Any] | None) -> dict[Any, Any]:
+    """Return the numeric attributes of the edges; all of them if none are named."""
+    found = {}
+    for name, default in (
+        edge_attrs or dict.fromkeys(itertools.chain.from_iterable(data), 1)
+    ).items():
+        with contextlib.suppress(NotImplementedError):
+            found[name] = attribute_values(data, name, default)
+    return found
+
+
 def _are_positions(nodes: list[Node]) -> bool:
-    return all(type(node) is int for node in nodes) and nodes == list(range(len(nodes)))
-
-
-def _numbers(values: list[Any]) -> Any:
-    """Return values as an array of int64 or float64, or None if that is not possible."""
-    try:
-        array = np.array(values)
-    except ValueError:  # lists of several lengths
-        return None
-    if not values or (array.ndim == 1 and array.dtype.kind in "bi"):
-        return array.astype(np.int64)
-    return array.astype(np.float64) if array.ndim == 1 and array.dtype.kind in "uf" else None
+    return set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     """Return a converted graph as a graph of NetworkX, and any other object as it is.
 
     Nodes, edges and converted edge attributes are the same as in the original graph. All other attributes
-    are also the same if ``preserve_graph_attrs`` was set. The keys of parallel edges are not kept.
+    are also the same if they were kept. The keys of parallel edges are not kept.
     """
     if not isinstance(obj, ConvertedGraph):
         return obj
@@ -335,15 +139,14 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
         (True, True): nx.MultiDiGraph,
     }
     graph = types[obj.directed, obj.multigraph]()
-    if obj.data is None:
-        graph.add_nodes_from(obj.nodes)
-    else:
-        graph.add_nodes_from(zip(obj.nodes, obj.data.nodes, strict=True))
-        graph.graph.update(obj.data.graph)
-    sources, targets = ([obj.nodes[end] for end in ends] for ends in (obj.sources, obj.targets))
-    data: list[dict[Any, Any]] = [{} for _ in sources] if obj.data is None else obj.data.edges
-    for attribute, values in obj.attributes.items() if obj.data is None else ():
-        for edge, value in zip(data, values.tolist(), strict=True):
-            edge[attribute] = value
-    graph.add_edges_from(zip(sources, targets, data, strict=True))
+    nodes, data, attributes = obj.data
+    graph.add_nodes_from(obj.nodes if nodes is None else zip(obj.nodes, nodes, strict=True))
+    graph.graph.update(attributes or {})
+    if data is None:
+        data = [{} for _ in obj.sources]
+        for name, values in obj.attributes.items():
+            for edge, value in zip(data, values.tolist(), strict=True):
+                edge[name] = value
+    ends = obj.nodes_at(obj.sources), obj.nodes_at(obj.targets)
+    graph.add_edges_from(zip(*ends, data, strict=True))
     return graph

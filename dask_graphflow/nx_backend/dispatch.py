@@ -9,28 +9,36 @@ from typing import Any
 
 from _graphflow_networkx import FUNCTIONS
 
-from . import functions
 from .adjacency import overridden
-from .convert import ConvertedGraph
+from .converted import ConvertedGraph
 from .expected_failures import EXPECTED_FAILURES
+from .registry import REASONS, REGISTERED
+
+#: Functions that search from both ends in NetworkX if both are given.
+BOTH_ENDS = "has_path", "shortest_path", "shortest_path_length"
 
 
 @functools.cache
 def _signature(name: str) -> inspect.Signature:
-    return inspect.signature(getattr(functions, name))
+    return inspect.signature(REGISTERED[name])
 
 
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
     """Return whether a function supports the arguments of a call, or the reason why it does not."""
     signature = _signature(name)
-    given = signature.bind(*args, **kwargs).arguments
-    for option in FUNCTIONS[name].unsupported:
+    given, function = signature.bind(*args, **kwargs).arguments, FUNCTIONS[name]
+    for option in function.unsupported:
         default = signature.parameters[option].default
-        if option in given and given[option] is not default:
+        value = given.get(option, default)
+        if type(value) is not type(default) or value != default:
             return f"{option}= is not supported"
-    if callable(given.get("weight")):
-        return "weight= has to be the name of an edge attribute"
-    return True
+    for option in ("weight", "distance"):
+        if callable(given.get(option)):
+            return f"{option}= has to be the name of an edge attribute"
+    for kind in function.unsupported_graphs:
+        if getattr(given["G"], f"is_{kind}")():
+            return f"{kind} graphs are not supported"
+    return (REASONS[name](**given) if name in REASONS else None) or True
 
 
 def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
@@ -38,16 +46,23 @@ def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> boo
 
     NetworkX asks this only if it chose the backend itself.
     """
-    graph, function = _signature(name).bind(*args, **kwargs).arguments["G"], FUNCTIONS[name]
+    given, function = _signature(name).bind(*args, **kwargs).arguments, FUNCTIONS[name]
+    graph = given["G"]
     if isinstance(graph, ConvertedGraph):
         return True
     if others := overridden(graph):
         # NetworkX's functions also use other members than adj, so their results can differ from ours.
         return f"the class {type(graph).__name__} overrides {', '.join(others)}"
-    if graph.number_of_edges() < function.least_edges:
-        return f"the graph has fewer than {function.least_edges} edges"
-    if function.linear and not _is_converted(graph):
-        return "NetworkX takes no longer than the conversion of the graph"
+    if name in BOTH_ENDS and given.get("source") is not None and given.get("target") is not None:
+        return "NetworkX searches from both ends, and visits few nodes"
+    converted = _is_converted(graph)
+    least = function.least_converted if converted else function.least_edges
+    if least is None:
+        return "NetworkX takes no longer than " + (
+            "this backend" if converted else "the conversion of the graph"
+        )
+    if graph.number_of_edges() < least:
+        return f"the graph has fewer than {least} edges"
     return True
 
 

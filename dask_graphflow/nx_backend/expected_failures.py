@@ -2,5 +2,19 @@
 
 from __future__ import annotations
 
+SEED = "the backend draws other random numbers from the same seed"
+
 #: The reason for each test, by the end of its name in pytest.
-EXPECTED_FAILURES: dict[str, str] = {}
+EXPECTED_FAILURES: dict[str, str] = {
+    "algorithms/coloring/tests/test_coloring.py::TestColoring::test_strategy_as_function": (
+        "nodes of the same degree are colored in another order"
+    ),
+    "algorithms/community/tests/test_louvain.py::test_karate_club_partition": SEED,
+    "algorithms/community/tests/test_louvain.py::test_none_weight_param": SEED,
+    "algorithms/community/tests/test_louvain.py::test_undirected_selfloops": SEED,
+    "algorithms/components/tests/test_strongly_connected.py"
+    "::TestStronglyConnected::test_condensation_mapping_and_members": (
+        "strongly connected components are in another order, which NetworkX does not define"
+    ),
+    "algorithms/tests/test_mis.py::test_random_seed": SEED,
+}

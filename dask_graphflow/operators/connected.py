@@ -6,9 +6,6 @@ names, these belong to the same component. All members send each other such pair
 the same way. So there are two rounds, however long the paths are. In most graphs there are few such pairs,
 because most vertices are in a tree with the smallest vertex at every member. The smallest vertex of a
 component is the same for every partitioning, so the result is, too.
-
-.. [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
-   Sampling", IPDPS 2018.
 """
 
 from __future__ import annotations
@@ -23,12 +20,11 @@ from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
 from .access import gather
-from .gather_rows import entries_of, pieces_of
+from .gather_rows import pieces_of
 from .view import GraphView
 from .wide_column import wide_column
 
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
-FIRST, SAMPLE = 2, 1 << 10  # edges of a row, and vertices, that show the largest tree
 
 
 def smallest_connected(g: GraphView, labels: Any = None) -> Any:
@@ -46,6 +42,8 @@ def smallest_connected(g: GraphView, labels: Any = None) -> Any:
     array of index, shape (V_p,)
     """
     own, mirrors = _roots(g, labels)
+    if g.alone and g.shard.placed is None:
+        return own  # the numbers of the vertices are their positions
     # Without an edge that counts, a mirror is in no tree with an owned vertex.
     joined = np.flatnonzero(mirrors < g.owned)
     name = _smallest(g, own, mirrors, joined)
@@ -57,10 +55,12 @@ def _roots(g: GraphView, labels: Any) -> tuple[Any, Any]:
     """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
     local = g.local("out")
     forest = Forest(local.rows.ends, size=local.size)
-    few = g.alone and not g.directed and labels is None and len(local.rows.ends) > 0
-    for source, target in _few_edges(g, forest) if few else _edges(local.rows, g, labels):
-        forest.hook(source, target, threads=g.threads)
-    forest.compress(threads=g.threads)
+    if g.alone and not g.directed and labels is None:
+        forest.hook_rows(local.rows, threads=g.threads)
+    else:
+        for source, target in _edges(local.rows, g, labels):
+            forest.hook(source, target, threads=g.threads)
+        forest.compress(threads=g.threads)
     return forest.parent[: g.owned], forest.parent[g.owned :]
 
 
@@ -85,28 +85,6 @@ def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
             yield owners(piece, piece.ends.dtype, threads=g.threads), piece.ends
         else:
             yield kernels_of("groups", labels).edges_inside(piece, labels)
-
-
-def _few_edges(g: GraphView, forest: Forest) -> Iterator[tuple[Any, Any]]:
-    """Yield the positions of the ends of enough edges, if the rows of both ends contain each edge [1]_.
-
-    After the first edges of each row are hooked, most vertices are in one tree. Only the rows of the other
-    vertices have to be read, because they contain all edges between them and that tree.
-    """
-    rows, degrees = g.local("out").rows, g.degrees
-    for edge in range(FIRST):
-        at = (degrees > edge).nonzero()[0]
-        yield at.astype(rows.ends.dtype), rows.ends[rows.offsets[at] + edge]
-    forest.compress(threads=g.threads)
-    trees, counts = np.unique(forest.parent[:: 1 + g.owned // SAMPLE], return_counts=True)
-    others = (forest.parent != trees[counts.argmax()]).nonzero()[0].astype(rows.ends.dtype)
-    if 2 * int(degrees[others].sum()) > len(rows.ends):  # there is no such tree
-        yield from _edges(rows, g, None)
-        return
-    offsets, entries = entries_of(rows, others, g.threads)
-    piece = Rows(offsets, rows.ends[entries], None, 0)
-    owners = kernels_of("rows", rows.ends).owners(piece, rows.ends.dtype, threads=g.threads)
-    yield others[owners], piece.ends
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:

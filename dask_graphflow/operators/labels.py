@@ -56,14 +56,16 @@ class Labels:
         """Labels of owned vertices: array of index, shape (V_p,)."""
         return self.labels[: self._g.owned]
 
-    def best(self, vertices: Any = None, masses: Any = None, limits: Any = None) -> Any:
+    def best(
+        self, vertices: Any = None, masses: Any = None, limits: Any = None, skew: Any = None
+    ) -> Any:
         """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`.
 
         By default, this is the label with the largest weight for each owned vertex, and the smallest one if
         there is a tie.
         """
         return kernels_of("groups", self.labels).best_groups(
-            self._sides, self.labels, vertices, masses, limits,
+            self._sides, self.labels, vertices, masses, limits, skew,
             tables=self._tables, threads=self._g.threads,
         )  # fmt: skip
 

@@ -125,10 +125,14 @@ class LocalAdvance:
         self, params: Mapping[str, Any], changed: VertexSet, step: int, degrees: Any
     ) -> VertexSet:
         """Do what the program does with owned vertices that changed; return the next frontier."""
-        arrays, dtype = (*self._columns, *params.values()), self._rows.ends.dtype
-        vertices = changed.vertices.astype(dtype, copy=False)
+        arrays, size = (*self._columns, *params.values()), len(degrees)
+        if not changed.sparse:
+            words = changed.words.copy()
+            count, leaving = self._kernels.after_words(self._program, arrays, words, step, degrees)
+            return VertexSet(size, words=words, count=count, edges=(degrees, leaving))
+        vertices = changed.vertices.astype(self._rows.ends.dtype, copy=False)
         kept, leaving = self._kernels.after(self._program, arrays, vertices, step, degrees)
-        return VertexSet(len(degrees), vertices=kept, edges=(degrees, leaving))
+        return VertexSet(size, vertices=kept, edges=(degrees, leaving))
 
 
 @lru_cache(maxsize=64)

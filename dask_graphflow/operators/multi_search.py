@@ -89,7 +89,7 @@ def _search(
     columns = {"seen": seen, "visit": visit, "visit_next": visit_next, **sums}
     step, by_source = Advance(g, REACH, columns, after=_added(terms)), False
     for first in range(0, count, WORD):
-        own = ((places >= first) & (places < first + WORD)).nonzero()[0]
+        own = g.positions((places >= first) & (places < first + WORD))
         if by_source:
             add(_levels(g, own), 0, sums)
             continue

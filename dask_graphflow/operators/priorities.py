@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,29 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
     if count is None or count >= every:
         return np.where(exists, ranks, -1).astype("int64"), every
     drawn = np.where(exists, priorities(ranks, seed), LAST)
-    own = np.sort(drawn)[:count]
-    least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
-    chosen = drawn <= least[count - 1]
-    own = ranks[chosen]
-    chosen_ranks = own if g.alone else np.concatenate(g.exchange.all_gather(own))
+    # Priorities are uniform, so almost surely the smallest ones are below this limit, and only few others.
+    share = (count + 8 * math.sqrt(count) + 64) / every
+    for limit in (int(min(share, 1.0) * 2.0**64) - 2**63 - 1, LAST):
+        own = drawn[g.positions(drawn <= limit)]
+        least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
+        if len(least) >= count:
+            break
+    return places_of(g, g.positions(drawn <= least[count - 1]))
+
+
+def places_of(g: GraphView, chosen: Any) -> tuple[Any, int]:
+    """Return the place of each owned vertex among chosen vertices, as :func:`sampled` does.
+
+    All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    chosen : array of integers
+        Positions of the chosen vertices that this member owns, each once.
+    """
+    own = g.ranks[chosen]
+    ranks = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
     places = g.column(-1, "int64")
-    places[chosen] = np.searchsorted(np.sort(chosen_ranks), own)
-    return places, count
+    places[chosen] = np.searchsorted(ranks, own)
+    return places, len(ranks)

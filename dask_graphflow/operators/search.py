@@ -106,10 +106,10 @@ class Search:
             words, following = own.words, np.zeros_like(own.words)
             if not g.alone:
                 words = np.concatenate(g.exchange.all_gather(words))
-            self._kernels.bfs_pull(
-                self._incoming, words, following, *self._state(), threads=g.threads
+            count, leaving = self._kernels.bfs_pull(
+                self._incoming, words, following, *self._state(), g.degrees, threads=g.threads
             )
-            return self._frontier(words=following)
+            return self._frontier(words=following, count=count, leaving=leaving)
 
     @property
     def level(self) -> Any:
@@ -228,6 +228,7 @@ class Search:
         *,
         vertices: Any = None,
         words: Any = None,
+        count: int | None = None,
         leaving: int | None = None,
         total: Totals | None = None,
     ) -> Frontier:
@@ -237,15 +238,15 @@ class Search:
         ----------
         vertices, words : array
             This member's part of the frontier; see :class:`.VertexSet`.
-        leaving : int, optional
-            Number of edges that leave the vertices, if known.
+        count, leaving : int, optional
+            Number of vertices in the bitmap, and of edges that leave the vertices, if known.
         total : Totals, optional
             The sums over all members, if known: the vertices of the frontier, the edges that leave them
             and, as the last sum, the targets that were not reached.
         """
         degrees = self._g.degrees
         known = None if leaving is None else (degrees, leaving)
-        own = VertexSet(self._g.owned, vertices=vertices, words=words, edges=known)
+        own = VertexSet(self._g.owned, vertices=vertices, words=words, count=count, edges=known)
         if total is None:
             leaving = own.edges(degrees)
             total = self._g.all_reduce(sums=(len(own), leaving, self._missing()))

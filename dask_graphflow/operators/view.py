@@ -225,7 +225,7 @@ class GraphView:
     def count(self) -> int:
         """Number of vertices of all members. All members call it."""
         if self._vertices is None:
-            self._vertices = self.all_reduce(sums=(int(np.count_nonzero(self.exists)),)).sums[0]
+            self._vertices = numbering.vertex_count(self.shard, self.exchange)
         return self._vertices
 
     @property
@@ -290,6 +290,10 @@ class GraphView:
         """Return the frontier of all vertices."""
         sums = self.shard.filled, len(self.shard.out.ends)
         return Frontier(None, *self.all_reduce(sums).sums)
+
+    def positions(self, marks: Any) -> Any:
+        """Return the positions at which a column of bool is true: array of index, in any order."""
+        return kernels_of("advance", marks).listed(marks, self.index)
 
     def find(self, ids: Any, *, unique: bool = True) -> Any:
         """Return the positions of the vertices in a frame of ids. All members call it.

@@ -55,8 +55,7 @@ def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
             f"least 2**-57 of the sum of all weighted degrees, {total:g}. Leave out the edges with weights "
             f"below {2 * LEAST * unit:.2g}"
         )
-    weights = rows.weights.astype("float64", copy=False) / unit
-    return rows._replace(weights=np.rint(weights, out=weights).astype("int64")), unit
+    return rows._replace(weights=_whole(rows.weights, unit)), unit
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
@@ -105,6 +104,28 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     return sums[offsets[1:]] - sums[offsets[:-1]] + inside
 
 
+def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
+    """Return the weight of outgoing edges, less the weight of incoming edges, of each owned vertex.
+
+    Parameters
+    ----------
+    g : GraphView
+    degrees : array of int64, shape (V_p,)
+        The result of :func:`whole_degrees` for the graph without directions.
+    unit : float
+        The unit of :func:`whole_weights` for that graph.
+
+    Returns
+    -------
+    array of int64, shape (V_p,), or None
+        None if edges have no directions.
+    """
+    if not g.directed:
+        return None
+    weights = _whole(g.local("out").rows.weights, unit) if g.weighted else None
+    return 2 * whole_degrees(g, weights, 0) - degrees
+
+
 def loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
     rows = g.local("out").rows._replace(first=0)
@@ -132,6 +153,11 @@ def own_sums(labels: Any, values: Any, count: int) -> Any:
     sums = np.zeros_like(values, shape=count)
     kernels_for(values).namespace.add.at(sums, labels, values)
     return sums
+
+
+def _whole(weights: Any, unit: float) -> Any:
+    multiples = weights.astype("float64", copy=False) / unit
+    return np.rint(multiples, out=multiples).astype("int64")
 
 
 def _scaled(rows: Any, powers: Any, threads: int) -> Any:

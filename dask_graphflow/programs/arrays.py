@@ -1,25 +1,48 @@
-"""Expressions per vertex, computed with arrays of NumPy or CuPy.
+"""Expressions per vertex, computed with arrays of NumPy.
 
-The operations have the same meaning as in an edge program. Each of them is one call of NumPy or CuPy, which
-rounds separately, so the host and a GPU give the same bits.
+The operations have the same meaning as in an edge program. Each of them is one call of NumPy, which rounds
+separately, so the host and a GPU give the same bits.
 """
 
 from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .expressions import INTEGERS, Node
+from .expressions import INTEGERS, LEAVES, Node, in_order
 
 
-def computed(node: Node, args: Sequence[Any]) -> Any:
-    """Return the value of a literal or of an operation, given the values of its operands."""
-    if node.kind == "literal":
-        return np.dtype(node.dtype).type(node.value)
+def evaluated(roots: Sequence[Node], given: Mapping[tuple[str, Any], Any]) -> list[Any]:
+    """Return the values of expressions: arrays or, if all vertices share a value, scalars.
+
+    Parameters
+    ----------
+    roots : sequence of Node
+    given : mapping of (str, object) to array or NumPy scalar
+        The values of nodes that are not operations, by their kind and value.
+    """
+    values: dict[Node, Any] = {}
+    nodes = [node for root in roots for node in in_order(root)]
+    # Values are dropped after their last use.
+    last = {argument: at for at, node in enumerate(nodes) for argument in node.args}
+    with np.errstate(all="ignore"):
+        for at, node in enumerate(nodes):
+            if node.kind in LEAVES:
+                values[node] = given[node.kind, node.value]
+            elif node.kind == "literal":
+                values[node] = np.dtype(node.dtype).type(node.value)
+            else:
+                values[node] = _computed(node, [values[argument] for argument in node.args])
+            for argument in {one for one in node.args if last[one] == at}:
+                del values[argument]
+    return [values[root] for root in roots]
+
+
+def _computed(node: Node, args: Sequence[Any]) -> Any:
     if node.kind == "convert":
         return _converted(args[0], node.dtype)
     return _OPERATIONS[node.kind](*args)
@@ -56,7 +79,7 @@ def _rest(a: Any, b: Any) -> Any:
 
 
 def _float_rest(a: Any, b: Any) -> Any:
-    # As in CPython and NumPy, from the exact remainder. CuPy uses another formula.
+    # As in CPython and NumPy, from the exact remainder.
     rest = np.fmod(a, b)
     turned = _chosen((rest < 0) != (b < 0), rest + b, rest)
     return _chosen(b == 0, rest, _chosen(rest == 0, np.copysign(rest, b), turned))

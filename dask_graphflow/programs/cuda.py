@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.kernels.program import DeviceProgram
 
-from .expressions import INTEGERS, Node, spelled
+from .expressions import INTEGERS, LEAVES, Node, spelled
 from .typed import Code, TypedProgram
 
 C_TYPES = {
@@ -101,6 +102,49 @@ def layout(program: TypedProgram) -> np.dtype[Any]:
     return np.dtype(members, align=True)
 
 
+def vertex_struct(
+    roots: Sequence[Node], reads: Mapping[tuple[str, Any], tuple[str, bool]], *, assigns: bool
+) -> tuple[str, np.dtype[Any]]:
+    """Return expressions per vertex as a struct, and its members as a dtype.
+
+    Parameters
+    ----------
+    roots : sequence of Node
+    reads : mapping of (str, object) to (str, bool)
+        The dtype of what the expressions read, by the kind and value of the nodes, and whether each vertex
+        has a value of its own.
+    assigns : bool
+        Whether the struct has pointers to columns, and a function that assigns the values to them.
+    """
+    # The first member is the number of vertices.
+    lines, members = [f"{C_TYPES['uint64']} count"], [("count", "u8")]
+    for i, root in enumerate(roots if assigns else ()):
+        lines.append(f"{C_TYPES[root.dtype]}* to{i}")
+        members.append((f"to{i}", "u8"))
+    names = {}
+    for i, (read, (dtype, per_vertex)) in enumerate(reads.items()):
+        c_type = f"const {C_TYPES[dtype]}*" if per_vertex else C_TYPES[dtype]
+        lines.append(f"{c_type} of{i}")
+        members.append((f"of{i}", "u8" if per_vertex else dtype))
+        names[read] = f"of{i}[vertex]" if per_vertex else f"of{i}"
+
+    def spell(node: Node, args: list[str]) -> str:
+        return names[node.kind, node.value] if node.kind in LEAVES else _spelled(node, args)
+
+    vertex = "(unsigned long long vertex) const\n"
+    functions = [
+        f"{_FUNCTION}{C_TYPES[root.dtype]} value{i}{vertex}{_body(root, spell)}"
+        for i, root in enumerate(roots)
+    ]
+    if assigns:
+        # All values are computed before the first one is assigned.
+        steps = [f"        const auto new{i} = value{i}(vertex);\n" for i in range(len(roots))]
+        steps += [f"        to{i}[vertex] = new{i};\n" for i in range(len(roots))]
+        functions.append(f"{_FUNCTION}void assign{vertex}    {{\n{''.join(steps)}    }}\n")
+    text = "".join([*(f"    {line};\n" for line in lines), *functions])
+    return f"struct Values {{\n{text}}};\n", np.dtype(members, align=True)
+
+
 def _members(program: TypedProgram) -> str:
     lines = []
     for name, dtype in program.columns.items():
@@ -129,8 +173,8 @@ def _after(program: TypedProgram) -> str:
     return textwrap.indent(text, 8 * " ")
 
 
-def _body(tree: Node) -> str:
-    variables, text = spelled(tree, _spelled)
+def _body(tree: Node, spell: Callable[[Node, list[str]], str] | None = None) -> str:
+    variables, text = spelled(tree, spell or _spelled)
     lines = [f"        const {C_TYPES[dtype]} {name} = {w};\n" for dtype, name, w in variables]
     return "".join(["    {\n", *lines, f"        return {text};\n", "    }\n"])
 

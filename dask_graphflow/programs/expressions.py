@@ -75,6 +75,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
 FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
 RESERVED = ("src", "dst", "weight", "inf")
+LEAVES = ("name", "parameter", "column")  # kinds of nodes whose values are given
 OPERATIONS = (
     "+ - * / // % ** & | ^ ~ << >>, comparisons, and, or, not, `a if c else b`, "
     f"and the functions {', '.join(FUNCTIONS)}"

@@ -114,11 +114,15 @@ def read_columns(root: Node) -> Iterator[tuple[str, str]]:
     return (node.value for node in in_order(root) if node.kind == "column")
 
 
+def is_per_vertex(leaf: Node) -> bool:
+    """Return whether a node reads a value of its own for each vertex."""
+    return leaf.kind == "column" or (leaf.kind == "name" and leaf.value == "degree")
+
+
 def _per_vertex(root: Node) -> bool:
     per_vertex: dict[Node, bool] = {}
     for node in in_order(root):
-        own = node.kind == "column" or (node.kind == "name" and node.value == "degree")
-        per_vertex[node] = own or (
+        per_vertex[node] = is_per_vertex(node) or (
             node.kind not in REDUCTIONS and any(per_vertex[argument] for argument in node.args)
         )
     return per_vertex[root]

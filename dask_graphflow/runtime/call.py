@@ -88,7 +88,7 @@ class Call:
         run = partial(shards.run, name=self.name, incoming=self.incoming, frames=frames)
         if parts == 1 and not self.trace:
             return self.progress.of(run(loop, meta, *arguments))
-        idle = [meta] * parts
+        idle = [meta.frame] * parts
         if self.trace:
             idle.append(steps_frame([], 0 if by_member else None))
         results = self.progress.of(run(loop, None, *arguments, idle=idle))

@@ -10,16 +10,19 @@ from typing import Any
 from dask.delayed import Delayed, delayed
 
 from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import Choose, build
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.reading import read_edges, read_vertices
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.scheduling import gang, gang_build, placement
-from dask_graphflow.scheduling.expr import Held, bind, bind_known
+from dask_graphflow.scheduling.expr import Empty, Held, bind, bind_known
 from dask_graphflow.scheduling.with_frames import with_frames
 
 from .spec import GraphSpec
+
+Derive = Callable[[Shard, Exchange, int], Shard]
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,10 @@ class Shards:
     reason : str or None
         Why the build chose this number of shards, once it is known.
     sizes : dict of str to int
-        The numbers of vertices and edges, if they were asked for after the shards were persisted.
+        The numbers of vertices and edges, if they were asked for after the shards were persisted, or if the
+        graph was saved.
+    folder : str or None
+        The folder of the saved graph from which the shards are loaded; None if they are built.
     """
 
     def __init__(
@@ -83,6 +89,8 @@ class Shards:
         self.spec, self.plan, self.count = spec, plan, plan.count
         self.reason: str | None = None
         self.sizes: dict[str, int] = {}
+        self.folder: str | None = None
+        self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
         readers: list[Callable[..., Any]] = [read_edges, partial(read_vertices, like=spec.ids)]
         # The frames that the build reads; None once the shards are persisted.
         self._inputs: list[tuple[Any, Any]] | None = [
@@ -112,11 +120,38 @@ class Shards:
     def persist(self) -> Shards:
         """Start to build the shards and keep them; return the persisted shards."""
         kept = object.__new__(Shards)
-        kept.__dict__.update(self.__dict__, built=placement.persisted(self.built), sizes={})
+        kept.__dict__.update(self.__dict__, built=placement.persisted(self.built))
+        kept.sizes = dict(self.sizes)
         kept._inputs = None  # it would stay in memory otherwise
         if self.plan.choose is not None:
             kept._choice = placement.persisted(delayed(_choice)(kept.built[0]))
         return kept
+
+    @classmethod
+    def loaded(
+        cls, spec: GraphSpec, built: list[Delayed], sizes: dict[str, int], folder: str
+    ) -> Shards:
+        """Return the shards of a saved graph, each of which a lazy object loads."""
+        shards = cls(spec, [], MemberPlan(len(built)))
+        shards.built, shards.sizes, shards.folder = built, sizes, folder
+        return shards
+
+    def derived(self, spec: GraphSpec, derive: Derive) -> Shards:
+        """Return the shards of a derived graph, which each call makes from these shards.
+
+        These shards memoize what `derive` returns, so a persisted graph makes it only once.
+
+        Parameters
+        ----------
+        spec : GraphSpec
+            The specification of the derived graph.
+        derive : callable
+            One of :mod:`~dask_graphflow.graph.derived`.
+        """
+        made = object.__new__(Shards)
+        made.__dict__.update(self.__dict__, built=self.built, spec=spec, sizes={})
+        made._derive = (*self._derive, derive)
+        return made
 
     def settle(self) -> None:
         """Drop the persisted shards without vertices, once their build has chosen the others.
@@ -135,6 +170,8 @@ class Shards:
 
     def size(self, name: str, loop: gang.Loop) -> int:
         """Return the number of vertices or edges, which `loop` counts. Waits for the result."""
+        if name in self.sizes:
+            return self.sizes[name]
         counted = self.run(loop, None, name=f"num-{name}")[0]
         number = int(placement.computed(counted, f"num_{name}"))
         if self.persisted:
@@ -167,7 +204,12 @@ class Shards:
         """
         bind(self._futures())
         self.settle()
-        idle = meta if idle is None else idle
+        if self._derive:
+            loop = partial(_derive_and_run, derive=self._derive, loop=loop)
+        if self.plan.choose is None or self.reason is not None:
+            idle = None  # every member has a shard
+        elif idle is None and meta is not None:
+            idle = Empty.of(meta).frame
         alone = self.spec.on_device or self.plan.on_devices
         settings: dict[str, Any] = {"name": name, "alone": alone, "idle": idle}
         if incoming and self._builds_incoming():
@@ -184,6 +226,7 @@ class Shards:
         """Return whether a call can build only the edges that enter vertices."""
         spec = self.spec
         plain = spec.directed and not spec.weighted and spec.multi == "keep"
+        plain = plain and not self._derive
         return plain and self.count > 1 and self._inputs is not None and len(self._inputs) == 1
 
     def _build_loop(self, **options: Any) -> gang.Loop:
@@ -225,6 +268,21 @@ def _build_and_run(
     if rank >= shard.members:
         return idle
     channel.narrow(shard.members)
+    return loop(channel, shard, rank, *arguments)
+
+
+def _derive_and_run(
+    channel: Channel,
+    shard: Shard,
+    rank: int,
+    *arguments: Any,
+    derive: tuple[Derive, ...],
+    loop: gang.Loop,
+) -> Any:
+    """Make the shard of a derived graph as a member of a gang, and run an algorithm on it."""
+    exchange = Exchange(channel, device=shard.on_device)
+    for step in derive:
+        shard = step(shard, exchange, gang.threads())
     return loop(channel, shard, rank, *arguments)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like, is_pandas
 from dask_graphflow.graph.reading import weight_dtype
 from dask_graphflow.kernels import summable
+from dask_graphflow.scheduling.expr import Empty
 
 from .results import empty_frame
 
@@ -43,7 +45,7 @@ class GraphSpec:
     directed: bool
     multi: str
     # Empty results by their columns, because cuDF takes milliseconds to make one.
-    _empty: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    _empty: dict[Any, Empty] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def weighted(self) -> bool:
@@ -74,11 +76,11 @@ class GraphSpec:
         weight = {"weight": self.weight_dtype} if weighted and self.weighted else {}
         return dict.fromkeys(ids, "id") | weight
 
-    def empty_result(self, columns: Mapping[str, Any]) -> Any:
+    def empty_result(self, columns: Mapping[str, Any]) -> Empty:
         """Return the empty frame of a result; see :func:`.empty_frame`."""
         key = tuple(columns.items())
         if key not in self._empty:
-            self._empty[key] = empty_frame(self.ids, columns)
+            self._empty[key] = Empty(empty_frame(self.ids, columns))
         return self._empty[key]
 
 
@@ -98,6 +100,34 @@ def graph_spec(edges: Any, columns: EdgeColumns, *, directed: bool, multi: str) 
             weights = summable(np.empty(0, weights)).dtype
     ids = ids_like(edges._meta, columns)
     return GraphSpec(columns, int(edges.npartitions), ids, weights, directed, multi)
+
+
+def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Empty:
+    """Return the empty frame of components: the columns of the ids, and `names` with the same dtypes.
+
+    Parameters
+    ----------
+    meta : DataFrame
+        An empty frame like the edges.
+    columns : EdgeColumns
+    names : sequence of str
+        As many for each component as an id has columns.
+    """
+    ids = len(columns.dtypes)
+    dtypes = columns.dtypes * (1 + len(names) // ids)
+    every = *columns.names, *names
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in dtypes):
+        kind: Any = type(meta)
+        return _integers(kind, every, dtypes)
+    like = ids_like(meta, columns)
+    parts = [like[column] for column in like.columns]
+    return Empty(type(like)({name: parts[i % ids] for i, name in enumerate(every)}))
+
+
+@lru_cache(maxsize=64)  # because cuDF takes a millisecond to make a frame, and as long to pickle it
+def _integers(kind: Any, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Empty:
+    columns = zip(names, dtypes, strict=True)
+    return Empty(kind({name: np.empty(0, dtype) for name, dtype in columns}))
 
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:

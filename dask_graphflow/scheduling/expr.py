@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import pickle
 import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -33,7 +34,7 @@ BETWEEN_LOOKS = 0.05  # seconds
 class Replaced(Expr):  # type: ignore[misc]
     """An expression that is replaced by its operand `frame` before it is computed."""
 
-    @functools.cached_property
+    @property  # a cached one would be pickled
     def _meta(self) -> Any:
         return self.frame._meta
 
@@ -277,14 +278,39 @@ def _columns_of(frame: Any, columns: list[Any], partition: int) -> Any:
 
 
 class Empty:
-    """A frame without rows, identified only by its columns and their dtypes."""
+    """A frame without rows, identified only by its columns and their dtypes.
+
+    It is pickled once. A process that unpickles it makes the frame only when it is needed, because cuDF
+    takes a millisecond for that, and a scheduler never needs it.
+    """
 
     def __init__(self, frame: Any) -> None:
-        self.frame = frame
+        self._frame, self._pickled = frame, b""
+        columns = [(name, str(frame[name].dtype)) for name in frame.columns]
+        self._token = (type(frame).__module__, columns)
+
+    @classmethod
+    def of(cls, frame: Any) -> Empty:
+        """Wrap a frame, unless it is wrapped already."""
+        return frame if isinstance(frame, Empty) else cls(frame)
+
+    @property
+    def frame(self) -> Any:
+        """The frame."""
+        if self._frame is None:
+            self._frame = pickle.loads(self._pickled)
+        return self._frame
+
+    def __getstate__(self) -> Any:
+        self._pickled = self._pickled or pickle.dumps(self._frame, pickle.HIGHEST_PROTOCOL)
+        return self._pickled, self._token
+
+    def __setstate__(self, state: Any) -> None:
+        self._frame = None
+        self._pickled, self._token = state
 
     def __dask_tokenize__(self) -> Any:
-        columns = [(name, str(self.frame[name].dtype)) for name in self.frame.columns]
-        return (type(self.frame).__module__, columns)
+        return self._token
 
 
 def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:

@@ -79,7 +79,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
     def _frames(self) -> list[Any]:
         return list(self.operands[len(self._parameters) :])
 
-    @functools.cached_property
+    @property  # a cached one would be pickled
     def _meta(self) -> Any:
         return self.operand("result").frame
 

@@ -77,7 +77,7 @@ def run(
         part. It is run again from the start if another member was lost. It must therefore change only
         objects that it created, and return the same part each time. It must not suppress the channel's
         exceptions.
-    meta : DataFrame or None
+    meta : DataFrame, Empty or None
         An empty frame like the parts; None if the parts are not frames.
     *args
         They must be picklable, as must `loop`.
@@ -120,12 +120,12 @@ def run(
             f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
         )
     program = _Program(loop, args, timeout, alone, idle)
-    result = None if meta is None else Empty(meta)
+    result = None if meta is None else Empty.of(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
     plugins.watch_pauses()
     if expr.npartitions > 1:
         plugins.keep_gangs()
-    return delayed_parts(expr) if meta is None else collection(expr)
+    return delayed_parts(expr) if result is None else collection(expr)
 
 
 def threads() -> int:

@@ -210,7 +210,7 @@ class Gang(Expr):  # type: ignore[misc]
         members = counted(self.npartitions, "member")
         return f"{type(self).__name__}({self.operand('title')}, {members})"
 
-    @functools.cached_property
+    @property  # a cached one would be pickled
     def _meta(self) -> Any:
         return self.operand("result").frame
 
@@ -254,7 +254,7 @@ class Items(Expr):  # type: ignore[misc]
 
     _parameters: ClassVar = ["lists", "which", "result"]
 
-    @functools.cached_property
+    @property  # a cached one would be pickled
     def _meta(self) -> Any:
         return self.operand("result").frame
 

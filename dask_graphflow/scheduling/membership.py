@@ -34,6 +34,7 @@ from .rendezvous import Rendezvous
 
 RUNNING = ("executing", "long-running")
 LOOPBACK = "127.0.0.1"
+LOOK = 0.05  # seconds between checks whether a run that waits for its turn is over
 
 
 class Membership(WorkerPlugin):  # type: ignore[misc]
@@ -49,10 +50,11 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Any) -> None:
         """Register the handlers of the scheduler's messages to members."""
         self._worker = worker
-        # For runs that share their workers, and for runs that have them alone.
-        self.links = KeptLinks(), KeptLinks()
+        self.links = KeptLinks()
+        self.turns = Turns()
         worker.stream_handlers["graphflow-gang-start"] = self._start
         worker.stream_handlers["graphflow-gang-over"] = self._over
+        worker.stream_handlers["graphflow-gang-lost"] = self._lost
         self.ready = True
 
     @functools.cached_property
@@ -67,8 +69,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Stop a member whose task was cancelled; close links when their shard goes."""
         if finish in ("released", "forgotten"):
-            for links in self.links:
-                links.drop(key)
+            self.links.drop(key)
         if self._members and finish not in RUNNING:
             for member in list(self._members.values()):
                 if member.key == key:
@@ -78,8 +79,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Stop all members when the worker closes."""
         for member in list(self._members.values()):
             member.end(Reschedule())
-        for links in self.links:
-            links.close()
+        self.links.close()
 
     def tell(self, op: str, **message: Any) -> None:
         """Send the scheduler a message, from any thread."""
@@ -110,6 +110,12 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
     def _over(self, member: str, lost: str | None) -> None:
         if (there := self._members.get(member)) is not None:
             there.end(Reschedule() if lost is None else WorkerLostError(lost))
+
+    def _lost(self, gang: str) -> None:
+        """Have the members of a gang that began by themselves run again, because one was lost."""
+        for member in list(self._members.values()):
+            if member.key[0] == gang:
+                member.end(Reschedule())
 
 
 class _Member:
@@ -171,6 +177,60 @@ class _Member:
         return start
 
 
+class Turns:
+    """The turns on a worker of the runs that must have their workers to themselves.
+
+    The scheduler starts these runs one after another, except for those that begin on kept links. Such a run
+    begins only if it can take its turn on all its workers, and the others wait until it has ended there.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._gang: str | None = None
+        self._members = 0  # those of the gang that are here
+
+    def take(self, gang: str, patience: float = 0.0) -> bool:
+        """Take the turn for a member; return whether no other gang had it, after waiting if necessary."""
+        with self._changed:
+            free = self._changed.wait_for(lambda: self._gang in (None, gang), patience)
+            if free:
+                self._gang = gang
+                self._members += 1
+            return free
+
+    def end(self) -> None:
+        """End the turn of a member."""
+        with self._changed:
+            self._members -= 1
+            if not self._members:
+                self._gang = None
+                self._changed.notify_all()
+
+
+class _Turn:
+    """A member's part in the turn of its gang."""
+
+    def __init__(self, turns: Turns, member: _Member) -> None:
+        self._turns, self._member, self._taken = turns, member, False
+
+    def take(self, patience: float = 0.0) -> bool:
+        """Take the turn; see :meth:`Turns.take`."""
+        self._taken = self._turns.take(self._member.key[0], patience)
+        return self._taken
+
+    def wait(self) -> None:
+        """Take the turn, however long it takes. Raise if the run of the member ends meanwhile."""
+        while not (self._taken or self.take(LOOK)):
+            if self._member.error is not None:
+                raise self._member.error
+
+    def end(self) -> None:
+        """End the turn, if it was taken."""
+        if self._taken:
+            self._taken = False
+            self._turns.end()
+
+
 @contextlib.contextmanager
 def joined(
     worker: Any, roster: Roster, rank: int, size: int, timeout: float, alone: bool
@@ -186,25 +246,30 @@ def joined(
     shards = roster.shards[:size]
     run = {"gang": roster.name, "rank": rank, "size": size, "timeout": timeout, "alone": alone}
     member = _Member((roster.name, rank))
+    turn = _Turn(membership.turns if alone else Turns(), member)  # nobody else uses the latter
     with membership.listed(member):
         try:
-            found = None if alone else membership.links[False].take(shards, rank, roster.name)
+            found = membership.links.take(shards, rank, roster.name, turn.take)
             if found is None:
+                turn.end()  # the members of another run may wait for it, which the scheduler knows
                 found = _connected(worker, membership, member, shards, run)
             links, channel = found
             member.waits_for(channel)
             leave: Callable[[], None] = channel.close
             if roster.kept:
                 wanted = partial(operator.contains, worker.data, shards[rank])
-                leave = partial(membership.links[alone].keep, links, channel, wanted)
+                leave = partial(membership.links.keep, links, channel, wanted)
             with _open(channel, leave):
+                turn.wait()
                 yield channel, links.members
+                turn.end()  # before the links are kept, with which the next run takes its turn
         except PeerLost as lost:
             # If the run is not over already, the scheduler ends it when it gets this message.
             late = time.monotonic() - member.connecting >= timeout
             membership.tell("broken", member=member.id, lost=lost.rank, late=late, **run)
             member.wait()
         finally:
+            turn.end()
             if member.error is not None:  # also if the run was over before this member had ended
                 raise member.error
 
@@ -212,30 +277,19 @@ def joined(
 def _connected(
     worker: Any, membership: Membership, member: _Member, shards: list[Any], run: dict[str, Any]
 ) -> tuple[Links, Sockets]:
-    """Connect to the other members, which the scheduler brings together.
-
-    If all members still have the links of an earlier run, they use these.
-    """
-    rank = run["rank"]
-    # Runs that are not alone have tried to use kept links already.
-    idle = membership.links[True].held(shards, rank) if run["alone"] else None
+    """Connect to the other members, which the scheduler brings together."""
     secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
     listen, advertised = _hosts(worker)
     with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
         address = advertised, listener.port
-        kept = None if idle is None else idle.id
-        membership.tell("join", member=member.id, address=address, links=kept, **run)
+        membership.tell("join", member=member.id, address=address, **run)
         start = member.wait()
-        if idle is not None and kept == start["links"]:
-            if not membership.links[True].resume(idle):
-                raise PeerLost(rank)  # the shard has gone meanwhile, and the links with it
-            return idle, idle.channel()
         secret[:] = start["secret"]
         member.waits_for(listener)
         member.connecting = time.monotonic()
-        channel = listener.connect(rank, start["addresses"], run["timeout"])
+        channel = listener.connect(run["rank"], start["addresses"], run["timeout"])
         member.connecting = math.inf
-    return Links(shards, start["links"], start["members"], channel), channel
+    return Links(shards, start["members"], channel), channel
 
 
 def _hosts(worker: Any) -> tuple[str, str]:

@@ -34,7 +34,7 @@ def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> Any:
     results : sequence of Delayed
         Each is a list of frames.
     which : sequence of int
-    meta : DataFrame
+    meta : DataFrame or Empty
         An empty frame like the partitions.
     """
-    return collection(Items(Parts(results), tuple(which), Empty(meta)))
+    return collection(Items(Parts(results), tuple(which), Empty.of(meta)))

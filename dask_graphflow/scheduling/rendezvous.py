@@ -45,7 +45,6 @@ class _Member:
     id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
-    links: str | None  # the id of the links that it has kept from an earlier run
 
 
 @dataclass(eq=False)
@@ -113,6 +112,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         self._ties.transition(key, finish)
         run = self._runs.get(key[0]) if isinstance(key, tuple) and key else None
         if run is None:
+            if start == "processing" and finish not in ("memory", "erred"):
+                self._lost(key)
             return
         member = run.members.pop(key[1], None) if start == "processing" else None
         if member is not None and finish not in ("memory", "erred"):
@@ -125,6 +126,23 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             if run.going:
                 self._over(run)
         self._later(0, self._look_after, run)  # not now, because Dask is processing transitions
+
+    def _lost(self, key: Any) -> None:
+        """Have the other members run again if this task is a member of a run on kept links.
+
+        A member that waits for this one on its device does not notice that the connection is broken.
+        Members that have joined through the scheduler meanwhile go on.
+        """
+        task = self._scheduler.tasks.get(key)
+        roster = None if task is None else roster_of(task.run_spec)
+        if roster is None:
+            return
+        run = self._runs.get(roster.name)
+        for rank in set(range(len(roster.shards))) - {key[1], *(run.members if run else ())}:
+            other = self._scheduler.tasks.get((roster.name, rank))
+            if other is not None and other.processing_on is not None:
+                at = other.processing_on.address
+                self._send(at, op="graphflow-gang-lost", gang=roster.name)
 
     def _tasks(self, run: _Run) -> list[Any]:
         return [self._scheduler.tasks.get((run.gang, rank)) for rank in range(run.size)]
@@ -140,7 +158,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         gang: str,
         rank: int,
         address: tuple[str, int],
-        links: str | None,
         **details: Any,
     ) -> None:
         if not self._runs_on(worker, gang, rank):
@@ -151,7 +168,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             run = self._runs[gang] = _Run(gang, **details)
         if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
-        run.members[rank] = _Member(member, worker, address, links)
+        run.members[rank] = _Member(member, worker, address)
         self._look_after(run)
 
     def _broken(
@@ -159,8 +176,9 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     ) -> None:
         run = self._runs.get(gang)
         if run is None and self._runs_on(worker, gang, rank):
-            # The members had begun by themselves, on kept links. All of them report the same loss.
+            # The members had begun by themselves, on kept links. Those that notice report the same loss.
             run = self._runs[gang] = _Run(gang, **details, losses={"links"})
+            self._later(GRACE, self._lost, (gang, rank))
             logger.warning(
                 "%s runs again: member %d lost the connection to member %d", gang, rank, lost
             )
@@ -251,8 +269,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run.going = True
         workers = run.workers
         secret = secrets.token_bytes(32)
-        kept = {member.links for member in run.members.values()}
-        links = (kept.pop() if len(kept) == 1 else None) or secrets.token_hex(16)
         addresses = [run.members[rank].address for rank in range(run.size)]
         for member in run.members.values():
             self._send(
@@ -261,7 +277,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 member=member.id,
                 secret=secret,
                 addresses=addresses,
-                links=links,
                 members=workers.count(member.worker),
             )
 

@@ -6,6 +6,7 @@ Dask has types in part only, so what comes of a frame is of none; annotations of
 from __future__ import annotations
 
 import io
+import pathlib
 import tempfile
 from collections.abc import Mapping
 from typing import Any, assert_type
@@ -120,11 +121,21 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert_type(g.num_vertices, int)
     assert_type(g.num_edges, int)
     assert_type(g.directed, bool)
+    assert_type(len(g), int)
+    assert_type(g.reverse(), gf.Graph)
+    assert_type(g.to_undirected(), gf.Graph)
+    assert_type(-1 in g, bool)
+    with tempfile.TemporaryDirectory() as folder:
+        g.save(folder, storage_options={"auto_mkdir": True})
+        assert_type(gf.load_graph(pathlib.Path(folder), shards=2, backend="pandas"), gf.Graph)
+    assert len(g.to_scipy()[1]) == len(g.to_networkx())
     assert_type(g.weighted, bool)
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
     steps = [widest(), {"width": "width / 2"}]
     answers: list[dd.DataFrame] = [
         g.layout(),
+        g.vertices(),
+        g.edges(),
         gf.degrees(g),
         g.bfs(start, targets=[start], direction="push"),
         g.sssp(sources=[start], cutoff=None),
@@ -134,7 +145,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.label_propagation(max_iter=2),
         gf.louvain(g, resolution=[0.5, 2], levels=2, tol=0.01, seed=1),
         g.louvain(),
-        gf.leiden(g, objective="cpm", resolution=0.1),
+        gf.leiden(g, objective="cpm", resolution=0.1, max_community_size=5),
         g.leiden(),
         gf.core_number(g),
         g.core_number(),
@@ -175,6 +186,12 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.triangle_count(),
         gf.strongly_connected_components(g),
         g.strongly_connected_components(),
+        gf.articulation_points(g),
+        g.articulation_points(),
+        gf.bridges(g),
+        g.bridges(),
+        gf.topological_order(generate.path(5), source="src", target="dst"),
+        gf.Graph(generate.path(5), source="src", target="dst").topological_order(),
         g.connected_components(),
         gf.neighbors(g, sources=[start]),
         g.neighbors([start]),

@@ -15,15 +15,17 @@ number of threads.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.operators.priorities import sampled
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.operators.priorities import places_of, sampled
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
+from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .dependencies import add_dependencies
 
@@ -35,6 +37,7 @@ def betweenness_centrality(
     g: GraphView,
     *,
     k: Annotated[int | None, Count()] = None,
+    sources: Annotated[Any | None, VertexIds()] = None,
     normalized: bool = True,
     endpoints: bool = False,
     seed: Seed = 0,
@@ -50,6 +53,8 @@ def betweenness_centrality(
     k : int, optional
         Number of randomly sampled vertices from which paths start; the sums are scaled to all vertices. By
         default all vertices, which is exact, and takes time in proportion to V times E.
+    sources : id, or list, Series or DataFrame of ids, optional
+        Vertices from which paths start, instead of a random sample of `k` vertices.
     normalized : bool
         Whether to divide by the number of pairs; True by default.
     endpoints : bool
@@ -77,7 +82,11 @@ def betweenness_centrality(
     >>> scores.compute().betweenness.round(3).tolist()
     [0.0, 0.667, 0.667, 0.0]
     """
-    places, count = sampled(g, k, seed)
+    if k is not None and sources is not None:
+        raise OptionError(
+            f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"
+        )
+    places, count = sampled(g, k, seed) if sources is None else places_of(g, sources)
     every = g.count
     g = g.simple
     betweenness = g.column(0, "float64")

@@ -4,6 +4,10 @@ The score of a label for a vertex is the sum of the weights of its edges to that
 the mass of all vertices with that label. With degrees as masses, this is the gain of modularity; with
 vertex counts, it is the gain of the constant Potts model (Traag et al. [1]_).
 
+If edges have directions, the penalty of modularity is ``out * In + in * Out``, where ``out`` and ``in`` are
+the degrees of a vertex, and ``Out`` and ``In`` those of all vertices with a label [2]_. It is half of
+``mass * Mass - skew * Skew``, where the mass is the sum of both degrees, and the skew is ``out - in``.
+
 Weights and masses are whole numbers whose sums are below 2**62, so scores have the same bits in every
 order.
 
@@ -12,6 +16,8 @@ masses are sent to all members.
 
 .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
    communities", Scientific Reports 9, 2019.
+.. [2] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review Letters
+   100, 2008.
 """
 
 from __future__ import annotations
@@ -43,8 +49,11 @@ class Groups(Labels):
     weights : array of int64, or None
         Weights of the edges in ``g.local("out")``; 1 each by default.
     mass : array of int64, shape (V_p,)
+    skew : array of int64, shape (V_p,), or None
+        None if edges have no directions.
     factor : float
-        A label of mass L costs a vertex of mass m the score ``factor * m * L``.
+        A label of mass L costs a vertex of mass m the score ``factor * m * L``. If it has the skew D and
+        the vertex d, ``factor * d * D`` is added.
     room : dict
         Work space of the kernels.
     labels : array of index, shape (V_p,), optional
@@ -55,6 +64,8 @@ class Groups(Labels):
     labels : array of index, shape (V_p + mirrors,)
     load : array of int64, shape (V,)
         Mass of the vertices of each label, of all members.
+    skew_load : array of int64, shape (V,), or None
+        Their skew.
     """
 
     def __init__(
@@ -62,14 +73,20 @@ class Groups(Labels):
         g: GraphView,
         weights: Any,
         mass: Any,
+        skew: Any,
         factor: float,
         room: dict[Any, Any],
         labels: Any = None,
     ) -> None:
         super().__init__(g, [g.local("out").rows._replace(first=0, weights=weights)], labels)
         self._mass, self._factor, self._tables = mass, factor, room
-        self.load = g.column(0, "int64", g.shard.count)
-        self._add(gather(g, self.own), gather(g, mass))
+        self.load, self._skew, self.skew_load = g.column(0, "int64", g.shard.count), None, None
+        every = gather(g, self.own)
+        _add(self.load, every, gather(g, mass))
+        if skew is not None:
+            self.skew_load = g.column(0, "int64", g.shard.count)
+            _add(self.skew_load, every, gather(g, skew))
+            self._skew = skew, self.skew_load
 
     @property
     def count(self) -> int:
@@ -90,7 +107,11 @@ class Groups(Labels):
             len(self.load) * rank // size for rank in (g.exchange.rank, g.exchange.rank + 1)
         )
         loads, most = self.load[low:high].astype("float64"), float(self.load.max())
-        squares = g.total(loads * loads, most**2, self.count)
+        squares = loads * loads
+        if self.skew_load is not None:
+            skews = self.skew_load[low:high].astype("float64")
+            squares -= skews * skews
+        squares = g.total(squares, most**2, self.count)
         return total - between - self._factor * squares
 
     def sweep(self, draw: tuple[Any, int], awake: Any, within: Any = None) -> int:
@@ -134,6 +155,7 @@ class Groups(Labels):
             draw,
             awake,
             within,
+            self._skew,
             room=self._tables,
             threads=self._g.threads,
         )
@@ -161,17 +183,24 @@ class Groups(Labels):
             closed = np.zeros_like(self.load, "bool")
             closed[gather(self._g, own[alone])] = True
             vertices, limits = vertices[alone], (within, closed)
-        best = self.best(vertices, (self._mass, self.load, self._factor), limits)
+        best = self.best(vertices, (self._mass, self.load, self._factor), limits, self._skew)
         moves = np.flatnonzero(best != self.own[vertices])
         vertices, best = vertices[moves], best[moves]
         mass, before = self._mass[vertices], self.own[vertices]
-        sent = np.concatenate([before, best, -mass, mass])  # int64
-        for part in self._g.exchange.all_gather(sent):
-            self._add(*part.reshape(2, -1))
+        sent = [before, best, -mass, mass]
+        if self._skew is not None:
+            skew = self._skew[0][vertices]
+            sent += [-skew, skew]
+        for part in self._g.exchange.all_gather(np.concatenate(sent)):  # int64
+            labels, mass, *skew = part.reshape(len(sent) // 2, -1)
+            _add(self.load, labels, mass)
+            if skew:
+                _add(self.skew_load, labels, *skew)
         return vertices, self.change(vertices, best)
 
-    def _add(self, labels: Any, mass: Any) -> None:
-        kernels_for(mass).namespace.add.at(self.load, labels, mass)
+
+def _add(sums: Any, labels: Any, values: Any) -> None:
+    kernels_for(values).namespace.add.at(sums, labels, values)
 
 
 def _classes(vertices: Any, ranks: Any, seed: int) -> tuple[Any, list[int]]:

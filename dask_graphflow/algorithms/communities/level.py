@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
@@ -15,7 +14,7 @@ from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import beside, combine, fetch
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_weights
+from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_skew, whole_weights
 
 from .groups import Groups
 
@@ -34,8 +33,9 @@ class Level(NamedTuple):
         Weights of the edges in ``g.local("out")``; 1 each by default.
     mass : array of int64, shape (V_p,)
         Vertices without mass never move, and have no vertex in coarser graphs.
+    skew : array of int64, shape (V_p,), or None
     factor : float
-        A community of mass L costs a vertex of mass m the score ``factor * m * L``.
+        See :class:`.Groups`.
     room : dict
         Work space of the kernels, which all levels in the same memory share.
     finer : Level or None
@@ -47,6 +47,7 @@ class Level(NamedTuple):
     g: GraphView
     weights: Any
     mass: Any
+    skew: Any
     factor: float
     room: dict[Any, Any]
     finer: Level | None = None
@@ -64,7 +65,8 @@ class Level(NamedTuple):
 
     def groups(self, labels: Any = None) -> Groups:
         """Return groups with the given labels. By default, each vertex has its own label."""
-        return Groups(self.g, self.weights, self.mass, self.factor, self.room, labels)
+        masses = self.mass, self.skew, self.factor
+        return Groups(self.g, self.weights, *masses, self.room, labels)
 
     def aggregate(self, groups: Groups) -> Level:
         """Return the level whose vertices are the groups.
@@ -75,9 +77,12 @@ class Level(NamedTuple):
         g, kernels = self.g, kernels_of("groups", groups.labels)
         holder, mass = kernels.numbered(groups.labels, groups.load)
         coarser, weights = _contract(g, self.weights, holder, len(mass))
-        mass = beside(weights, mass[coarser.shard.low : coarser.shard.high])
+        own, skew = slice(coarser.shard.low, coarser.shard.high), None
+        mass = beside(weights, mass[own])
+        if groups.skew_load is not None:
+            skew = beside(weights, groups.skew_load[groups.load > 0][own])
         room = self.room if coarser.shard.on_device == g.shard.on_device else {}
-        return Level(coarser, weights, mass, self.factor, room, self, holder[: g.owned])
+        return Level(coarser, weights, mass, skew, self.factor, room, self, holder[: g.owned])
 
     def from_finer(self, labels: Any) -> Any:
         """Return labels for the vertices here, each of which is a part of a group of the finer level.
@@ -153,7 +158,7 @@ def first_levels(
     Parameters
     ----------
     g : GraphView
-        Undirected.
+        If it is directed, its levels are undirected, and modularity takes the directions into account.
     resolutions : iterable of float
         Larger values give smaller communities. The levels differ only in their factors.
     potts : bool
@@ -165,16 +170,17 @@ def first_levels(
     WeightError
         A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
+    directed, g = g, g.undirected
     rows, unit = whole_weights(g, g.local("out").rows)
     degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
     total = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
     if potts:
-        mass, scale = g.exists.astype("int64"), unit
+        mass, skew, scale = g.exists.astype("int64"), None, unit
     else:
-        mass, scale = degrees, max(1, total)
+        mass, skew, scale = degrees, whole_skew(directed, degrees, unit), max(1, total)
     room: dict[Any, Any] = {}
     return [
-        Level(g, rows.weights, mass, resolution / scale, room) for resolution in resolutions
+        Level(g, rows.weights, mass, skew, resolution / scale, room) for resolution in resolutions
     ], total
 
 
@@ -187,14 +193,14 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     """
     shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
-    exchange, like = g.exchange, shard.like
+    exchange = g.exchange
     small = not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
     if small or shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
-        rows, exchange, like = Rows(offsets, ends, sums, 0), exchange.host, pd.DataFrame()
+        rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
     if small:
-        coarser = of_all_numbers(exchange, like, rows, g.threads)
+        coarser = of_all_numbers(exchange, rows, g.threads)
         exchange = Exchange(in_process(1)[0])
     else:
-        coarser = of_numbers(exchange, like, rows, g.threads)
+        coarser = of_numbers(exchange, rows, g.threads)
     return g.view_of(coarser, exchange), coarser.out.weights

@@ -16,6 +16,7 @@ from .groups import Groups
 from .level import Level, first_levels, named
 from .moves import refine, split
 from .resolution import columns
+from .sizes import within_size
 
 PASSES = 2  # at most
 
@@ -30,6 +31,7 @@ def best_communities(
     tol: float,
     levels: int,
     seed: int,
+    most: int | None = None,
 ) -> Answer:
     """Return the communities of a graph. All members call it.
 
@@ -50,8 +52,10 @@ def best_communities(
         Number of levels. All but the last have connected parts of the communities.
     seed : int
         Chooses the draws.
+    most : int, optional
+        Maximum number of vertices of a community. Larger ones are split; see :func:`.within_size`.
     """
-    g, columns_of_all = g.undirected, []
+    columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
     graphs, total = first_levels(g, resolutions, potts=potts)
     for graph in graphs:
@@ -59,8 +63,14 @@ def best_communities(
             columns_of_all += [g.numbers] * levels
             continue
         seeds = itertools.count(seed << 32)
-        labels, finer = _improved(graph, improve, total, tol, seeds), []
-        labels = split(graph, labels) if connected else named(graph.g, graph.g, labels)
+
+        def communities_of(graph: Level, seeds: Iterator[int] = seeds) -> Any:
+            labels = _improved(graph, improve, total, tol, seeds)
+            return split(graph, labels) if connected else named(graph.g, graph.g, labels)
+
+        labels, finer = communities_of(graph), []
+        if most is not None:
+            labels = within_size(graph, labels, most, communities_of)
         if levels > 1:
             finer = _finer(graph, labels, seeds)[1 - levels :]
         hierarchy = [*finer, labels]

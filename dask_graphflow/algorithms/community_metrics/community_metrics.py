@@ -16,7 +16,13 @@ from typing import Annotated, Any
 import numpy as np
 
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import loops, own_sums, whole_degrees, whole_weights
+from dask_graphflow.operators.whole_weights import (
+    loops,
+    own_sums,
+    whole_degrees,
+    whole_skew,
+    whole_weights,
+)
 from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, Labels, LabelTypes
@@ -50,8 +56,8 @@ def _columns(spec: GraphSpec, options: Mapping[str, Any]) -> dict[str, Any]:
 def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) -> Answer:
     """Return how large, dense and well separated each community is.
 
-    The directions of edges are ignored. Parallel edges count as often as they occur, and a self-loop adds 2
-    to the degree of its vertex.
+    The directions of edges only matter for the modularity of a directed graph [2]_. Parallel edges count as
+    often as they occur, and a self-loop adds 2 to the degree of its vertex.
 
     Parameters
     ----------
@@ -86,6 +92,8 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     ----------
     .. [1] M. E. J. Newman, M. Girvan, "Finding and Evaluating Community Structure in Networks", Physical
        Review E 69, 2004.
+    .. [2] E. A. Leicht, M. E. J. Newman, "Community Structure in Directed Networks", Physical Review
+       Letters 100, 2008.
 
     Examples
     --------
@@ -99,7 +107,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     0          1     3               3          1        0.11
     1          4     2               1          1        0.11
     """
-    g, (community, names) = g.undirected, communities
+    directed, g, (community, names) = g, g.undirected, communities
     rows, unit = whole_weights(g, g.local("out").rows)
     self_loops = loops(g, rows.weights)
     degrees = whole_degrees(g, rows.weights, self_loops)
@@ -116,6 +124,11 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     internal, cut = within // 2, volume - within
     if g.weighted:
         internal, cut = internal * unit, cut * unit
+    expected = (volume / total) * (volume / total)
+    if directed.directed:
+        skew = whole_skew(directed, degrees, unit)
+        skew = _by_community(g, community[own], skew[own], len(names)) / total
+        expected -= skew * skew
     pairs = size * (size - 1) / 2
     first = len(names) * g.exchange.rank // g.exchange.size
     return Answer(
@@ -126,7 +139,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
             "cut_edges": cut,
             "density": np.where(size > 1, internal / np.maximum(pairs, 1), 0.0),
             "conductance": (volume - within) / np.maximum(np.minimum(volume, total - volume), 1),
-            "modularity": within / total - (volume / total) * (volume / total),
+            "modularity": within / total - expected,
         }
     )
 

@@ -84,11 +84,9 @@ def _check_once(g: Any, times: Any) -> None:
         count = g.all_reduce(sums=(int(wrong.sum()),)).sums[0]
         if count:
             few = gather(g, g.numbers[wrong][:3])[:3]
-            ids = numbering.names_of(g.shard, g.exchange, few)
-            examples = type(g.shard.like)(dict(zip(g.shard.like.columns, ids, strict=True)))
             raise EdgeListError(
                 f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
                 f"{'has' if count == 1 else 'have'} {problem} in communities, such as "
-                f"{vertex_ids.shown(examples)}; give a frame with one row per vertex, such as the result "
-                "of louvain on the same graph"
+                f"{numbering.shown_vertices(g.shard, g.exchange, few)}; give a frame with one row per "
+                "vertex, such as the result of louvain on the same graph"
             )

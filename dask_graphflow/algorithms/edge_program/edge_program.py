@@ -110,17 +110,19 @@ def _begun(
     g: GraphView, begin: Mapping[str, Any], params: Mapping[str, Any], numbered: Any
 ) -> dict[str, Any]:
     """Return the columns as they begin."""
-    columns = {}
-    values = VertexValues(g, {}, params)
+    columns: dict[str, Any] = {}
+    values = VertexValues(g, columns, params)
     dtypes = {name: value.dtype.name for name, value in params.items()}
     for name, value in begin.items():
         if isinstance(value, str) and value == ITSELF:
             columns[name] = numbered.own.copy()
             continue
-        if isinstance(value, str):
-            value = values.of(VertexReader(f"columns[{name!r}]", value, {}, dtypes).begin())
-        columns[name] = g.column(0, value.dtype)
-        columns[name][:] = value
+        if not isinstance(value, str):
+            columns[name] = g.column(value, value.dtype)
+            continue
+        tree = VertexReader(f"columns[{name!r}]", value, {}, dtypes).begin()
+        columns[name] = g.column(0, tree.dtype)
+        values.assign({name: tree})
     return columns
 
 

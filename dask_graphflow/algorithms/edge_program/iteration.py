@@ -85,27 +85,20 @@ def iterate(
             advance = advancing(view, op, its, balance=balance, synchronous=True)
             run.append(partial(advance.push if rule == "push" else advance.pull, view.everyone()))
         else:
-            run.append(partial(_assign, values, columns, assigned))
+            run.append(partial(values.assign, assigned))
     for _ in range(max_iter):
         for name, column in before.items():
             column[:] = columns[name]
         for once in run:
             once()
-        if test is not None and values.of(test):
+        if test is not None and values.shared(test):
             return
     if test is not None and fail:
         why = ""
         if test.kind in ("<", "<=", ">", ">="):
-            left, right = (values.of(side).item() for side in test.args)
+            left, right = (values.shared(side).item() for side in test.args)
             why = f", since {left:.6g} {test.kind} {right:.6g} is false"
         raise ConvergenceError(
             f"after {counted(max_iter, 'iteration')} until={until!r} does not hold{why}; give a larger "
             "max_iter, or set fail_on_nonconvergence=False to get the result so far"
         )
-
-
-def _assign(values: VertexValues, columns: Mapping[str, Any], trees: Mapping[str, Any]) -> None:
-    # The copy is needed because a value can be a column that another expression of the step changes.
-    new_values = {name: values.of(tree).copy() for name, tree in trees.items()}
-    for name, value in new_values.items():
-        columns[name][:] = value

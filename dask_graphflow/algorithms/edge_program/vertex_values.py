@@ -1,17 +1,24 @@
-"""Values of expressions per vertex: the tree of an expression, computed with the columns of a graph."""
+"""Values of expressions per vertex, computed with the columns of a graph.
+
+A sum or a maximum over all vertices takes its own pass over the columns, after the reductions that it
+reads. Then one pass assigns the values of all expressions of a step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.fixed_point import units
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.programs.arrays import computed
-from dask_graphflow.programs.expressions import Node, in_order
+from dask_graphflow.programs.arrays import evaluated
+from dask_graphflow.programs.expressions import Node
+from dask_graphflow.programs.vertex_program import Read, Reduction, compiled, without_reductions
 
 WORD = 2**64
 
@@ -35,72 +42,83 @@ class VertexValues:
         params: Mapping[str, Any],
         before: Mapping[str, Any] | None = None,
     ) -> None:
-        self._g, self._params = g, params
+        self._g, self._params = g, dict(params)
         self._columns = {"now": columns, "before": before or {}}
+        self._split, self._compiled = cache(without_reductions), cache(compiled)
 
-    def of(self, root: Node) -> Any:
-        """Return the value of a tree: an array of shape (V_p,) or, if all vertices share it, a scalar.
+    def assign(self, trees: Mapping[str, Node]) -> None:
+        """Assign the values of expressions to columns with their dtypes.
+
+        All expressions read the values from before the step.
 
         Raises
         ------
         ExpressionError
             ``total`` was called with a value that is infinite or NaN. All members raise it.
         """
-        values: dict[Node, Any] = {}
-        nodes = in_order(root)
-        # Values are dropped after their last use.
-        last = {argument: node for node in nodes for argument in node.args}
-        with np.errstate(all="ignore"):
-            for node in nodes:
-                given = self._of(node, [values[argument] for argument in node.args])
-                # With a scalar, CuPy may return a smaller dtype.
-                values[node] = given.astype(node.dtype, copy=False)
-                for argument in {one for one in node.args if last[one] is node}:
-                    del values[argument]
-        return values[root]
+        roots = self._reduced(tuple(trees.values()))
+        program, reads = self._compiled(roots, assigns=True)
+        columns = [self._columns["now"][name] for name in trees]
+        kernels_of("vertices", columns[0]).assign(program, self._given(reads), columns)
 
-    def _of(self, node: Node, args: list[Any]) -> Any:
-        match node.kind:
-            case "parameter":
-                return self._params[node.value]
-            case "column":
-                name, when = node.value
-                return self._columns[when][name]
-            case "name" if node.value == "degree":
-                return self._g.degrees
-            case "name":
-                return np.int64(self._g.count)
-            case "total":
-                return self._total(*args)
-            case "largest":
-                return self._largest(*args)
-        return computed(node, args)
+    def shared(self, root: Node) -> Any:
+        """Return the value of an expression that all vertices share, as a NumPy scalar.
 
-    def _column(self, values: Any) -> Any:
-        return self._g.column(values, values.dtype) if np.ndim(values) == 0 else values
+        Raises
+        ------
+        ExpressionError
+            See :meth:`assign`.
+        """
+        roots = self._reduced((root,))
+        _, reads = self._compiled(roots)
+        (value,) = evaluated(roots, dict(zip(reads, self._given(reads), strict=True)))
+        return value
 
-    def _total(self, values: Any) -> Any:
-        g, dtype = self._g, values.dtype
-        values = np.where(g.exists, self._column(values), dtype.type(0))
+    def _reduced(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Compute the reductions in some expressions. Return the expressions that read the results."""
+        reductions, roots = self._split(roots)
+        for reduction in reductions:
+            compute = self._total if reduction.kind == "total" else self._largest
+            self._params[reduction.name] = compute(reduction)
+        return roots
+
+    def _given(self, reads: Sequence[Read]) -> list[Any]:
+        return [self._read(kind, value) for kind, value in reads]
+
+    def _read(self, kind: str, value: Any) -> Any:
+        if kind == "parameter":
+            return self._params[value]
+        if kind == "column":
+            name, when = value
+            return self._columns[when][name]
+        return self._g.degrees if value == "degree" else np.int64(self._g.count)
+
+    def _total(self, reduction: Reduction) -> Any:
+        g, dtype = self._g, np.dtype(reduction.argument.dtype)
+        program, reads = self._compiled((reduction.argument,))
+        given = program, self._given(reads), g.exists
+        kernels = kernels_of("vertices", g.exists)
         if dtype.kind != "f":  # integer sums wrap around
-            own = int(values.sum()) % WORD
+            own = kernels.integer_total(*given)
             low, high = g.all_reduce(sums=(own % 2**32, own >> 32)).sums
             return np.uint64((low + (high << 32)) % WORD).astype(dtype)
-        finite = np.isfinite(values)
-        largest = float(abs(np.where(finite, values, 0.0)).max()) if len(values) else 0.0
-        wrong, largest = g.all_reduce(sums=(int((~finite).sum()),), most=largest)
+        total = kernels.FloatTotal(*given, threads=g.threads)
+        wrong, largest = g.all_reduce(sums=(total.wrong,), most=total.largest)
         if wrong[0]:
             raise ExpressionError(
                 f"total(...) of values of which {wrong[0]} are infinite or NaN; give other values there, "
                 "for example total(x if abs(x) < inf else 0.0)"
             )
         exponent = int(np.frexp(largest)[1])
-        total = g.total(np.ldexp(values, -exponent), 1.0)
-        return np.ldexp(np.float64(total), exponent)
+        high, low = g.all_reduce(sums=total.parts(exponent, g.count)).sums
+        coarse, fine = units(1.0, g.count)
+        return np.ldexp(np.float64(high * coarse + low * fine), exponent)
 
-    def _largest(self, values: Any) -> Any:
-        own = self._column(values)[self._g.exists]
-        own = own.max(keepdims=True) if len(own) else own
-        maxima = np.concatenate(self._g.exchange.all_gather(kernels_for(own).to_host(own)))
-        zero = maxima.dtype.type(0)
+    def _largest(self, reduction: Reduction) -> Any:
+        g, dtype = self._g, np.dtype(reduction.argument.dtype)
+        program, reads = self._compiled((reduction.argument,))
+        kernels = kernels_of("vertices", g.exists)
+        own = kernels.largest(program, self._given(reads), g.exists, dtype)
+        maxima = np.concatenate(g.exchange.all_gather(own))
+        zero = dtype.type(0)
         return maxima.max() + zero if len(maxima) else zero  # turns -0.0 into 0.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.view import GraphView
 
@@ -71,44 +71,15 @@ def light_edges(edges: Edges, size: int) -> Any:
 
 
 def sort_keys(weight: Any, at: Any) -> Any:
-    """Return unsigned integers in the order of some edges' weights; CuPy has atomics for few other types.
+    """Return unsigned integers in the order of some edges' weights.
 
     Without weights, these are the indices of the edges.
     """
     if weight is None:
-        return at.view("uint64")
+        return at.astype("uint64")
     weight, kind = weight[at], np.dtype(f"uint{8 * weight.itemsize}")
     sign = kind.type(1 << (8 * weight.itemsize - 1))
     if weight.dtype.kind != "f":
         return weight.view(kind) ^ sign
     bits = (weight + 0.0).view(kind)  # turns -0.0 into 0.0
     return np.where(bits < sign, bits ^ sign, ~bits)
-
-
-def first_leaving(one: Any, other: Any, key: Any, count: int) -> tuple[Any, Any]:
-    """Return the components that an edge leaves, ascending, and the first edge that leaves each of them.
-
-    Parameters
-    ----------
-    one, other : array of integers, shape (m,)
-        Components of the ends of the edges, which differ.
-    key : array of unsigned integers, shape (m,)
-        Sort keys of the edges. Edges with equal keys are ordered by index.
-    count : int
-        Number of components.
-
-    Returns
-    -------
-    array of the dtype of `one`
-    array of int64
-    """
-    least_of = kernels_for(one).namespace.minimum.at
-    least = np.full_like(key, np.iinfo(key.dtype).max, shape=count)
-    first = np.full_like(one, len(one), "int64", shape=count)
-    for side in (one, other):
-        least_of(least, side, key)
-    for side in (one, other):
-        tied = np.flatnonzero(key == least[side])
-        least_of(first.view("uint64"), side[tied], tied.view("uint64"))
-    joining = np.flatnonzero(first < len(one)).astype(one.dtype)
-    return joining, first[joining]

@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.graph.build import Edges
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.spec import GraphSpec
 
-from .edges import edges_of, first_leaving, light_edges, send_edges, sort_keys
+from .edges import edges_of, light_edges, send_edges, sort_keys
 
 
 def _columns(spec: GraphSpec, options: Any) -> Any:
@@ -101,44 +102,7 @@ def _forest(g: GraphView, edges: Edges) -> Edges:
         at = np.flatnonzero(mask)
         at = at[component[source[at]] != component[target[at]]]
         ends = component[source[at]], component[target[at]]
-        component = _boruvka(component, at, *ends, sort_keys(weight, at), taken)
+        join = kernels_of("spanning", at).join_components
+        join(component, *ends, sort_keys(weight, at), at, taken)
     at = np.flatnonzero(taken)
     return Edges(*(None if column is None else column[at] for column in edges))
-
-
-def _boruvka(component: Any, at: Any, one: Any, other: Any, key: Any, taken: Any) -> Any:
-    """Join components by their first leaving edges, in rounds, until no edge leaves a component.
-
-    Parameters
-    ----------
-    component : array of integers
-        Component of each vertex, identified by one of its vertices.
-    at : array of int64
-        Indices of the edges, ascending.
-    one, other : array of integers
-        Components of the ends of the edges.
-    key : array of unsigned integers
-        Sort keys of the edges. Edges with equal keys are ordered by index.
-    taken : array of bool
-        Whether each edge is in the forest; changed in place.
-
-    Returns
-    -------
-    array of integers
-        The component of each vertex after the last round.
-    """
-    while len(at):
-        joining, edge = first_leaving(one, other, key, len(component))
-        taken[at[edge]] = True
-        above = one[edge] + other[edge] - joining  # the component at the other end
-        parent = np.arange(len(component), dtype=component.dtype, like=component)
-        parent[joining] = above
-        # Two components can choose the same edge. The smaller one is the root of both.
-        roots = joining[(parent[above] == joining) & (joining < above)]
-        parent[roots] = roots
-        while (parent[parent] != parent).any():
-            parent = parent[parent]
-        component, one, other = parent[component], parent[one], parent[other]
-        leaving = np.flatnonzero(one != other)
-        at, one, other, key = (values[leaving] for values in (at, one, other, key))
-    return component

@@ -65,8 +65,8 @@ def listed_rows(
         groups, values, vertices = send(groups), send(values), send(vertices)
         order = np.argsort(vertices, kind="stable")
         order = order[np.argsort(-values[order], kind="stable")]
-        order = order[np.argsort(groups[order], kind="stable")]
-        if k is not None:
+        if k is not None:  # otherwise there is a single group
+            order = order[np.argsort(groups[order], kind="stable")]
             ordered = groups[order]
             place = np.arange(len(ordered), like=ordered) - np.searchsorted(ordered, ordered)
             order = order[place < k]

@@ -102,7 +102,7 @@ def read_edges(
     blocksize : int or str, optional
         Number of bytes of text per partition, at least 1 MiB; "64 MiB" by default. A compressed file is one
         partition, and so is each file with None, which is needed if cells of a CSV file contain line
-        breaks. Parquet files are split as :func:`dask.dataframe.read_parquet` does.
+        breaks. Parquet files are split as ``dask.dataframe.read_parquet`` does.
     storage_options : dict, optional
         Options of the file system, such as credentials.
 

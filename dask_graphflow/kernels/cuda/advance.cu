@@ -1,9 +1,20 @@
 // Kernels that run before and after an advance and are the same for every edge program: bitmaps of vertices, in
 // which bit v % 64 of word v / 64 belongs to vertex v; sums of degrees; and the culling filter by itself.
 #include "common.cuh"
+#include "counts.cuh"
 #include "cull.cuh"
 
 constexpr u32 WORD = 64;
+
+// List the vertices that are marked. They are in order only within each 32.
+template <typename I>
+__global__ void list_marked(const bool* marks, u64 count, I* list, u64* tail)
+{
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const u64 vertex = first + lane();
+        append(list, tail, vertex < count && marks[vertex], I(vertex));
+    }
+}
 
 // Set the bits of some vertices in 32-bit halves of words, because atomics are fastest on 32 bits.
 template <typename I>

@@ -11,6 +11,7 @@
 #include "common.cuh"
 #include "edge_op.cuh"
 #include "search.cuh"
+#include "counts.cuh"
 #include "cull.cuh"
 #include "edges.cuh"
 #include "gang.cuh"
@@ -442,47 +443,23 @@ __global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
     Ran* ran = run.ran;
     Listed next{run.count, 0, 0};
     i64 steps = 0, left = run.left;
-    u32 set = 1, turn = 0;
-    const auto add = [&](Listed* found, i64 edges, i64 largest) {
-        if (!__any_sync(ALL_LANES, edges > 0)) return;
-        edges = warp_sum(edges);
-        largest = warp_max(largest);
-        if (lane() == 0) {
-            add_to(&found->edges, edges);
-            atomicMax(&found->largest, largest);
-        }
-    };
-    const auto size_of = [&](Index vertex) { return run.offsets[u64(vertex) + 1] - run.offsets[u64(vertex)]; };
-    {
-        i64 edges = 0, largest = 0;
-        for (i64 i = i64(thread_index()); i < run.count; i += i64(thread_count())) {
-            const i64 size = size_of(run.frontier[i]);
-            edges += size;
-            largest = max(largest, size);
-        }
-        __syncwarp();
-        add(ran->sets, edges, largest);
-        meet_grid(&ran->arrived);
-        next.edges = fresh(ran->sets[0].edges);
-        next.largest = fresh(ran->sets[0].largest);
-    }
+    Steps sets{ran->sets, own, &ran->arrived, 1, 0};
+    Listing<Index> given{run.offsets, nullptr, ran->sets};
+    for (i64 i = i64(thread_index()); i < run.count; i += i64(thread_count())) given.measure(true, run.frontier[i]);
+    given.finish();
+    meet_grid(&ran->arrived);
+    next.edges = fresh(ran->sets[0].edges);
+    next.largest = fresh(ran->sets[0].largest);
 
     const auto stops = [&] {
         const bool large = next.edges > run.most_edges || next.edges * run.dense > left || next.largest > run.longest;
         return !next.count || steps == run.most_steps || large;
     };
-    const auto step = [&](bool alone, Listed* sets, u32 set) {
-        const Index* list = steps ? run.lists + ((steps - 1) & 1) * run.room : run.frontier;
-        Index* to = run.lists + (Op::AFTER ? 2 : steps & 1) * run.room;
+    const auto list_of = [&](i64 step) { return run.lists + (step & 1) * run.room; };
+    const auto push = [&](bool alone, Listed* counts) {
+        const Index* list = steps ? list_of(steps - 1) : run.frontier;
         const u32 stamp = u32(run.stamp + 1 + u64(steps));
-        Listed* found = sets + set;
-        if (threadIdx.x == 0 && blockIdx.x == 0) {
-            sets[(set + 1) % SETS] = Listed{0, 0, 0};
-            run.trace[2 * steps] = next.count;
-            run.trace[2 * steps + 1] = next.edges;
-        }
-        if (run.shrinking) left -= next.edges;
-        i64 edges = 0, largest = 0;
+        Listing<Index> found{run.offsets, Op::AFTER ? run.lists + 2 * run.room : list_of(steps), counts};
         visit_rows(
             run.offsets, run.offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + i)); },
             [&](bool valid, u64 near, i64 edge) {
@@ -495,99 +472,56 @@ __global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
                     if (op.cond(far) && merge<Op>(op.target() + far, op.signal(Index(near), far, weight)))
                         won = atomicExch(run.stamps + u64(far), stamp) != stamp;
                 }
-                const i64 place = place_for(won, &found->count);
-                if (won) {
-                    to[place] = far;
-                    const i64 size = size_of(far);
-                    edges += size;
-                    largest = max(largest, size);
-                }
+                found.append(won, far);
             });
-        __syncwarp();
-        add(found, edges, largest);
-        ++steps;
+        found.finish();
     };
-    // Messages of the next superstep read what this one wrote.
-    const auto copy = [&](bool alone) {
-        const Index* list = run.lists + ((steps - 1) & 1) * run.room;
+    // Call f(valid, vertex) for the vertices of a list. All lanes of a warp call it together.
+    const auto each = [&](bool alone, const Index* list, auto f) {
         const i64 stride = alone ? i64(blockDim.x) : i64(thread_count());
-        for (i64 i = alone ? i64(threadIdx.x) : i64(thread_index()); i < next.count; i += stride) {
-            const u64 vertex = u64(__ldcg(list + i));
-            run.before[vertex] = __ldcg(op.target() + vertex);
-        }
-    };
-    // Go through the vertices that changed, and list those of the next frontier.
-    const auto finish = [&](bool alone, Listed* sets, u32 set) {
-        const Index* changed = run.lists + 2 * run.room;
-        Index* to = run.lists + ((steps - 1) & 1) * run.room;
-        Listed* found = sets + set;
-        if (threadIdx.x == 0 && blockIdx.x == 0) sets[(set + 1) % SETS] = Listed{0, 0, 0};
-        const i64 stride = alone ? i64(blockDim.x) : i64(thread_count());
-        i64 edges = 0, largest = 0;
         for (i64 i = (alone ? i64(threadIdx.x) : i64(thread_index())) - lane(); i < next.count; i += stride) {
             const bool valid = i + lane() < next.count;
-            const Index vertex = valid ? __ldcg(changed + i + lane()) : Index(0);
+            const Index vertex = valid ? __ldcg(list + i + lane()) : Index(0);
+            // Messages of the next superstep read what this one wrote.
             if (valid && run.before) run.before[vertex] = __ldcg(op.target() + vertex);
-            const bool keep = valid && op.after(vertex, run.first_step + steps);
-            const i64 place = place_for(keep, &found->count);
-            if (keep) {
-                to[place] = vertex;
-                const i64 size = size_of(vertex);
-                edges += size;
-                largest = max(largest, size);
-            }
+            f(valid, vertex);
         }
-        add(found, edges, largest);
     };
-    // Call f(sets, set) with a set of counts that is 0, and then read it.
-    const auto together = [&](auto f) {
-        f(ran->sets, set);
-        meet_grid(&ran->arrived);
-        next = fresh_of(ran->sets[set]);
-        set = (set + 1) % SETS;
-    };
-    const auto by_one_block = [&](auto f) {
-        f(own, turn);
-        __syncthreads();
-        next = fresh_of(own[turn]);
-        turn = (turn + 1) % SETS;
-    };
-
-    while (!stops()) {
-        if (next.count > ALONE) {
-            together([&](Listed* sets, u32 set) { step(false, sets, set); });
-            if constexpr (Op::AFTER) {
-                together([&](Listed* sets, u32 set) { finish(false, sets, set); });
-            } else if (run.before) {
-                copy(false);
+    const auto step = [&](bool alone) {
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
+            run.trace[2 * steps] = next.count;
+            run.trace[2 * steps + 1] = next.edges;
+        }
+        if (run.shrinking) left -= next.edges;
+        next = sets.take(alone, [&](Listed* counts) { push(alone, counts); });
+        ++steps;
+        if constexpr (Op::AFTER) {
+            next = sets.take(alone, [&](Listed* counts) {
+                Listing<Index> kept{run.offsets, list_of(steps - 1), counts};
+                each(alone, run.lists + 2 * run.room, [&](bool valid, Index vertex) {
+                    kept.append(valid && op.after(vertex, run.first_step + steps), vertex);
+                });
+                kept.finish();
+            });
+        } else if (run.before) {
+            each(alone, list_of(steps - 1), [](bool, Index) {});
+            if (alone)
+                __syncthreads();
+            else
                 meet_grid(&ran->arrived);
-            }
-            continue;
         }
-        if (blockIdx.x == 0) {
-            do {
-                by_one_block([&](Listed* sets, u32 set) { step(true, sets, set); });
-                if constexpr (Op::AFTER) {
-                    by_one_block([&](Listed* sets, u32 set) { finish(true, sets, set); });
-                } else if (run.before) {
-                    copy(true);
-                    __syncthreads();
-                }
-            } while (!stops() && next.count <= ALONE);
-            if (threadIdx.x == 0) {
-                ran->next = next;
-                ran->steps = steps;
-                ran->left = left;
-            }
-        }
-        meet_grid(&ran->arrived);
+    };
+    const auto save = [&] {
+        ran->next = next;
+        ran->steps = steps;
+        ran->left = left;
+    };
+    const auto load = [&] {
         next = fresh_of(ran->next);
         steps = fresh(ran->steps);
         left = fresh(ran->left);
-    }
+    };
+    take_steps(next.count, &ran->arrived, stops, step, save, load);
     // If other blocks still read these numbers, they were written before, and are the same.
-    if (threadIdx.x == 0 && blockIdx.x == 0) {
-        ran->next = next;
-        ran->steps = steps;
-    }
+    if (threadIdx.x == 0 && blockIdx.x == 0) save();
 }

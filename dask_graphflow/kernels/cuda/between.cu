@@ -128,19 +128,6 @@ __global__ void __launch_bounds__(GANG, 2) list_members(Members<I> to)
     add_up(to.bounds, 0, to.groups, to.totals, to.arrived);
 }
 
-// Call visit(valid, own, edge) for the edges of a span. `own` and `shift` are the lane's: what its row has, and what is
-// added to the number of an edge of its row. All lanes of a warp call `visit` together.
-template <typename T, typename Visit>
-__device__ __forceinline__ void visit_span(const Span& span, T own, i64 shift, Visit visit)
-{
-    for (i64 base = span.first; base < span.last; base += 32) {
-        const i64 at = base + lane();
-        const u32 owner = owner_of(span, min(at, span.last - 1));
-        const i64 edge = at + __shfl_sync(ALL_LANES, shift, owner);
-        visit(at < span.last, __shfl_sync(ALL_LANES, own, owner), edge);
-    }
-}
-
 // The host writes this struct.
 template <typename I>
 struct Between {

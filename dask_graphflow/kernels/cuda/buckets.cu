@@ -468,6 +468,42 @@ __global__ void __launch_bounds__(THREADS) light_first(const i64* offsets, const
     }
 }
 
+// Add the edges of some vertices to the near pile, which has the light ones, and to the settled pile.
+template <typename I>
+__global__ void measure_piles(const i64* offsets, const i64* middle, const I* vertices, u64 count, Listed* near,
+                              Listed* settled)
+{
+    i64 light = 0, heavy = 0, most_light = 0, most_heavy = 0;
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const u64 vertex = u64(vertices[i]);
+        const i64 begin = offsets[vertex], between = middle[vertex], end = offsets[vertex + 1];
+        light += between - begin;
+        heavy += end - between;
+        most_light = max(most_light, between - begin);
+        most_heavy = max(most_heavy, end - between);
+    }
+    light = warp_sum(light);
+    heavy = warp_sum(heavy);
+    most_light = warp_max(most_light);
+    most_heavy = warp_max(most_heavy);
+    if (lane()) return;
+    add_to(&near->edges, light);
+    add_to(&settled->edges, heavy);
+    atomicMax(&near->largest, most_light);
+    atomicMax(&settled->largest, most_heavy);
+}
+
+// Lower `least` to the bits of the smallest distance of some vertices.
+template <typename I>
+__global__ void least_distance(const double* distance, const I* vertices, u64 count, u64* least)
+{
+    u64 own = FURTHEST;
+    for (u64 i = thread_index(); i < count; i += thread_count())
+        own = min(own, u64(__double_as_longlong(distance[u64(vertices[i])])));
+    own = ~warp_max(~own);
+    if (lane() == 0 && own < *least) atomicMin(least, own);
+}
+
 // Offer each vertex as predecessor to the neighbors that a shortest path reaches through it. If such an edge joins two
 // vertices at the same distance, set `level` instead. If rows are by labels, `names` contains the vertex of each row,
 // which is offered.

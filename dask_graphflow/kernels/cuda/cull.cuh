@@ -1,4 +1,4 @@
-// The culling filter, and the list that it appends to. It removes duplicates from the next frontier.
+// The culling filter, which removes duplicates from the next frontier.
 #pragma once
 
 // Stages of the filter (Gunrock). Each stage drops vertices that were let through before, for the reason given here.
@@ -37,57 +37,5 @@ struct Culling {
             if (stages & EXACT) alive = !(before & bit);
         }
         return alive;
-    }
-};
-
-// Append the vertices of a warp's lanes with one atomic; return the number of atomics. All lanes call this together.
-template <typename Index>
-__device__ __forceinline__ u32 append(Index* list, u64* tail, bool alive, Index vertex)
-{
-    const u32 lanes = __ballot_sync(ALL_LANES, alive);
-    if (!lanes) return 0;
-    u64 at = 0;
-    if (lane() == 0) at = atomicAdd(tail, u64(__popc(lanes)));
-    at = __shfl_sync(ALL_LANES, at, 0);
-    if (alive) list[at + __popc(lanes & lanes_before())] = vertex;
-    return 1;
-}
-
-// Indices of the numbers that an advance reports to the host. OWNED and LEAVING are the number of listed vertices that
-// the member owns, and the number of edges that leave them. The filter has a report of its own.
-enum Count : u32 { TAIL, EDGES, TILES, APPENDS, SMALL, MEDIUM, LARGE, OWNED, LEAVING, COUNTS };
-
-// The degrees of the vertices that a member owns, whose positions begin at 0. Other vertices are mirrors.
-struct Degrees {
-    const i64* of;
-    u64 owned;  // 0 if nobody asks for the counts
-};
-
-// Counts of listed vertices, per thread.
-struct Leaving {
-    u64 owned = 0, edges = 0;
-
-    __device__ __forceinline__ void add(const Degrees& degrees, bool listed, u64 vertex)
-    {
-        if (!listed || vertex >= degrees.owned) return;
-        ++owned;
-        edges += u64(degrees.of[vertex]);
-    }
-
-    // Add the counts of a warp to a report. All lanes call this together.
-    __device__ __forceinline__ void report(u64* report) const
-    {
-        const u32 any = __ballot_sync(ALL_LANES, owned > 0);
-        if (!any) return;
-        u64 vertices = owned, all = edges;
-#pragma unroll
-        for (int d = 16; d; d /= 2) {
-            vertices += __shfl_xor_sync(ALL_LANES, vertices, d);
-            all += __shfl_xor_sync(ALL_LANES, all, d);
-        }
-        if (lane() == 0) {
-            atomicAdd(report + OWNED, vertices);
-            atomicAdd(report + LEAVING, all);
-        }
     }
 };

@@ -84,6 +84,19 @@ __device__ __forceinline__ u32 owner_of(const Span& span, i64 edge)
     return at;
 }
 
+// Call visit(valid, own, edge) for the edges of a span. `own` and `shift` are the lane's: what its row has, and what is
+// added to the number of an edge of its row. All lanes of a warp call `visit` together.
+template <typename T, typename Visit>
+__device__ __forceinline__ void visit_span(const Span& span, T own, i64 shift, Visit visit)
+{
+    for (i64 base = span.first; base < span.last; base += 32) {
+        const i64 at = base + lane();
+        const u32 owner = owner_of(span, min(at, span.last - 1));
+        const i64 edge = at + __shfl_sync(ALL_LANES, shift, owner);
+        visit(at < span.last, __shfl_sync(ALL_LANES, own, owner), edge);
+    }
+}
+
 template <typename T>
 __device__ __forceinline__ T warp_sum(T value)
 {

@@ -50,6 +50,91 @@ __device__ __forceinline__ i64 place_for(bool mine, i64* count)
     return i64(__shfl_sync(ALL_LANES, place, 0)) + __popc(all & lanes_before());
 }
 
+// Appends vertices to a list, and counts them and the edges in their rows. All lanes of a warp call its functions
+// together.
+template <typename I>
+struct Listing {
+    const i64* offsets;
+    I* list;
+    Listed* counts;
+    i64 edges = 0, largest = 0;  // of the lane's vertices
+
+    __device__ __forceinline__ void measure(bool mine, I vertex)
+    {
+        if (!mine) return;
+        const i64 size = offsets[u64(vertex) + 1] - offsets[u64(vertex)];
+        edges += size;
+        largest = max(largest, size);
+    }
+
+    __device__ __forceinline__ void append(bool mine, I vertex)
+    {
+        const i64 place = place_for(mine, &counts->count);
+        if (mine) list[place] = vertex;
+        measure(mine, vertex);
+    }
+
+    // Add to the counts what the lanes counted.
+    __device__ __forceinline__ void finish()
+    {
+        __syncwarp();
+        if (!__any_sync(ALL_LANES, edges > 0)) return;
+        edges = warp_sum(edges);
+        largest = warp_max(largest);
+        if (lane() == 0) {
+            add_to(&counts->edges, edges);
+            atomicMax(&counts->largest, largest);
+        }
+    }
+};
+
+// The counts of a gang's steps, in turn: one set for each of the last steps of all blocks, and of the first block alone.
+struct Steps {
+    Listed* together;
+    Listed* alone;  // in shared memory
+    u32* arrived;
+    u32 turn_together, turn_alone;
+
+    // Call f(Listed* counts) with counts that are 0. Return them when all threads that take the step have called it.
+    template <typename F>
+    __device__ __forceinline__ Listed take(bool by_one_block, F f)
+    {
+        Listed* sets = by_one_block ? alone : together;
+        u32& turn = by_one_block ? turn_alone : turn_together;
+        if (threadIdx.x == 0 && blockIdx.x == 0) sets[(turn + 1) % SETS] = Listed{0, 0, 0};
+        f(sets + turn);
+        if (by_one_block)
+            __syncthreads();
+        else
+            meet_grid(arrived);
+        const Listed found = fresh_of(sets[turn]);
+        turn = (turn + 1) % SETS;
+        return found;
+    }
+};
+
+// Take steps until stops() is true. step(false) is a step of all blocks, and step(true) one of the first block alone,
+// which takes the steps with few items. Each step sets `items`. After several of its own, the first block calls save(),
+// and then all blocks call load().
+template <typename Stops, typename Step, typename Save, typename Load>
+__device__ __forceinline__ void take_steps(const i64& items, u32* arrived, Stops stops, Step step, Save save, Load load)
+{
+    while (!stops()) {
+        if (items > ALONE) {
+            step(false);
+            continue;
+        }
+        if (blockIdx.x == 0) {
+            do {
+                step(true);
+            } while (!stops() && items <= ALONE);
+            if (threadIdx.x == 0) save();
+        }
+        meet_grid(arrived);
+        load();
+    }
+}
+
 // Call visit(valid, row, edge) for the edges of `count` items. vertex(i) is the row of item i, and `begins` and `stops`
 // contain where each row begins and ends. All warps of the grid share the items, or the warps of one block if it is
 // `alone`. All lanes of a warp call `visit` together.

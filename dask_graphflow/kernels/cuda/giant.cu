@@ -9,6 +9,7 @@
 // other end is set at once, so that the next edge between the two is skipped. So a set bit means that hooked or listed
 // edges connect the vertex with the giant.
 #include "common.cuh"
+#include "hook.cuh"
 #include "unite.cuh"
 
 #ifndef FILTER_THREADS

@@ -32,6 +32,8 @@ struct Groups {
     const I* labels;
     const i64* mass;  // mass and load are null if and only if the rule is not SCORE
     const i64* load;
+    const i64* skew;  // null, or the skew of each vertex, and of each label
+    const i64* skew_load;
     const I* within;     // null: all neighbors count
     const bool* closed;  // null if and only if `within` is
     I* found;
@@ -67,11 +69,17 @@ struct Groups {
         return labels[end];
     }
 
-    // Without fused operations, as on the host.
-    __device__ __forceinline__ double score(I vertex, i64 sum, i64 load_) const
+    // Return the score of a label, without the vertex itself if `own`. There are no fused operations, as on the host.
+    __device__ __forceinline__ double score(I vertex, i64 sum, I label, bool own) const
     {
-        const double rate = __dmul_rn(factor, double(mass[vertex]));
-        return __dsub_rn(double(sum), __dmul_rn(rate, double(load_)));
+        const i64 its = mass[vertex];
+        double penalty = __dmul_rn(__dmul_rn(factor, double(its)), double(load[label] - (own ? its : 0)));
+        if (skew) {
+            const i64 turn = skew[vertex];
+            const double rate = __dmul_rn(factor, double(turn));
+            penalty = __dsub_rn(penalty, __dmul_rn(rate, double(skew_load[label] - (own ? turn : 0))));
+        }
+        return __dsub_rn(double(sum), penalty);
     }
 };
 
@@ -112,13 +120,13 @@ struct Best {
         else if (its == own)
             take({worst(), I(-1), sum});
         else if (!groups.closed || !groups.closed[its])
-            take({groups.score(vertex, sum, groups.load[its]), its, 0});
+            take({groups.score(vertex, sum, its, false), its, 0});
     }
 
     __device__ __forceinline__ I chosen(const Groups<I, RULE>& groups, I vertex, I own) const
     {
         if (RULE != SCORE) return label < 0 ? own : label;
-        return score > groups.score(vertex, stay, groups.load[own] - groups.mass[vertex]) ? label : own;
+        return score > groups.score(vertex, stay, own, true) ? label : own;
     }
 };
 

@@ -4,6 +4,7 @@
 // For shortest paths, the same search runs along only those edges that weigh nothing.
 #include "common.cuh"
 #include "appending.cuh"
+#include "counts.cuh"
 #include "edges.cuh"
 #include "gang.cuh"
 
@@ -38,11 +39,13 @@ struct Rest {
 };
 
 // Find the first neighbor in the frontier for every vertex that was not seen. Each lane reads the row of one of 32
-// vertices, then the warp reads the rest of each long row. The first row's vertex is a multiple of 64.
+// vertices, then the warp reads the rest of each long row. The first row's vertex is a multiple of 64. The report gets
+// the number of rows that are left to bfs_pull_rest(), and the vertices that were found and their edges.
 template <typename I>
 __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first, const u32* frontier, u32* following,
-                     u32* seen, I* predecessor, int* level, int depth, Rest* rests, u64* left)
+                     u32* seen, I* predecessor, int* level, int depth, Degrees degrees, Rest* rests, u64* report)
 {
+    Leaving leaving;
     for (u64 base = warp_index() * 32; base < rows; base += warp_count() * 32) {
         const u64 row = base + lane(), vertex = first + row;
         const bool waiting = row < rows && !(seen[(first + base) / 32] >> lane() & 1);
@@ -78,11 +81,12 @@ __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first,
             }
             if (hits) near = __shfl_sync(ALL_LANES, near, __ffs(hits) - 1);
             if (hits && lane() == from) hit = i64(near);
-            if (!hits && last < whole && lane() == 0) rests[atomicAdd(left, 1ull)] = Rest{base + from, last};
+            if (!hits && last < whole && lane() == 0) rests[atomicAdd(report + TAIL, 1ull)] = Rest{base + from, last};
         }
         if (hit >= 0) {
             predecessor[vertex] = I(hit);
             level[vertex] = depth;
+            leaving.add(degrees, true, vertex);
         }
         const u32 hits = __ballot_sync(ALL_LANES, hit >= 0);
         if (hits && lane() == 0) {
@@ -90,15 +94,16 @@ __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first,
             seen[(first + base) / 32] |= hits;
         }
     }
+    leaving.report(report);
 }
 
 // Continue with the long rows that bfs_pull() did not finish, one block per row.
 template <typename I>
 __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, const u32* frontier, u32* following, u32* seen,
-                          I* predecessor, int* level, int depth, const Rest* rests, const u64* left)
+                          I* predecessor, int* level, int depth, Degrees degrees, const Rest* rests, u64* report)
 {
     __shared__ u32 nearest;
-    for (u64 item = blockIdx.x; item < *left; item += gridDim.x) {
+    for (u64 item = blockIdx.x; item < report[TAIL]; item += gridDim.x) {
         const u64 row = rests[item].row, vertex = first + row;
         const i64 end = offsets[row + 1];
         for (i64 edge = rests[item].edge; edge < end; edge += blockDim.x) {
@@ -113,6 +118,8 @@ __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, cons
                 level[vertex] = depth;
                 atomicOr(following + vertex / 32, 1u << (vertex % 32));
                 atomicOr(seen + vertex / 32, 1u << (vertex % 32));
+                atomicAdd(report + OWNED, 1ull);
+                atomicAdd(report + LEAVING, u64(degrees.of[vertex]));
             }
             break;
         }
@@ -202,25 +209,10 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
     const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
     const i64 dense = going->dense;
     const bool shrinking = going->shrinking;
-    u32 set = 1, turn = 0;
-    const auto add = [](Listed* found, i64 edges, i64 largest) {
-        if (!__any_sync(ALL_LANES, edges > 0)) return;
-        edges = warp_sum(edges);
-        largest = warp_max(largest);
-        if (lane() == 0) {
-            add_to(&found->edges, edges);
-            atomicMax(&found->largest, largest);
-        }
-    };
-    i64 edges = 0, largest = 0;
-    for (i64 i = i64(thread_index()); i < next.count; i += i64(thread_count())) {
-        const u64 vertex = u64(list[begin + i]);
-        const i64 size = offsets[vertex + 1] - offsets[vertex];
-        edges += size;
-        largest = max(largest, size);
-    }
-    __syncwarp();
-    add(going->sets, edges, largest);
+    Steps sets{going->sets, own, &going->arrived, 1, 0};
+    Listing<I> given{offsets, list, going->sets};
+    for (i64 i = i64(thread_index()); i < next.count; i += i64(thread_count())) given.measure(true, list[begin + i]);
+    given.finish();
     meet_grid(&going->arrived);  // all blocks have read the state before any block writes
     next.edges = fresh(going->sets[0].edges);
     next.largest = fresh(going->sets[0].largest);
@@ -230,82 +222,53 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
         const bool large = next.edges > most_edges || next.largest > longest;
         return !next.count || steps == most_steps || large || (steps && next.edges * dense > left);
     };
-    const auto step = [&](bool alone, Listed* sets, u32 set) {
-        Listed* found = sets + set;
+    const auto step = [&](bool alone) {
         const i64 end = begin + next.count;
-        const bool first = threadIdx.x == 0 && blockIdx.x == 0;
-        if (first) {
-            sets[(set + 1) % SETS] = Listed{0, 0, 0};
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
             trace[2 * steps] = next.count;
             trace[2 * steps + 1] = next.edges;
         }
         if (shrinking) left -= next.edges;
         ++depth;
-        i64 edges = 0, largest = 0;
-        visit_rows(
-            offsets, offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
-            [&](bool valid, u64 near, i64 edge) {
-                bool reached = false;
-                I far = 0;
-                if (valid) {
-                    far = ends[edge];
-                    const int there = __ldcg(level + far);
-                    if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
-                        allowed(near, edge, u64(far)))
-                        reached = atomicMin(predecessor + far, I(near)) == never<I>();
-                }
-                const i64 place = place_for(reached, &found->count);
-                if (reached) {
-                    level[far] = int(depth);
-                    list[end + place] = far;
-                    const i64 size = offsets[u64(far) + 1] - offsets[u64(far)];
-                    edges += size;
-                    largest = max(largest, size);
-                }
-            });
-        __syncwarp();
-        add(found, edges, largest);
+        next = sets.take(alone, [&](Listed* counts) {
+            Listing<I> found{offsets, list + end, counts};
+            visit_rows(
+                offsets, offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
+                [&](bool valid, u64 near, i64 edge) {
+                    bool reached = false;
+                    I far = 0;
+                    if (valid) {
+                        far = ends[edge];
+                        const int there = __ldcg(level + far);
+                        if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
+                            allowed(near, edge, u64(far)))
+                            reached = atomicMin(predecessor + far, I(near)) == never<I>();
+                    }
+                    if (reached) level[far] = int(depth);
+                    found.append(reached, far);
+                });
+            found.finish();
+        });
         ++steps;
         begin = end;
     };
-
-    while (!stops()) {
-        if (next.count > ALONE) {
-            step(false, going->sets, set);
-            meet_grid(&going->arrived);
-            next = fresh_of(going->sets[set]);
-            set = (set + 1) % SETS;
-            continue;
-        }
-        if (blockIdx.x == 0) {
-            do {
-                step(true, own, turn);
-                __syncthreads();
-                next = fresh_of(own[turn]);
-                turn = (turn + 1) % SETS;
-            } while (!stops() && next.count <= ALONE);
-            if (threadIdx.x == 0) {
-                going->next = next;
-                going->begin = begin;
-                going->depth = depth;
-                going->steps = steps;
-                going->left = left;
-            }
-        }
-        meet_grid(&going->arrived);
+    const auto save = [&] {
+        going->next = next;
+        going->begin = begin;
+        going->depth = depth;
+        going->steps = steps;
+        going->left = left;
+    };
+    const auto load = [&] {
         next = fresh_of(going->next);
         begin = fresh(going->begin);
         depth = fresh(going->depth);
         steps = fresh(going->steps);
         left = fresh(going->left);
-    }
+    };
+    take_steps(next.count, &going->arrived, stops, step, save, load);
     meet_grid(&going->arrived);  // no block reads any more when the state is written
-    if (threadIdx.x == 0 && blockIdx.x == 0) {
-        going->next = next;
-        going->begin = begin;
-        going->depth = depth;
-        going->steps = steps;
-    }
+    if (threadIdx.x == 0 && blockIdx.x == 0) save();
 }
 
 template <typename I>
@@ -326,18 +289,6 @@ __global__ void __launch_bounds__(GANG)
 // The following kernels are for a search over the members of a gang. The positions of a member's own vertices begin at
 // 0, and those of its mirrors at `owned`.
 
-// Append `vertex` to a list of `count` vertices if `mine` is set. All lanes of a warp call this together.
-template <typename I>
-__device__ __forceinline__ void append(bool mine, I vertex, I* list, u64* count)
-{
-    const u32 all = __ballot_sync(ALL_LANES, mine);
-    if (!all) return;
-    u64 place = 0;
-    if (lane() == 0) place = atomicAdd(count, u64(__popc(all)));
-    place = __shfl_sync(ALL_LANES, place, 0);
-    if (mine) list[place + __popc(all & lanes_before())] = vertex;
-}
-
 // Split the vertices that a push found into own vertices and mirrors. `counts`: found vertices, own vertices, mirrors,
 // edges of own vertices.
 template <typename I>
@@ -353,8 +304,8 @@ __global__ void part_found(const I* found, u64* counts, u64 owned, I low, const 
             predecessor[vertex] += low;  // turn a position into a number
             atomicOr(seen + u64(vertex) / 32, 1u << (u64(vertex) % 32));
         }
-        append(mine, vertex, own, counts + 1);
-        append(valid && !mine, vertex, mirrors, counts + 2);
+        append(own, counts + 1, mine, vertex);
+        append(mirrors, counts + 2, valid && !mine, vertex);
         const u64 edges = warp_sum(mine ? offsets[u64(vertex) + 1] - offsets[vertex] : i64(0));
         if (lane() == 0 && edges) atomicAdd(counts + 3, edges);
     }
@@ -379,7 +330,7 @@ __global__ void take_offers(const I* vertices, const I* offers, u64 count, int d
             }
             if (level[vertex] == depth) predecessor[vertex] = min(predecessor[vertex], offers[i]);
         }
-        append(fresh, vertex, list, counts);
+        append(list, counts, fresh, vertex);
         const u64 edges = warp_sum(fresh ? offsets[u64(vertex) + 1] - offsets[vertex] : i64(0));
         if (lane() == 0 && edges) atomicAdd(counts + 1, edges);
     }

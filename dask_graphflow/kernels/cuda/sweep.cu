@@ -21,6 +21,7 @@ struct Sweep {
     int* awake;
     I* labels;  // as in Groups, where they are not written
     i64* load;
+    i64* skew_load;
     I* order;
     I* movers;  // those with short rows, and from the end those with long ones
     bool* alone;  // refinement: whether a vertex of the class is alone, so that nobody takes its label
@@ -102,6 +103,10 @@ __global__ void __launch_bounds__(GANG, 2) sweep(Groups<I, SCORE> groups, Sweep<
             const i64 mass = groups.mass[v];
             add_to(sweep.load + from, -mass);
             add_to(sweep.load + to, mass);
+            if (sweep.skew_load) {
+                add_to(sweep.skew_load + from, -groups.skew[v]);
+                add_to(sweep.skew_load + to, groups.skew[v]);
+            }
             sweep.labels[v] = to;
             if (!REFINE) sweep.movers[far ? sweep.vertices - 1 - far_place : place] = v;
         }

@@ -1,4 +1,4 @@
-// Trees of parents: find and unite, for kernels that hook edges, and the report of such a kernel to the host.
+// Trees of parents: find and unite, for kernels that join trees.
 //
 // parent[v] <= v, and a root is its own parent. A root changes only by compare-and-swap. Every other write points a
 // vertex at a higher vertex on its path to the root. So if a thread reads an old parent, from L1 or because another
@@ -7,15 +7,6 @@
 //
 // P is the type of the parents, and I the type of the ids: int or long long.
 #pragma once
-
-constexpr u64 SAMPLE_BLOCK = 256;  // consecutive edges that a sample takes together
-
-// The report of a hook launch to the host.
-struct Report {
-    u64 hooked;  // number of edges whose ends had different parents
-    i64 low;     // smallest and largest id of the edges with an end outside the forest
-    i64 high;
-};
 
 // Return the root of a vertex. Vertices on the way are pointed past their parents (path halving, ECL-CC).
 template <typename P>

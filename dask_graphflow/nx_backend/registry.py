@@ -1,4 +1,4 @@
-"""Conversion of this library's errors to errors of NetworkX."""
+"""The functions of the backend by name, with the errors of NetworkX instead of this library's."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ import networkx as nx
 
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 
+#: The functions of the backend. :func:`networkx_function` adds each of them.
+REGISTERED: dict[str, Callable[..., Any]] = {}
+#: What :func:`reason_against` added: functions that return why a call is not supported, or None.
+REASONS: dict[str, Callable[..., str | None]] = {}
 
-def with_networkx_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of the backend, so that it raises the errors of NetworkX.
+
+def networkx_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function of the backend: register it, and make it raise the errors of NetworkX.
 
     A value that this library refuses raises `NotImplementedError`. NetworkX then runs its own function,
     unless the caller asked for this backend by name.
@@ -34,4 +39,17 @@ def with_networkx_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         except (OptionError, WeightError) as error:
             raise NotImplementedError(str(error)) from error
 
+    REGISTERED[function.__name__] = call
     return call
+
+
+def reason_against(*functions: Callable[..., Any]) -> Callable[[Callable[..., str | None]], None]:
+    """Decorate a function that takes the arguments of `functions` and returns why they are not supported.
+
+    It returns None if they are.
+    """
+
+    def register(reason: Callable[..., str | None]) -> None:
+        REASONS.update((function.__name__, reason) for function in functions)
+
+    return register

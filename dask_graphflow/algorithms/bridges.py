@@ -1,0 +1,63 @@
+"""Bridges: the edges without which a graph has more components.
+
+A bridge is in no cycle, so it is in every spanning forest, and is the only edge of its biconnected
+component. These are found as in :mod:`.articulation_points` [1]_. A second edge between the same vertices
+closes a cycle, and neither of the two is a bridge.
+
+.. [1] J. Westbrook, R. E. Tarjan, "Maintaining Bridge-Connected and Biconnected Components On-Line",
+   Algorithmica 7, 1992.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_graphflow.operators.access import send_rows
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.algorithm import algorithm
+from dask_graphflow.runtime.answer import Answer
+
+from .articulation_points import blocks_of
+
+
+@algorithm(columns={"source": "id", "target": "id"}, directed=False, rows="listed")
+def bridges(g: GraphView) -> Answer:
+    """Return the bridges of a graph.
+
+    Without a bridge, the graph has more connected components. The directions of edges are ignored.
+    Self-loops and parallel edges are not bridges. Opposite edges count as parallel edges. If the edge list
+    has each edge in both directions, use a :class:`~dask_graphflow.Graph` with ``directed=False`` and
+    ``multi="first"``.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per bridge, sorted by source and target, with the columns ``source`` and ``target`` (the
+        dtype of the ids). The source is the end with the smaller id.
+
+    References
+    ----------
+    .. [1] J. Westbrook, R. E. Tarjan, "Maintaining Bridge-Connected and Biconnected Components On-Line",
+       Algorithmica 7, 1992.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4], "b": [2, 3, 3, 4, 5]})
+    >>> gf.bridges(ties, source="a", target="b").compute()
+       source  target
+    0       3       4
+    1       4       5
+    """
+    g = g.undirected
+    blocks, _ = blocks_of(g)
+    at, upper = blocks.bridges()
+    lower = g.numbers[at]
+    source, target = np.minimum(lower, upper), np.maximum(lower, upper)
+    homes = np.asarray(g.shard.homes[1:], like=source)
+    send = send_rows(g.exchange, np.searchsorted(homes, source, side="right"))
+    source, target = send(source), send(target)
+    order = np.argsort(target, kind="stable")
+    order = order[np.argsort(source[order], kind="stable")]
+    return Answer({"source": source[order], "target": target[order]})

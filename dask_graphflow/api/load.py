@@ -1,0 +1,82 @@
+"""Loading of saved graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Literal
+
+from dask_graphflow.runtime import saving
+from dask_graphflow.runtime.options import Choice
+
+from .graph import Graph
+from .member_plan import shard_count
+
+__all__ = ["load_graph"]
+
+
+def load_graph(
+    path: str | PathLike[str],
+    *,
+    shards: int | None = None,
+    backend: Literal["pandas", "cudf"] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Graph:
+    """Return a graph that :meth:`Graph.save` saved.
+
+    Nothing is built or sorted. Files in a local folder are mapped into memory: pages are read when an
+    algorithm first uses them, and the operating system can drop them again.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder: a local path, or a URL of any file system of fsspec, such as ``s3://bucket/graph``. On a
+        cluster, all workers and this process must reach it.
+    shards : int, optional
+        Number of parts into which the graph is split; see :class:`Graph`. It may differ from the number of
+        the saved graph, and does not change the results.
+    backend : {"pandas", "cudf"}, optional
+        Where the graph is: in host memory, with results in pandas frames, or in GPU memory, with results in
+        cuDF frames. By default, the configuration ``dataframe.backend`` of Dask decides, which is "pandas"
+        unless it was set. It does not have to be the backend of the saved graph.
+    storage_options : dict, optional
+        Options of the file system, as for ``dask.dataframe.read_parquet``.
+
+    Returns
+    -------
+    Graph
+        The graph is lazy: each computation opens the files again. ``persist()`` opens them once and keeps
+        what algorithms derive from the edges. The numbers of vertices and edges are known at once.
+
+    Raises
+    ------
+    InputFileError
+        The folder is not a saved graph, saving it did not end, files of it are missing or damaged, or a
+        newer version of this library saved it.
+    BackendError
+        `backend` is "cudf", and this process has no GPU or no cuDF.
+    OptionError
+        Another option is invalid.
+
+    Notes
+    -----
+    If the graph is loaded into as many shards as it was saved from, or was saved from one shard, the arrays
+    of the edges are views of the mapped files. Otherwise, a shard that needs parts of several files copies
+    these parts into one array. Dask counts pages of mapped files that were read as memory of the worker.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask_graphflow as gf
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> gf.Graph(gf.generate.path(4), source="src", target="dst").save(folder.name)
+    >>> gf.load_graph(folder.name).bfs([0]).compute().distance.tolist()
+    [0, 1, 2, 3]
+    >>> folder.cleanup()
+    """
+    if backend is not None:
+        Choice(("pandas", "cudf")).check("backend", backend, None)
+    saved = saving.read(path, storage_options, backend)
+    graph = Graph.__new__(Graph)
+    graph._take(saved.shards(*shard_count(saved.size, shards)))
+    return graph

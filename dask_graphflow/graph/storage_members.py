@@ -1,0 +1,153 @@
+"""What the members of a gang do to save a graph, and what a task does to load a shard of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.kernels import kernels_for, lift
+from dask_graphflow.kernels.csr import Rows
+
+from . import build, partition
+from .counting import num_edges, num_vertices
+from .frames import is_pandas
+from .numbering import occurs
+from .shard import Shard
+from .storage import Folder, Manifest, Range
+from .storage_files import Contents, id_dtypes, read_ranges, write_range
+from .vertex_ids import brought
+
+MOST_BYTES = (
+    1 << 28
+)  # bytes of a range's edges in a file that cannot be mapped, which is read as a whole
+
+
+class Saved(NamedTuple):
+    """What a member knows about the graph that it saved its part of.
+
+    Attributes
+    ----------
+    ranges : list of Range
+        The ranges that this member wrote.
+    grains : array of int64
+        Number of edge ends of each grain of vertices of this member.
+    sample : array of int64
+        A sample of the ends of this member's edges.
+    vertices, edges, numbers, first_id, weight_dtype
+        See :class:`.Manifest`; the same for all members.
+    """
+
+    ranges: list[Range]
+    grains: np.ndarray
+    sample: np.ndarray
+    vertices: int
+    edges: int
+    numbers: int
+    first_id: int | None
+    weight_dtype: str | None
+
+
+def save(channel: Channel, shard: Shard, rank: int, folder: Folder) -> Saved:
+    """Write the files of a member's vertices: the loop of a gang (see :func:`.gang.run`).
+
+    A local file has all vertices of a member, so that a member that loads them maps one file. Files in
+    other places contain at most about `MOST_BYTES` of edges.
+    """
+    exchange = Exchange(channel, device=shard.on_device)
+    sides = {"out": shard.out}
+    if shard.directed:
+        sides["into"] = build.into(shard, exchange)
+    exists = kernels_for(shard.like).to_host(occurs(shard, exchange))
+    rows = {side: _on_host(one) for side, one in sides.items()}
+    ids = None if shard.ids is None else kernels_for(shard.ids).to_pandas(shard.ids)
+    contents = Contents(ids, exists, rows)
+    grains = np.sum([_by_grain(one.offsets) for one in rows.values()], axis=0)
+    most = math.inf if folder.is_local else MOST_BYTES
+    edge = sum(array.itemsize for array in rows["out"][1:3] if array is not None)
+    cuts = _cuts(grains * edge, shard.owned, most)
+    if shard.owned == 0 and (rank > 0 or shard.size > 0):
+        cuts = []  # a graph without vertices has a file, too, from which loading takes the types
+    ranges = [write_range(folder, shard.low + low, contents.part(low, high)) for low, high in cuts]
+    sample = np.concatenate([_sample(one.ends) for one in rows.values()]).astype("int64")
+    weights = rows["out"].weights
+    return Saved(
+        ranges,
+        grains,
+        sample,
+        num_vertices(channel, shard, rank),
+        num_edges(channel, shard, rank),
+        shard.size,
+        shard.base if shard.ids is None else None,
+        None if weights is None else weights.dtype.name,
+    )
+
+
+def _on_host(rows: Any) -> Rows:
+    names = "offsets", "ends", "weights"
+    arrays = {name: getattr(rows, name) for name in names if getattr(rows, name) is not None}
+    return Rows(**rows._asdict() | {name: kernels_for(a).to_host(a) for name, a in arrays.items()})
+
+
+def _by_grain(offsets: np.ndarray) -> np.ndarray:
+    """Return the number of edges of each grain of vertices."""
+    edges: np.ndarray = np.diff(np.append(offsets[: -1 : partition.GRAIN], offsets[-1]))
+    return edges
+
+
+def _cuts(grains: np.ndarray, owned: int, most: float) -> list[tuple[int, int]]:
+    """Cut a member's vertices, at grains, into ranges of about `most` bytes, given those of each grain."""
+    cuts, low, held = [], 0, 0
+    for grain, size in enumerate(grains.tolist()):
+        if held and held + size > most:
+            cuts.append((low, grain * partition.GRAIN))
+            low, held = grain * partition.GRAIN, 0
+        held += size
+    return [*cuts, (low, owned)]
+
+
+def _sample(ends: np.ndarray) -> np.ndarray:
+    """Return a sample of ends, from which the evenness of degrees can be seen."""
+    if not len(ends):
+        return ends
+    return ends[np.random.default_rng(0).integers(0, len(ends), min(len(ends), build.SAMPLE))]
+
+
+def load(rank: int, folder: Folder, manifest: Manifest, bounds: Sequence[int], like: Any) -> Shard:
+    """Return the shard of a range of vertices of a saved graph, in the memory of `like`.
+
+    Parameters
+    ----------
+    rank : int
+    folder : Folder
+    manifest : Manifest
+    bounds : sequence of int
+        Where the ranges of the members begin, followed by where the last one ends.
+    like : DataFrame
+        An empty frame with the dtypes of the ids.
+    """
+    dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
+    low, high = bounds[rank : rank + 2]
+    contents = read_ranges(folder, manifest.ranges, low, high, dtypes)
+    device = not is_pandas(type(like))
+    rows = {side: lift(one) if device else one for side, one in contents.rows.items()}
+    exists = contents.exists
+    if exists is None:
+        exists = np.ones(contents.size, bool)
+    ids = None
+    if contents.ids is not None:
+        ids = brought(contents.ids.set_axis(like.columns, axis=1), like)
+    about: dict[str, Any] = {
+        "directed": manifest.directed,
+        "base": manifest.first_id or 0,
+        "ids": ids,
+    }
+    shard = Shard(like, bounds, rank, rows["out"], **about)
+    shard.kept("occurs", lambda: lift(exists) if device else exists)
+    if manifest.directed:
+        shard.kept("into", lambda: rows["into"])
+    return shard

@@ -1,0 +1,73 @@
+"""Core numbers, and the subgraphs of cores and trusses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from .converted import ConvertedGraph, Node
+from .registry import networkx_function
+
+
+@networkx_function
+def core_number(G: ConvertedGraph) -> dict[Node, int]:
+    """Return the core number of each node."""
+    return G.by_node(_cores(G))
+
+
+@networkx_function
+def k_truss(G: ConvertedGraph, k: float) -> ConvertedGraph:
+    """Return the subgraph of the edges that are in at least k - 2 of its triangles."""
+    _refuse_self_loops(G)
+    edges = G.run("k_truss", k=max(2, math.ceil(k)))
+    kept = np.isin(
+        np.minimum(G.sources, G.targets) * len(G) + np.maximum(G.sources, G.targets),
+        edges.source.to_numpy() * len(G) + edges.target.to_numpy(),
+    )
+    nodes = np.zeros(len(G), bool)
+    nodes[G.sources[kept]] = nodes[G.targets[kept]] = True
+    return G.subgraph(nodes, kept)
+
+
+@networkx_function
+def k_core(
+    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes with a core number of at least k."""
+    cores = _cores(G)
+    return G.subgraph(cores >= (max(cores) if k is None else k))
+
+
+@networkx_function
+def k_shell(
+    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes with a core number of k."""
+    cores = _cores(G)
+    return G.subgraph(cores == (max(cores) if k is None else k))
+
+
+@networkx_function
+def k_crust(
+    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes with a core number of at most k."""
+    cores = _cores(G)
+    return G.subgraph(cores <= (max(cores) - 1 if k is None else k))
+
+
+def _cores(G: ConvertedGraph) -> pd.Series:
+    _refuse_self_loops(G)
+    return G.run("core_number").core
+
+
+def _refuse_self_loops(G: ConvertedGraph) -> None:
+    if (G.sources == G.targets).any():
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )

@@ -1,0 +1,57 @@
+"""Scores of pairs of nodes, by their common neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from .converted import ConvertedGraph, Node
+from .registry import networkx_function, reason_against
+from .searches import require
+
+Scores = Iterator[tuple[Node, Node, float]]
+ALL_PAIRS = "all pairs of nodes without an edge are not supported; give ebunch="
+
+
+@networkx_function
+def jaccard_coefficient(
+    G: ConvertedGraph, ebunch: Iterable[tuple[Node, Node]] | None = None
+) -> Scores:
+    """Return pairs of nodes, each with the part of their neighbors that they have in common."""
+    return _scores(G, ebunch, "jaccard")
+
+
+@networkx_function
+def adamic_adar_index(
+    G: ConvertedGraph, ebunch: Iterable[tuple[Node, Node]] | None = None
+) -> Scores:
+    """Return pairs of nodes, each with the sum of 1 / log(degree) of their common neighbors."""
+    return _scores(G, ebunch, "adamic_adar")
+
+
+@reason_against(jaccard_coefficient, adamic_adar_index)
+def _(G: Any, ebunch: Any = None) -> str | None:
+    return ALL_PAIRS if ebunch is None else None
+
+
+def _scores(G: ConvertedGraph, ebunch: Any, measure: str) -> Scores:
+    if ebunch is None:
+        raise NotImplementedError(ALL_PAIRS)
+    if (G.sources == G.targets).any():
+        raise NotImplementedError("the graph has self-loops, which NetworkX counts as neighbors")
+    pairs = list(ebunch)
+    for pair in pairs:
+        for node in pair:
+            require(G, "Node {} not in G.", node)
+    if not pairs:
+        return iter(())
+    first, second = zip(*pairs, strict=True)
+    ends = [[G.positions[node] for node in side] for side in (first, second)]
+    frame = pd.DataFrame({"first": ends[0], "second": ends[1]})
+    if measure == "adamic_adar" and (frame["first"] == frame["second"]).any():
+        # It can have neighbors with a single edge, for which NetworkX divides by 0.
+        raise NotImplementedError("a pair has the same node twice")
+    scores = G.run("similarity", pairs=frame, measure=measure).score.tolist()
+    return zip(first, second, scores, strict=True)

@@ -1,0 +1,101 @@
+"""Shortest paths, in edges or by weight, as lists of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from .converted import ConvertedGraph, Node
+from .registry import networkx_function, reason_against
+from .searches import distances, path_to, paths, require, search, weighted_search
+from .weighted_distances import bellman_ford_path_length, dijkstra_path_length
+from .weighted_paths import bellman_ford_path
+
+ALL_PAIRS = "all pairs of nodes are not supported; give source= or target="
+
+
+@networkx_function
+def single_source_shortest_path(
+    G: ConvertedGraph, source: Node, cutoff: float | None = None
+) -> dict[Node, list[Node]]:
+    """Return a shortest path from the source to each node that can be reached."""
+    require(G, "Source {} not in G", source)
+    return paths(G, search(G, source, cutoff))
+
+
+@networkx_function
+def single_target_shortest_path(
+    G: ConvertedGraph, target: Node, cutoff: float | None = None
+) -> dict[Node, list[Node]]:
+    """Return a shortest path to the target from each node that can reach it."""
+    require(G, "Target {} not in G", target)
+    return paths(G, search(G, target, cutoff, reverse=True), backward=True)
+
+
+@networkx_function
+def shortest_path(
+    G: ConvertedGraph,
+    source: Node | None = None,
+    target: Node | None = None,
+    weight: Any = None,
+    method: str = "dijkstra",
+) -> Any:
+    """Return a shortest path between two nodes, or each from a source, or each to a target."""
+    end = _one_end(source, target, weight, method)
+    if source is None or target is None:
+        return paths(G, _reached(G, end, weight, method, source is None), backward=source is None)
+    if weight is not None and method == "bellman-ford":
+        return bellman_ford_path(G, source, target, weight)
+    require(G, "Source {} is not in G", source)
+    require(G, "Target {} is not in G", target)
+    path = path_to(G, _reached(G, source, weight, method), target)
+    if path is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return path
+
+
+@networkx_function
+def shortest_path_length(
+    G: ConvertedGraph,
+    source: Node | None = None,
+    target: Node | None = None,
+    weight: Any = None,
+    method: str = "dijkstra",
+) -> Any:
+    """Return the distance between two nodes, or from a source, or to a target."""
+    end = _one_end(source, target, weight, method)
+    if source is None or target is None:
+        return distances(G, _reached(G, end, weight, method, source is None))
+    if weight is not None and method == "bellman-ford":
+        return bellman_ford_path_length(G, source, target, weight)
+    if weight is not None:
+        return dijkstra_path_length(G, source, target, weight)
+    require(G, "Source {} is not in G", source)
+    require(G, "Target {} is not in G", target)
+    found = G.run("bfs", sources=[G.positions[source]], targets=[G.positions[target]])
+    if not len(found):
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return found.distance.iloc[0].item()
+
+
+@reason_against(shortest_path, shortest_path_length)
+def _(G: Any, source: Any = None, target: Any = None, **_options: Any) -> str | None:
+    return ALL_PAIRS if source is None and target is None else None
+
+
+def _one_end(source: Node | None, target: Node | None, weight: Any, method: str) -> Node:
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    if source is None and target is None:
+        raise NotImplementedError(ALL_PAIRS)
+    return target if source is None else source
+
+
+def _reached(G: ConvertedGraph, end: Node, weight: Any, method: str, reverse: bool = False) -> Any:
+    if weight is None:
+        require(G, "Source {} not in G", end)
+        return search(G, end, reverse=reverse)
+    bellman_ford = method == "bellman-ford"
+    require(G, "Source {} not in G" if bellman_ford else "Node {} not found in graph", end)
+    return weighted_search(G, [end], weight, reverse=reverse)

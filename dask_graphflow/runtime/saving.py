@@ -1,0 +1,158 @@
+"""Saving the shards of a graph in a folder, and loading them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import dask
+import numpy as np
+import pandas as pd
+from dask.base import tokenize
+from dask.delayed import delayed
+
+from dask_graphflow.exceptions import UsageError
+from dask_graphflow.graph import hubs, partition, storage, storage_files, storage_members
+from dask_graphflow.graph.build import Size
+from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
+from dask_graphflow.graph.storage import Folder, Manifest
+from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
+from dask_graphflow.scheduling import placement
+
+from .shards import Shards
+from .spec import GraphSpec
+
+
+def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -> None:
+    """Save a graph; see :meth:`.Graph.save`."""
+    if shards.plan.hybrid is not None:
+        raise UsageError(
+            "the graph was built with hybrid=, which divides it between the CPUs and GPUs of one cluster; "
+            "only graphs without hybrid= can be saved. Build the graph without hybrid=, and save that one"
+        )
+    placement.check_waiting("save", f"graph.save({path!r})")
+    folder = Folder.of(path, storage_options)
+    storage.make_folder(folder)
+    parts = shards.run(partial(storage_members.save, folder=folder), None, name="graph-save")
+    saved = [part for part in dask.compute(*parts) if part is not None]
+    storage_files.write_grains(folder, np.concatenate([part.grains for part in saved]))
+    storage.write_manifest(folder, _manifest(shards.spec, saved))
+
+
+def _manifest(spec: GraphSpec, saved: list[storage_members.Saved]) -> Manifest:
+    columns, one = spec.columns, saved[0]
+    sample = np.concatenate([part.sample for part in saved])
+    return Manifest(
+        token=uuid.uuid4().hex,
+        directed=spec.directed,
+        multi=spec.multi,
+        partitions=spec.partitions,
+        vertices=one.vertices,
+        edges=one.edges,
+        numbers=one.numbers,
+        first_id=one.first_id,
+        id_dtypes=storage_files.dtype_names(spec.ids),
+        weight_dtype=one.weight_dtype,
+        source=[_written(name) for name in columns.source],
+        target=[_written(name) for name in columns.target],
+        weight=_written(columns.weight),
+        even_degrees=bool(hubs.is_even(sample, one.numbers)),
+        grain=partition.GRAIN,
+        ranges=[one for part in saved for one in part.ranges],
+    )
+
+
+def _written(name: Any) -> Any:
+    """Return a column's name as JSON can have it; names of other types as text."""
+    if isinstance(name, tuple):
+        return [_written(part) for part in name]
+    return name if isinstance(name, str | int | float | None) else str(name)
+
+
+def _read(name: Any) -> Any:
+    return tuple(_read(part) for part in name) if isinstance(name, list) else name
+
+
+@dataclass(frozen=True)
+class SavedGraph:
+    """A saved graph, before its shards are loaded.
+
+    Attributes
+    ----------
+    folder : Folder
+    manifest : Manifest
+    spec : GraphSpec
+        Its ids are in the memory in which the shards will be.
+    """
+
+    folder: Folder
+    manifest: Manifest
+    spec: GraphSpec
+
+    @property
+    def size(self) -> Size:
+        """The size of the graph, by which the number of shards is chosen."""
+        about, spec = self.manifest, self.spec
+        weight_bytes = spec.weight_dtype.itemsize if spec.weighted else 0
+        return Size(
+            about.numbers,
+            about.edges,
+            spec.directed,
+            weight_bytes,
+            spec.on_device,
+            about.even_degrees,
+        )
+
+    def shards(self, count: int, reason: str | None) -> Shards:
+        """Return the lazy shards of the graph, `count` of them, and the reason for this number."""
+        bounds = self._bounds(count)
+        load: Callable[..., Any] = partial(
+            storage_members.load,
+            folder=self.folder,
+            manifest=self.manifest,
+            bounds=bounds,
+            like=self.spec.ids,
+        )
+        token = tokenize(self.folder, self.manifest.token, bounds, self.spec.on_device)
+        task = delayed(load, pure=True)
+        built = [task(i, dask_key_name=f"graph-load-{token}-{i}") for i in range(len(bounds) - 1)]
+        sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
+        shards = Shards.loaded(self.spec, built, sizes, self.folder.path)
+        shards.reason = reason
+        return shards
+
+    def _bounds(self, count: int) -> list[int]:
+        """Return where the shards begin, followed by where the last one ends."""
+        ranges, numbers = self.manifest.ranges, self.manifest.numbers
+        if count == len(ranges):  # each shard is one file
+            return [*(one.first for one in ranges), numbers]
+        grains = storage_files.read_grains(self.folder)
+        return partition.chunk_grains(grains, numbers, min(count, max(1, len(grains))))
+
+
+def read(path: Any, storage_options: Mapping[str, Any] | None, backend: str | None) -> SavedGraph:
+    """Return the saved graph in a folder; see :func:`.load_graph`."""
+    folder = Folder.of(path, storage_options)
+    about = storage.read_manifest(folder)
+    dtypes = storage_files.id_dtypes(folder, about)
+    names = vertex_names("vertex", len(dtypes))
+    ids = pd.DataFrame(
+        {name: pd.Series([], dtype=dtype) for name, dtype in zip(names, dtypes, strict=True)}
+    )
+    if (backend or dask.config.get("dataframe.backend", "pandas")) == "cudf":
+        require_gpu()
+        ids = kernels_for(empty_on(True)).from_pandas(ids)
+    weight = None if about.weight_dtype is None else np.dtype(about.weight_dtype)
+    columns = EdgeColumns(
+        tuple(map(_read, about.source)),
+        tuple(map(_read, about.target)),
+        tuple(names),
+        tuple(ids.dtypes),
+        weight=_read(about.weight),
+        weight_dtype=weight,
+    )
+    spec = GraphSpec(columns, about.partitions, ids, weight, about.directed, about.multi)
+    return SavedGraph(folder, about, spec)
