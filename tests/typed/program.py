@@ -101,6 +101,11 @@ def rankings(edges: dd.DataFrame) -> pd.DataFrame:
     return ranks.merge(groups, on="vertex")
 
 
+def ordered(g: gf.Graph) -> dd.DataFrame:
+    """Return the order of a graph that is directed and has no cycle."""
+    return g.topological_order()
+
+
 def asked(edges: dd.DataFrame) -> gf.Graph:
     """Return a graph that was asked everything."""
     shares = gf.Hybrid({"cpu": 1.0}, placement="leaves-on-cpu")
@@ -191,7 +196,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.bridges(g),
         g.bridges(),
         gf.topological_order(generate.path(5), source="src", target="dst"),
-        gf.Graph(generate.path(5), source="src", target="dst").topological_order(),
+        ordered(gf.Graph(generate.path(5))),
         g.connected_components(),
         gf.neighbors(g, sources=[start]),
         g.neighbors([start]),
