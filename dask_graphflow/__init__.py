@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging as _logging
 import typing as _typing
 
 from dask_graphflow import costs, exceptions, plot
@@ -43,6 +44,8 @@ __all__ = [
 __all__ += _functions.__all__
 
 __version__ = "0.1.0"
+
+_logging.getLogger(__name__).addHandler(_logging.NullHandler())
 
 if not _typing.TYPE_CHECKING:  # for mypy, every name would be an attribute
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import types
 import weakref
@@ -76,11 +77,13 @@ def _sent_to(recipient, forest):
     ids=["can read it", "wrong kind of memory", "another host", "unknown receiver"],
 )
 def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
-    monkeypatch, forest, recipient, shares, sent
+    monkeypatch, forest, caplog, recipient, shares, sent
 ):
+    caplog.set_level(logging.INFO)
     _offer_to_readers(monkeypatch, shares=shares)
     header, frames = _sent_to(recipient, forest)
     assert bool(frames) == sent
+    assert ("through host memory" in caplog.text) == (not shares)
     again = deserialize(header, frames)
     assert (again.base, again.parent.tolist()) == (5, [0, 0, 2, 2])
 

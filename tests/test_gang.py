@@ -531,12 +531,13 @@ def test_a_single_member_runs_again_after_its_worker_was_killed(mortal, tmp_path
 
 
 @KINDS
-def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path, kind):
+def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path, kind, caplog):
     shards = shards_of(mortal, kind)
     run = mortal.compute(gang.run(shards, total, META, 300, 0.005, tmp_path))
     os.kill(began(tmp_path, 2)[1], signal.SIGKILL)
     assert found(run.result(timeout=30)) == expected(2)
     assert len(list(tmp_path.iterdir())) >= 4  # both ran again
+    assert "runs again: " in caplog.text
     mortal.wait_for_workers(2, timeout=30)
     assert found(gang.run(shards, total, META, 2).compute()) == expected(2)
     del run, shards

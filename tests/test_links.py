@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
 from members import by_sockets, contexts, each
@@ -78,9 +80,11 @@ def test_runs_without_messages_between_some_members(kept):
     assert swapped(taken(kept, 3 * ["four"])) == [[1, 2], [0, 2], [0, 1]]
 
 
-def test_members_of_different_runs_give_up(kept, monkeypatch):
+def test_members_of_different_runs_give_up(kept, monkeypatch, caplog):
+    caplog.set_level(logging.INFO)
     monkeypatch.setattr(links, "PATIENCE", 0.1)
     assert taken(kept, ["one", "one", "two"]) == 3 * [None]
+    assert "Member 0 of one connects anew" in caplog.text
     assert taken(kept, 3 * ["three"]) == 3 * [None]  # there are no links any more
 
 

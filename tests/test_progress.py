@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import io
 import sys
@@ -15,7 +16,7 @@ import dask
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from distributed import wait
+from distributed import Client, wait
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
@@ -260,6 +261,17 @@ def test_progress_of_a_persisted_result_is_reported_after_the_call_is_gone(clien
     gc.collect()
     wait(kept)
     assert told
+
+
+def test_a_notebook_shows_progress_in_the_cell_that_runs(shared_cluster):
+    """ipykernel finds the cell by a context variable, and without a value takes the cell that runs."""
+    cell, cells = contextvars.ContextVar("cell"), []
+    token = cell.set("the cell that made the client")
+    with Client(shared_cluster):
+        cell.reset(token)
+        graph(2).pagerank(alpha=0.7, progress=lambda _: cells.append(cell.get(None))).compute()
+    assert cells
+    assert set(cells) == {None}
 
 
 def test_an_error_in_a_progress_function_does_not_end_a_run_on_a_cluster(client, caplog):

@@ -6,10 +6,16 @@ import ast
 import pathlib
 import runpy
 import types
+import typing
 
 import pytest
 
 import dask_graphflow as gf
+from dask_graphflow.api import types as types_of
+from dask_graphflow.components.merging import MERGE_POLICIES
+from dask_graphflow.graph.edge_files.find import EXTENSIONS
+from dask_graphflow.kernels.policies import POLICIES
+from dask_graphflow.operators.direction import DIRECTION_RULES
 
 TYPED = pathlib.Path(__file__).parent / "typed"
 
@@ -36,12 +42,29 @@ def test_the_program_uses_all_that_is_public():
 
 
 @pytest.mark.slow
-def test_calls_return_dasks_frames():
+@pytest.mark.parametrize("name", ["returns.py", "accepted.py"])
+def test_mypy_agrees_with_dasks_own_types(name):
     mypy = pytest.importorskip("mypy.api")
     # Without the project's configuration, which leaves Dask's types out.
     options = ["--config-file=", "--follow-imports=silent", "--strict", "--cache-dir=/dev/null"]
-    out, errors, code = mypy.run([*options, str(TYPED / "returns.py")])
+    options += ["--disable-error-code=import-untyped"]
+    out, errors, code = mypy.run([*options, str(TYPED / name)])
     assert code == 0, out + errors
+
+
+@pytest.mark.parametrize(
+    ("chosen", "allowed"),
+    [
+        (types_of.Direction, DIRECTION_RULES),
+        (types_of.Balance, POLICIES),
+        (typing.get_type_hints(gf.connected_components)["merge"], MERGE_POLICIES),
+        (typing.get_type_hints(gf.estimate)["merge"], MERGE_POLICIES),
+        (typing.get_args(typing.get_type_hints(gf.read_edges)["format"])[0], EXTENSIONS),
+    ],
+    ids=["direction", "balance", "merge", "merge of an estimate", "format"],
+)
+def test_names_in_types_are_the_names_that_are_allowed(chosen, allowed):
+    assert sorted(typing.get_args(chosen)) == sorted(allowed)
 
 
 def test_each_call_that_is_refused_says_why():

@@ -31,12 +31,12 @@ OVERLOADS = [
 HEADER = '''\
 """The algorithms as {what}, written by ``python3 dev.py generate``."""
 
-from collections.abc import {abc}
+from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
 
-from .inputs import {inputs}
+{imports}
 
 # fmt: off
 
@@ -44,10 +44,9 @@ Pair = tuple[DataFrame, DataFrame]
 '''
 FUNCTIONS = HEADER.format(
     what="functions and as methods of a frame",
-    abc="Hashable, Sequence",
-    inputs="ColumnNames, Listener",
+    imports="from .graph import Graph\nfrom .types import ColumnName, ColumnNames, Edges, Listener",
 )
-METHODS = HEADER.format(what="methods of a graph", abc="Sequence", inputs="Listener")
+METHODS = HEADER.format(what="methods of a graph", imports="from .types import Listener")
 
 
 def declarations(name: str, function: object, *, overloads: bool = True) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
@@ -20,28 +20,28 @@ from . import inputs as inputs_of
 from .arguments import explained
 from .calls import refuse_options
 from .graph import Graph
-from .inputs import ColumnNames, Listener
+from .types import ColumnName, ColumnNames, Edges, Listener
 
 __all__ = ["connected_components"]
 
 
 @explained
 def connected_components(
-    edges: Any,
+    edges: Edges | Graph,
     *,
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
     vertices: Any = None,
-    weight: Hashable | None = None,
+    weight: ColumnName | None = None,
     threshold: float | None = None,
     thresholds: Sequence[float] | None = None,
     seed: Any = None,
-    merge: str = "tree",
+    merge: Literal["tree", "one-way", "ring"] = "tree",
     merge_chunks: int = 1,
-    inputs: str | Sequence[str] = "availability",
+    inputs: Literal["availability", "round-robin"] | list[str] | tuple[str, ...] = "availability",
     chunk_size: int | None = None,
     dropna: bool = False,
-    device: str | None = None,
+    device: Literal["gpu"] | None = None,
     renumber: bool = True,
     progress: Listener = False,
 ) -> Any:
@@ -164,18 +164,18 @@ def connected_components(
         refuse_options(connected_components, options)
         return edges.connected_components(progress=progress)
     given = inputs_of.edge_frame(edges, source, target, weight=weight, vertices=vertices)
-    edges = given.frame
+    frame = given.frame
     shown = listener(progress, "connected components", PARTS)
     merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
-    streamed = inputs_of.moved_to_gpu(edges._meta, device)
-    limits = inputs_of.ascending(edges, weight, threshold, thresholds)
+    streamed = inputs_of.moved_to_gpu(frame._meta, device)
+    limits = inputs_of.ascending(frame, weight, threshold, thresholds)
     columns = inputs_of.edge_columns(given, weight if limits else None, dropna)
     inputs_of.check_dense(columns, renumber)
-    edges = fitting(edges, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
-    listed = [inputs_of.vertex_frame(ids, columns, edges._meta) for ids in given.vertices]
-    frames = [(edges, columns), *listed]
+    frame = fitting(frame, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
+    listed = [inputs_of.vertex_frame(ids, columns, frame._meta) for ids in given.vertices]
+    frames = [(frame, columns), *listed]
     names = component_names(limits) if thresholds is not None else ["component"]
     components = [vertex_names(name, len(columns.names)) for name in names]
     if seed is not None:
@@ -185,7 +185,7 @@ def connected_components(
     return planned(
         frames,
         (*frames[0][1].names, *labels),
-        components_like(edges._meta, frames[0][1], labels),
+        components_like(frame._meta, frames[0][1], labels),
         thresholds=limits,
         merge=merge,
         merge_chunks=merge_chunks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
@@ -30,6 +30,7 @@ from dask_graphflow.showing.values import shown
 from .arguments import explained
 from .graph import Graph
 from .graph_sizes import sizes_of
+from .types import ColumnName, ColumnNames, Edges, Listener
 
 __all__ = ["calibrate", "estimate"]
 
@@ -41,7 +42,11 @@ TYPICAL = (
 
 @explained
 def calibrate(
-    cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = True
+    cluster: ClusterSpec | Sequence[ClusterSpec] | None = None,
+    *,
+    device: bool = False,
+    fresh: bool = True,
+    progress: Listener = True,
 ) -> Calibration:
     """Measure the speed of the library on a cluster, and store the measurements for later estimates.
 
@@ -104,13 +109,13 @@ def calibrate(
 
 @explained
 def estimate(
-    edges: Any,
+    edges: Edges | Graph,
     algorithm: str = "connected_components",
-    cluster: Any = None,
+    cluster: ClusterSpec | Sequence[ClusterSpec] | None = None,
     *,
-    source: Any = None,
-    target: Any = None,
-    weight: Any = None,
+    source: ColumnNames | None = None,
+    target: ColumnNames | None = None,
+    weight: ColumnName | None = None,
     directed: bool = True,
     num_edges: int | None = None,
     num_vertices: int | None = None,
@@ -118,7 +123,7 @@ def estimate(
     supersteps: int | None = None,
     k: int | None = None,
     top_k: int | None = None,
-    merge: str = "tree",
+    merge: Literal["tree", "one-way", "ring"] = "tree",
     dense_ids: bool | None = None,
 ) -> Estimate:
     """Predict the time and memory of a call, before it reads any edge.

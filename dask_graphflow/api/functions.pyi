@@ -1,11 +1,12 @@
 """The algorithms as functions and as methods of a frame, written by ``python3 dev.py generate``."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
 
-from .inputs import ColumnNames, Listener
+from .graph import Graph
+from .types import ColumnName, ColumnNames, Edges, Listener
 
 # fmt: off
 
@@ -22,584 +23,661 @@ __all__ = [
 ]
 
 @overload
-def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def articulation_points(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
-    endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
-    endpoints: bool = False, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
-def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, k: int | None = None, sources: Any = None, normalized: bool = True,
-    endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer',
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: Literal[True],
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
-def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
+def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
-def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def bridges(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
-def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-def community_metrics(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    communities: Any, weight: Hashable | None = None, directed: bool = False, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
-def connected_components(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, vertices: Any = None, weight: Hashable | None = None,
+def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+def community_metrics(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, communities: Any, weight: ColumnName | None = None,
+    directed: bool = False, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
+def connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, vertices: Any = None, weight: ColumnName | None = None,
     threshold: float | None = None, thresholds: Sequence[float] | None = None, seed: Any = None,
-    merge: str = 'tree', merge_chunks: int = 1, inputs: str | Sequence[str] = 'availability',
-    chunk_size: int | None = None, dropna: bool = False, device: str | None = None, renumber: bool = True,
+    merge: Literal['tree', 'one-way', 'ring'] = 'tree', merge_chunks: int = 1,
+    inputs: Literal['availability', 'round-robin'] | list[str] | tuple[str, ...] = 'availability',
+    chunk_size: int | None = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    renumber: bool = True, progress: Listener = False) -> DataFrame: ...
+@overload
+def core_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+def core_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def core_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+def degree_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None) -> DataFrame: ...
+def degrees(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None) -> DataFrame: ...
+@overload
+def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
+def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: bool = False, progress: Listener = False) -> Any: ...
-def degree_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None) -> DataFrame: ...
-def degrees(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None) -> DataFrame: ...
 @overload
-def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
+def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
+def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
+def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: bool = False, progress: Listener = False) -> Any: ...
+def induced_subgraph(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, subset: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None) -> DataFrame: ...
 @overload
-def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-    max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
+def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
+@overload
+def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+    tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
     fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-    max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
+def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+    tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
     fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-    max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
+def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+    tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
     fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def greedy_color(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    k: int | None = None, seed: int = 0, trace: Literal[False] = False,
+def label_propagation(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 10, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    k: int | None = None, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    k: int | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
-    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
-    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[True],
+def label_propagation(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 10, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
-def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
-    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-def induced_subgraph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    subset: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
-@overload
-def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, k: int | None = None, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, k: int | None = None, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, k: int | None = None, trace: bool = False,
+def label_propagation(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, max_iter: int = 10, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
-def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
-    max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
-    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
-    max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
-    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def katz_centrality(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
-    max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
-    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def label_propagation(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
     max_community_size: int | None = None, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
     max_community_size: int | None = None, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
-def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
     max_community_size: int | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
-def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
-    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
+    levels: int = 1, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
-    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
+    levels: int = 1, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
+    levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
-def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
-    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
+def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, seed: int = 0, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-def minimum_spanning_forest(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-    device: str | None = None) -> DataFrame: ...
-def neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
-@overload
-def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
-@overload
-def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-    precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
+    device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
+def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None) -> DataFrame: ...
+def neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None) -> DataFrame: ...
 @overload
-def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
-    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = None,
+    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
+    tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = None,
+    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
+    tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = None,
+    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
+    tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+def random_walks(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, starts: Any, length: int, weight: ColumnName | None = None,
+    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, walks_per_vertex: int = 1, p: float = 1.0,
+    q: float = 1.0, seed: int = 0) -> DataFrame: ...
+def sample_neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, seeds: Any, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, fanouts: Sequence[int] = (25, 10),
+    replace: bool = False, seed: int = 0) -> DataFrame: ...
+@overload
+def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None,
+    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+    top_k: int | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None,
+    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+    top_k: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None,
+    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+    top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
-    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
+def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None, directed: bool = True,
-    multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
-    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-def random_walks(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    starts: Any, length: int, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-    vertices: Any = None, dropna: bool = False, device: str | None = None, walks_per_vertex: int = 1,
-    p: float = 1.0, q: float = 1.0, seed: int = 0) -> DataFrame: ...
-def sample_neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    seeds: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
-    seed: int = 0) -> DataFrame: ...
+def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: Literal[False] = False,
+def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
-def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
-@overload
-def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
-    progress: Listener = False) -> Any: ...
-@overload
-def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-    weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-    dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: str | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
-def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
-def topological_order(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+def truss_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
-def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+def truss_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
-def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def triangle_count(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def truss_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def truss_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def truss_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+def truss_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 class FrameMethods:
     _frame: Any
     def articulation_points(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
-        dropna: bool = False, device: str | None = None, k: int | None = None, sources: Any = None,
-        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        dropna: bool = False, device: Literal['gpu'] | None = None, k: int | None = None,
+        sources: Any = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        targets: Any = None, depth_limit: int | None = None, direction: str = 'beamer', trace: bool = False,
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
         progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        wf_improved: bool = True, k: int | None = None, seed: int = 0, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def clustering(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def community_metrics(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        communities: Any, weight: Hashable | None = None, directed: bool = False, multi: str = 'keep',
-        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+        communities: Any, weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def connected_components(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        vertices: Any = None, weight: Hashable | None = None, threshold: float | None = None,
-        thresholds: Sequence[float] | None = None, seed: Any = None, merge: str = 'tree',
-        merge_chunks: int = 1, inputs: str | Sequence[str] = 'availability', chunk_size: int | None = None,
-        dropna: bool = False, device: str | None = None, renumber: bool = True,
-        progress: Listener = False) -> DataFrame: ...
+        vertices: Any = None, weight: ColumnName | None = None, threshold: float | None = None,
+        thresholds: Sequence[float] | None = None, seed: Any = None,
+        merge: Literal['tree', 'one-way', 'ring'] = 'tree', merge_chunks: int = 1,
+        inputs: Literal['availability', 'round-robin'] | list[str] | tuple[str, ...] = 'availability',
+        chunk_size: int | None = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+        renumber: bool = True, progress: Listener = False) -> DataFrame: ...
     def core_number(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def degree_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
-        device: str | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def degrees(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
-        device: str | None = None) -> DataFrame: ...
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-        vertices: Any = None, dropna: bool = False, device: str | None = None, radius: int = 1,
-        trace: bool = False, progress: Listener = False) -> Any: ...
-    def eigenvector_centrality(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
-        multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-        max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
-    def greedy_color(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-    def harmonic_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        k: int | None = None, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
-    def hits(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, max_iter: int = 100, tol: float = 1e-08,
-        precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
+        centers: Any, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    def eigenvector_centrality(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def greedy_color(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def harmonic_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def hits(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def induced_subgraph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        subset: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+        subset: Any, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def k_core(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, k: int | None = None, trace: bool = False,
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def k_truss(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def katz_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, alpha: float = 0.1, beta: float = 1.0,
-        max_iter: int = 1000, tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+        tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def label_propagation(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, max_iter: int = 10, trace: bool = False,
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, max_iter: int = 10, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def leiden(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, objective: str = 'modularity',
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
         resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
         max_community_size: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = False, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, resolution: float | list[float] = 1.0,
-        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
+        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def maximal_independent_set(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
-        dropna: bool = False, device: str | None = None, seed: int = 0, trace: bool = False,
+        dropna: bool = False, device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def minimum_spanning_forest(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
-        multi: str = 'keep', vertices: Any = None, dropna: bool = False,
-        device: str | None = None) -> DataFrame: ...
+        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-        vertices: Any = None, dropna: bool = False, device: str | None = None) -> DataFrame: ...
+        sources: Any, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None) -> DataFrame: ...
     def pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: Hashable | None = None, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
         max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
-        precision: str = 'float64', fail_on_nonconvergence: bool = True, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def personalized_pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = 'keep',
-        vertices: Any = None, dropna: bool = False, device: str | None = None, alpha: float = 0.85,
-        max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+        sources: Any, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def random_walks(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        starts: Any, length: int, weight: Hashable | None = None, directed: bool = True,
-        multi: str = 'keep', vertices: Any = None, dropna: bool = False, device: str | None = None,
-        walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0, seed: int = 0) -> DataFrame: ...
+        starts: Any, length: int, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0,
+        seed: int = 0) -> DataFrame: ...
     def sample_neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         seeds: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-        device: str | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
+        device: Literal['gpu'] | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     def similarity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, pairs: Any = None,
+        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-        weight: Hashable, directed: bool = True, multi: str = 'keep', vertices: Any = None,
-        dropna: bool = False, device: str | None = None, targets: Any = None, cutoff: float | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        weight: ColumnName, directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+        vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+        targets: Any = None, cutoff: float | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
-        dropna: bool = False, device: str | None = None, trace: bool = False,
+        dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def topological_order(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def truss_number(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False, device: str | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        directed: bool = False, vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...

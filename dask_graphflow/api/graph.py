@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dask_graphflow.graph.partition_stats import layout, layout_frame
+from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.runtime.shards import Shards
@@ -18,12 +19,12 @@ from .arguments import attribute_error, explained
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
+from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi
 
 __all__ = ["Graph"]
 
 LAZY = "no; every compute() builds it again, persist() builds it once"
 KEPT = "yes, and kept in memory"
-MULTI = ("keep", "sum", "min", "first")
 
 
 class Graph(GraphMethods, GraphContents):
@@ -143,20 +144,20 @@ class Graph(GraphMethods, GraphContents):
     @explained
     def __init__(
         self,
-        edges: Any,
+        edges: Edges,
         *,
-        source: Any = None,
-        target: Any = None,
-        weight: Any = None,
+        source: ColumnNames | None = None,
+        target: ColumnNames | None = None,
+        weight: ColumnName | None = None,
         directed: bool = True,
-        multi: str = "keep",
+        multi: Multi = "keep",
         vertices: Any = None,
         dropna: bool = False,
         shards: int | None = None,
-        hybrid: Any = None,
-        device: str | None = None,
+        hybrid: Hybrid | Literal["auto"] | None = None,
+        device: Literal["gpu"] | None = None,
     ) -> None:
-        Choice(MULTI).check("multi", multi, None)
+        Choice(get_args(Multi)).check("multi", multi, None)
         Flag().check("directed", directed, None)
         given = inputs.edge_frame(
             edges, source, target, weight=weight, vertices=vertices, directed=bool(directed)
@@ -268,10 +269,10 @@ class Graph(GraphMethods, GraphContents):
         until: str | None = None,
         max_iter: int | None = None,
         fail_on_nonconvergence: bool = True,
-        direction: str = "gemini",
-        balance: str = "auto",
+        direction: Direction = "gemini",
+        balance: Balance = "auto",
         trace: bool = False,
-        progress: Any = False,
+        progress: Listener = False,
     ) -> Any:
         """Run an edge program until no vertex changes, or repeat steps until a test holds.
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
 
-from .inputs import Listener
+from .types import Listener
 
 # fmt: off
 
@@ -32,14 +32,16 @@ class GraphMethods:
         endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
-        direction: str = 'beamer', trace: Literal[False] = False,
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[False] = False,
         progress: Listener = False) -> DataFrame: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
-        direction: str = 'beamer', trace: Literal[True], progress: Listener = False) -> Pair: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[True],
+        progress: Listener = False) -> Pair: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
-        direction: str = 'beamer', trace: bool = False, progress: Listener = False) -> Any: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
+        progress: Listener = False) -> Any: ...
     @overload
     def bridges(self, *, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
@@ -87,15 +89,17 @@ class GraphMethods:
     def ego_graph(self, centers: Any, *, radius: int = 1, trace: bool = False,
         progress: Listener = False) -> Any: ...
     @overload
-    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-        progress: Listener = False) -> DataFrame: ...
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
-    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> Pair: ...
     @overload
-    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def greedy_color(self, *, seed: int = 0, trace: Literal[False] = False,
         progress: Listener = False) -> DataFrame: ...
@@ -113,15 +117,17 @@ class GraphMethods:
     def harmonic_centrality(self, *, k: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     @overload
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-        progress: Listener = False) -> DataFrame: ...
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> Pair: ...
     @overload
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def induced_subgraph(self, subset: Any) -> DataFrame: ...
     @overload
     def k_core(self, *, k: int | None = None, trace: Literal[False] = False,
@@ -139,16 +145,16 @@ class GraphMethods:
     def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
-        tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+        tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
         fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
         progress: Listener = False) -> DataFrame: ...
     @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
-        tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+        tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
         fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
     @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
-        tol: float = 1e-06, precision: str = 'float64', normalized: bool = True,
+        tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def label_propagation(self, *, max_iter: int = 10, trace: Literal[False] = False,
@@ -160,17 +166,20 @@ class GraphMethods:
     def label_propagation(self, *, max_iter: int = 10, trace: bool = False,
         progress: Listener = False) -> Any: ...
     @overload
-    def leiden(self, *, objective: str = 'modularity', resolution: float | list[float] = 1.0,
-        tol: float = 1e-07, levels: int = 1, max_community_size: int | None = None, seed: int = 0,
-        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    def leiden(self, *, objective: Literal['modularity', 'cpm'] = 'modularity',
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        max_community_size: int | None = None, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> DataFrame: ...
     @overload
-    def leiden(self, *, objective: str = 'modularity', resolution: float | list[float] = 1.0,
-        tol: float = 1e-07, levels: int = 1, max_community_size: int | None = None, seed: int = 0,
-        trace: Literal[True], progress: Listener = False) -> Pair: ...
+    def leiden(self, *, objective: Literal['modularity', 'cpm'] = 'modularity',
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        max_community_size: int | None = None, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> Pair: ...
     @overload
-    def leiden(self, *, objective: str = 'modularity', resolution: float | list[float] = 1.0,
-        tol: float = 1e-07, levels: int = 1, max_community_size: int | None = None, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+    def leiden(self, *, objective: Literal['modularity', 'cpm'] = 'modularity',
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        max_community_size: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     @overload
     def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
         seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
@@ -193,17 +202,19 @@ class GraphMethods:
     def neighbors(self, sources: Any) -> DataFrame: ...
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-        progress: Listener = False) -> DataFrame: ...
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> Pair: ...
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, nstart: Any = None, dangling: Any = None, precision: str = 'float64',
-        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
         tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
@@ -221,14 +232,18 @@ class GraphMethods:
     def sample_neighbors(self, seeds: Any, *, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     @overload
-    def similarity(self, *, pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None,
-        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    def similarity(self, *, pairs: Any = None,
+        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+        top_k: int | None = None, trace: Literal[False] = False,
+        progress: Listener = False) -> DataFrame: ...
     @overload
-    def similarity(self, *, pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None,
-        trace: Literal[True], progress: Listener = False) -> Pair: ...
+    def similarity(self, *, pairs: Any = None,
+        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+        top_k: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
     @overload
-    def similarity(self, *, pairs: Any = None, measure: str = 'jaccard', top_k: int | None = None,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+    def similarity(self, *, pairs: Any = None,
+        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
+        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
         trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...

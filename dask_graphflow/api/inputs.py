@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -29,9 +29,7 @@ from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
 __all__ = [
-    "ColumnNames",
     "EdgeFrame",
-    "Listener",
     "ascending",
     "check_dense",
     "edge_columns",
@@ -42,9 +40,6 @@ __all__ = [
     "vertex_frame",
     "with_one_dtype",
 ]
-
-ColumnNames = Hashable | Sequence[Hashable]  # one column name, or several
-Listener = bool | Callable[[dict[str, Any]], object]  # the type of `progress`
 
 
 class EdgeFrame(NamedTuple):

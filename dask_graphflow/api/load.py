@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 from dask_graphflow.runtime import saving
 from dask_graphflow.runtime.options import Choice
@@ -19,7 +19,7 @@ def load_graph(
     path: str | PathLike[str],
     *,
     shards: int | None = None,
-    backend: str | None = None,
+    backend: Literal["pandas", "cudf"] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Graph:
     """Return a graph that :meth:`Graph.save` saved.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any
 
@@ -23,6 +24,8 @@ from dask_graphflow.scheduling.parquet import num_rows
 from .inputs import moved_to_gpu
 
 __all__ = ["member_plan", "shard_count"]
+
+logger = logging.getLogger(__name__)
 
 
 def member_plan(
@@ -52,9 +55,18 @@ def member_plan(
         load_cupy()
     count = min(shards or len(slots.workers), spec.partitions)
     if shards is not None or count == 1:
+        if shards is None and len(slots.workers) > 1:
+            logger.info(
+                "A graph gets 1 of %d possible shards: its edges have 1 partition",
+                len(slots.workers),
+            )
         return MemberPlan(count, device=lent)
     limit = _most_rows(edges, spec)
     if members.never_split(limit, count, slots.threads, device=lent or spec.on_device):
+        logger.info(
+            "A graph of at most %d edges gets 1 of %d possible shards: more would be slower",
+            limit, count,
+        )  # fmt: skip
         return MemberPlan(1, device=lent)  # without the tasks of several members
     return MemberPlan(count, choose=members.choose, device=lent)
 

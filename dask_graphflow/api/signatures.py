@@ -6,15 +6,17 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import Parameter
 from typing import Any
 
 from dask_graphflow import algorithms
 from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm, ask
+from dask_graphflow.runtime.options import Choice, Option
 
 from .arguments import bind
 from .docstrings import docstring, method_docstring
+from .types import Multi
 
 __all__ = [
     "TRACE",
@@ -34,15 +36,20 @@ def option(name: str, type_name: str, default: Any = Parameter.empty) -> Paramet
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=type_name)
 
 
+def literal(names: Iterable[str]) -> str:
+    """Return the type of an option that is one of some names, as source code."""
+    return f"Literal[{', '.join(map(repr, names))}]"
+
+
 READING = (
     option("source", "ColumnNames | None", None),
     option("target", "ColumnNames | None", None),
-    option("weight", "Hashable | None", None),
+    option("weight", "ColumnName | None", None),
     option("directed", "bool", True),
-    option("multi", "str", "keep"),
+    option("multi", literal(typing.get_args(Multi)), "keep"),
     option("vertices", "Any", None),
     option("dropna", "bool", False),
-    option("device", "str | None", None),
+    option("device", literal(["gpu"]) + " | None", None),
 )
 SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 TRACE = option("trace", "bool", False)
@@ -62,7 +69,7 @@ def reading_parameters(declared: Algorithm) -> list[Parameter]:
 def own_parameters(declared: Algorithm) -> list[Parameter]:
     """Return the parameters of an algorithm, and those of its supersteps."""
     _, *own = inspect.signature(declared.run).parameters.values()
-    typed = [p.replace(annotation=_type_name(declared.options[p.name].type)) for p in own]
+    typed = [p.replace(annotation=_type_name(declared.options[p.name])) for p in own]
     return typed + ([TRACE, PROGRESS] if declared.supersteps else [])
 
 
@@ -77,7 +84,7 @@ def function_parameters(declared: Algorithm) -> list[Parameter]:
     own = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own_parameters(declared)]
     required = [p for p in own if p.default is Parameter.empty]
     optional = [p for p in own if p.default is not Parameter.empty]
-    edges = Parameter("edges", Parameter.POSITIONAL_OR_KEYWORD, annotation="Any")
+    edges = Parameter("edges", Parameter.POSITIONAL_OR_KEYWORD, annotation="Edges | Graph")
     return [edges, *reading[:2], *required, *reading[2:], *optional]
 
 
@@ -141,8 +148,11 @@ def make(
     return function
 
 
-def _type_name(kind: Any) -> str:
-    """Return a type as source code."""
+def _type_name(of: Option) -> str:
+    """Return the type of an option as source code."""
+    kind, check = of
+    if isinstance(check, Choice):
+        return literal(check.names) + " | None" * check.optional
     if {Any} & {kind, *typing.get_args(kind)}:
         return "Any"
     return kind.__name__ if isinstance(kind, type) else str(kind).replace("collections.abc.", "")

@@ -18,7 +18,7 @@ import click
 from dask_graphflow.api import functions
 from dask_graphflow.cli import options
 from dask_graphflow.runtime.algorithm import ALGORITHMS
-from dask_graphflow.runtime.options import Check, Choice
+from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.vertex_options import VertexIds, VertexPairs
 
 from .docs import documented
@@ -27,7 +27,6 @@ from .output import Output
 from .run import run
 
 NONE = object()  # the value of an option that is given as none
-MULTI = ("keep", "sum", "min", "first")
 # How a frame becomes a graph. Functions refer to Graph for these parameters.
 OF_GRAPHS = {
     "weight": "Column with the weights of the edges.",
@@ -86,18 +85,14 @@ def _option(
     if p.name == "dropna" or described.startswith(SEE_GRAPH):
         described = OF_GRAPHS[p.name]
     kind: dict[str, Any]
-    if isinstance(check, Choice):
-        kind = {"type": click.Choice([*check.names])}
+    if p.annotation.startswith("Literal"):
+        kind = {"type": click.Choice(re.findall("'(.*?)'", p.annotation))}
     elif isinstance(check, VertexIds):
         kind = {"multiple": True, "metavar": "ID,ID,..."}
         described = re.sub(r"[^.]*\btuple\b[^.]*\.", "", described)
         described = f"{described} Separate ids by commas; @PATH reads them from a file."
     elif p.name == "weight":
         kind = {"metavar": "COLUMN"}
-    elif p.name == "multi":
-        kind = {"type": click.Choice(MULTI)}
-    elif p.name == "device":
-        kind = {"type": click.Choice(["gpu"])}
     elif p.name == "dropna":
         kind = {"is_flag": True, "default": None}
     elif p.name == "directed":

@@ -9,7 +9,7 @@ import importlib.metadata
 import importlib.util
 import platform
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import dask
 import pandas as pd
@@ -138,7 +138,7 @@ def cache() -> Iterator[Check]:
     yield Check(name, MISSING, place, compiling.ADVICE)
 
 
-def _run(device: str | None) -> None:
+def _run(device: Literal["gpu"] | None) -> None:
     """Find the components of one edge."""
     edge = pd.DataFrame({"a": [2], "b": [1]})
     if device == "gpu" and importlib.util.find_spec("cudf"):

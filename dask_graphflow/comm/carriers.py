@@ -20,6 +20,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib
+import logging
 import pickle
 import socket
 import threading
@@ -32,6 +33,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from .channel import Channel, PeerLost
+
+logger = logging.getLogger(__name__)
 
 KEPT = 4  # communicators that a process keeps; each takes some hundred MB of device memory
 AT_EXIT = 5.0  # seconds that an exiting process waits until its communicators are aborted
@@ -89,6 +92,9 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     # NCCL does not encrypt what it sends between machines.
     exposed = channel.encrypted and len({members[rank].host for rank in ranks}) > 1
     distinct = len({members[rank].device for rank in ranks}) == len(ranks) > 1
+    if device and len(ranks) > 1 and (exposed or not distinct):
+        why = "the cluster encrypts messages" if exposed else "members share a GPU"
+        logger.info("Arrays on GPUs are sent through host memory: %s", why)
     if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
     return _Direct(kept.get(channel, members, ranks), ranks, kept.nccl())

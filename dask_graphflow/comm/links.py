@@ -9,12 +9,15 @@ another run, a member is late, or it must have its worker to itself and another 
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .sockets import Sockets
+
+logger = logging.getLogger(__name__)
 
 PATIENCE = 0.05  # seconds to wait for the other members, before joining through the scheduler
 
@@ -130,7 +133,12 @@ class KeptLinks:
             links.close()
             return None
         channel = links.agree() if rank else links.lead(name)
-        return None if channel is None else (links, channel)
+        if channel is None:
+            logger.info(
+                "Member %d of %s connects anew: the members did not agree on kept links", rank, run
+            )
+            return None
+        return links, channel
 
     def keep(self, links: Links, channel: Sockets, wanted: Callable[[], bool]) -> None:
         """Leave a gang, as :meth:`.Channel.close` does, and keep its connections for another run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -25,6 +26,8 @@ from dask_graphflow.scheduling.progress import Progress, Tally
 from . import merging
 from .connected_components import Components
 from .members import Member
+
+logger = logging.getLogger(__name__)
 
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
@@ -66,6 +69,8 @@ def planned(
     sources, look = _sources(frames)
     chains = trees.chains(inputs, look.homes, look.slots)
     by_gang, reason = _way(sources, look, inputs, streamed)
+    way = "in one gang" if by_gang else "by separate tasks"
+    logger.info("Connected components are computed %s: %s", way, reason)
     plugins.watch_pauses()
     partitions = len(look.homes)
     if by_gang:

@@ -12,6 +12,7 @@ and one that has not cannot exchange forests.
 from __future__ import annotations
 
 import importlib
+import logging
 import pickle
 from typing import Any
 
@@ -24,6 +25,8 @@ from dask_graphflow.scheduling.device_readers import can_read
 from .forest import Entries, Forest
 
 __all__: list[str] = []
+
+logger = logging.getLogger(__name__)
 
 LARGE = 1 << 23  # bytes; above this, host memory takes longer than the 5 ms to open shared memory
 
@@ -46,7 +49,8 @@ def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> tuple[Any, Any
     ipc = _device_ipc()
     try:
         shared: tuple[Any, Any] = ipc.share(arrays)
-    except ipc.CannotShare:  # for example because memory pools have taken all device memory
+    except ipc.CannotShare as error:  # such as if memory pools have taken all device memory
+        logger.info("A forest is sent to %s through host memory: %s", recipient, error)
         return None
     return shared
 

@@ -10,7 +10,9 @@ member does, which sends nothing.
 from __future__ import annotations
 
 import itertools
+import logging
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +37,8 @@ from .hubs import is_even
 from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
+
+logger = logging.getLogger(__name__)
 
 SLICE = 1 << 22  # edges per slice, if edges in one array are dealt in slices
 DEVICE_SLICE = 1 << 27  # the same on a device
@@ -144,7 +148,7 @@ def build(
     GraphflowError
         Edges were lost in transit.
     """
-    threads = gang.threads()
+    began, threads = time.perf_counter(), gang.threads()
     held = list(pieces)
     ends = [piece[:2] for piece in held]
     weights = [piece.weight for piece in held if piece.target is not None]
@@ -176,6 +180,11 @@ def build(
             size = Size(vertices.size, edges, directed, weight_bytes, on_devices, even)
             least = (min(each) for each in zip(*able_to, strict=True))
             used, why = choose(size, exchange.size, *least)
+            if rank == 0:
+                logger.info(
+                    "A graph of %d vertices and %d edges gets %d of %d possible shards: %s",
+                    size.vertices, size.edges, used, exchange.size, why,
+                )  # fmt: skip
             turned = turned and used > 1
         bounds = chunk_grains(grains, vertices.size, used)
         bounds += bounds[-1:] * (exchange.size - used)
@@ -235,6 +244,8 @@ def build(
         multi=multi,
         threads=threads,
     )
+    seconds = time.perf_counter() - began
+    logger.debug("Shard %d of %d was built in %.3g s", rank, used, seconds)
     return Shard(vertices.like, bounds, rank, rows, **about)
 
 

@@ -9,6 +9,7 @@ host memory and the device reads them over the link. Vertex data must fit in dev
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from weakref import WeakSet
 
@@ -17,6 +18,8 @@ from dask_graphflow.kernels import lift
 
 from .local_rows import Local
 from .shard import Shard
+
+logger = logging.getLogger(__name__)
 
 _all: WeakSet[DeviceShard] = WeakSet()  # all device shards of this process
 
@@ -67,6 +70,7 @@ class DeviceShard(Shard):
         except GraphMemoryError:
             linked = self.kept(name, lambda: lift(value, linked=True))
         self._linked.add(name)
+        logger.info("The GPU has no room for the edges (%r), and reads them from host memory", name)
         return linked
 
     def let_go(self) -> None:

@@ -18,7 +18,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -42,7 +42,8 @@ Its arguments are whether to use the GPU, the number of host threads, and the nu
 graph.
 """
 
-PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
+Placement = Literal["auto", "random", "hubs-on-cpu", "leaves-on-cpu"]
+PLACEMENTS = get_args(Placement)
 VERTEX = 96  # bytes per vertex on a device: offsets, PageRank's columns, and two boxes
 VALUE = 8  # bytes that are sent per vertex
 SPARED = 0.9  # usable fraction of a device's memory; the rest is for temporary arrays of algorithms
@@ -87,7 +88,7 @@ class Hybrid:
     """
 
     shares: Any = "auto"
-    placement: str = "auto"
+    placement: Placement = "auto"
 
     def __post_init__(self) -> None:
         if self.placement not in PLACEMENTS:

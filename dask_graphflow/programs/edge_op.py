@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -43,7 +43,8 @@ from .expressions import (
 )
 from .typed import After, Code, TypedProgram
 
-SLOTS = ("min", "max", "add", "or")
+Slot = Literal["min", "max", "add", "or"]
+SLOTS = get_args(Slot)
 INDEX_TYPES = ("int32", "int64")
 
 
@@ -117,7 +118,7 @@ class EdgeOp:
     _: KW_ONLY
     target: str
     signal: str | Code
-    slot: str
+    slot: Slot
     cond: str | None = None
     first_hit: bool = False
     reverse: bool = False
@@ -285,7 +286,7 @@ class EdgeOp:
         name: str,
         *,
         target: str,
-        slot: str,
+        slot: Slot,
         columns: Iterable[str],
         signal: Callable[..., Any],
         cuda: str,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -21,6 +23,8 @@ from dask_graphflow.scheduling.progress import Progress
 from .answer import Answer
 from .results import result_frames, steps_frame
 from .shards import Shards
+
+logger = logging.getLogger(__name__)
 
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
@@ -118,7 +122,7 @@ class Call:
             One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the
             trace last.
         """
-        mixed = shard.placed is not None
+        began, mixed = time.perf_counter(), shard.placed is not None
         if shard.for_device or (mixed and placement.on_gpu_worker()):
             shard = on_this_device(shard)
         exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
@@ -139,6 +143,8 @@ class Call:
         frames = result_frames(
             shard, exchange, answer, self.columns, rows=self.rows, parts=parts, threads=threads
         )
+        seconds = time.perf_counter() - began
+        logger.debug("%s: member %d of %d took %.3g s", self.name, rank, exchange.size, seconds)
         if self.trace:
             frames.append(steps_frame(steps, rank if by_member else None, linked=shard.linked))
         return frames if parts > 1 or self.trace else frames[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import uuid
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -19,6 +20,8 @@ import numpy as np
 from dask_graphflow.kernels import lift
 
 from .placement import client_in_use
+
+logger = logging.getLogger(__name__)
 
 _tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # set of workers per client
 _readers: frozenset[str] = frozenset()  # hosts whose workers can all read this process' arrays
@@ -87,3 +90,8 @@ def _note(read: Mapping[str, set[str]], dask_worker: Any) -> None:
     able = {_host(reader) for reader, of in read.items() if own in of}
     unable = {_host(reader) for reader, of in read.items() if own not in of and reader != own}
     _readers = frozenset(able - unable)
+    if unable:
+        logger.info(
+            "Forests on the GPU are sent through host memory to %s, where a worker cannot read the GPU",
+            ", ".join(sorted(unable)),
+        )

@@ -12,6 +12,7 @@ the same object, with or without a listener.
 
 from __future__ import annotations
 
+import contextvars
 import itertools
 import sys
 import time
@@ -243,7 +244,9 @@ def _topic(asked: _Asked) -> str | None:
 def _hear(event: tuple[float, Any]) -> None:
     asked = _asked.get(event[1]["run"])
     if asked is not None and asked.listener is not None:
-        asked.listener(event[1]["step"])
+        # A notebook shows output in the cell that the context names. The context of the client's event loop
+        # names the cell that made the client; an empty context means the cell that runs.
+        contextvars.Context().run(asked.listener, event[1]["step"])
 
 
 def _again(error: BaseException) -> bool:

@@ -15,6 +15,7 @@ again if a worker or its result is lost. There are three rules:
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import secrets
 import time
@@ -28,6 +29,8 @@ from distributed import SchedulerPlugin
 from .gang_expr import roster_of
 from .names import pinned_to, ready_name
 from .ties import Ties
+
+logger = logging.getLogger(__name__)
 
 LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
 GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after another worker has
@@ -117,6 +120,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             # Dask removes a lost worker from its list before it handles the worker's tasks.
             if member.worker not in self._scheduler.workers:
                 run.losses.add(member.worker)
+                if run.going:
+                    logger.warning("%s runs again: worker %s was lost", run.gang, member.worker)
                 _place(self._scheduler, [task for task in self._tasks(run) if task is not None])
             if run.going:
                 self._over(run)
@@ -174,6 +179,9 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             # The members had begun by themselves, on kept links. Those that notice report the same loss.
             run = self._runs[gang] = _Run(gang, **details, losses={"links"})
             self._later(GRACE, self._lost, (gang, rank))
+            logger.warning(
+                "%s runs again: member %d lost the connection to member %d", gang, rank, lost
+            )
         if run is None or not _has(run, member):
             self._tell(worker, member)
         elif late:
@@ -194,6 +202,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             self._fail(run, f"member {lost} has ended, and another one waits for it")
             return
         run.losses.add(member)
+        logger.warning("%s runs again: the connection to member %d was lost", run.gang, lost)
         self._over(run)
 
     def _look_after(self, run: _Run) -> None:

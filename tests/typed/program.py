@@ -101,6 +101,11 @@ def rankings(edges: dd.DataFrame) -> pd.DataFrame:
     return ranks.merge(groups, on="vertex")
 
 
+def ordered(g: gf.Graph) -> dd.DataFrame:
+    """Return the order of a graph that is directed and has no cycle."""
+    return g.topological_order()
+
+
 def asked(edges: dd.DataFrame) -> gf.Graph:
     """Return a graph that was asked everything."""
     shares = gf.Hybrid({"cpu": 1.0}, placement="leaves-on-cpu")
@@ -191,7 +196,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.bridges(g),
         g.bridges(),
         gf.topological_order(generate.path(5), source="src", target="dst"),
-        gf.Graph(generate.path(5), source="src", target="dst").topological_order(),
+        ordered(gf.Graph(generate.path(5))),
         g.connected_components(),
         gf.neighbors(g, sources=[start]),
         g.neighbors([start]),
@@ -284,6 +289,13 @@ def refusals(edges: dd.DataFrame) -> list[str]:
     return said
 
 
+def files_of(edges: dd.DataFrame, folder: str) -> int:
+    """Return the number of vertices in files of the edges."""
+    edges.to_parquet(folder)
+    read = assert_type(gf.read_edges(folder, format="parquet"), dd.DataFrame)
+    return len(gf.degrees(read))
+
+
 def main() -> None:
     """Do all of it."""
     print(gf.__version__)  # noqa: T201
@@ -298,6 +310,8 @@ def main() -> None:
     assert len(generate.grid(3, 3)) + len(generate.path(n=4)) == 15
     assert len(refusals(edges)) == 3
     assert drawn(edges).has_data()
+    with tempfile.TemporaryDirectory() as folder:
+        assert files_of(edges, folder) > 0
     gf.show_versions(io.StringIO())
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import dask.dataframe as dd
 import pandas as pd
@@ -63,7 +63,7 @@ class Block:
 def read_edges(
     path: Any,
     *,
-    format: str | None = None,
+    format: Literal["parquet", "csv", "text", "mtx", "jsonl"] | None = None,
     columns: Sequence[str] | None = None,
     header: bool | None = None,
     dtype: Any = None,
