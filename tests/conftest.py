@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import types
 
 import dask
@@ -400,13 +401,16 @@ def two_workers(threads=1):
         "distributed.comm.offload": "1kB",
         "distributed.worker.transfer.message-bytes-limit": "1kB",
     }
-    with dask.config.set(settings):
-        cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
-    with cluster:
-        if BACKEND.name == "cudf":
-            with Client(cluster, set_as_default=False) as client:
-                client.run(_start_gpu)
-        yield cluster
+    with tempfile.TemporaryDirectory() as folder:
+        # Rates that are stored for this machine change no test.
+        settings["graphflow.calibration.path"] = folder
+        with dask.config.set(settings):
+            cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
+        with cluster:
+            if BACKEND.name == "cudf":
+                with Client(cluster, set_as_default=False) as client:
+                    client.run(_start_gpu)
+            yield cluster
 
 
 @pytest.fixture(scope="session")

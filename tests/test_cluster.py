@@ -5,6 +5,7 @@ With ``--backend cudf`` the two workers share a GPU.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import os
 import pickle
@@ -12,6 +13,7 @@ import re
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import dask
 import dask.dataframe as dd
@@ -29,7 +31,7 @@ import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import UsageError
-from dask_graphflow.scheduling import placement, plugins
+from dask_graphflow.scheduling import expr, placement, plugins
 from dask_graphflow.scheduling.expr import Empty, Resident
 
 ENDS = {"source": "a", "target": "b"}
@@ -509,13 +511,20 @@ def test_a_copy_of_a_persisted_graph_keeps_it_in_memory(client):
 
 def test_a_persisted_frame_lives_as_long_as_the_result_of_the_call(client):
     edges = partitioned(frame([(0, 1), (1, 2)]), 2)
-    graph = gf.Graph(edges, **ENDS)
+    graph = gf.Graph(edges, **ENDS, directed=False)
     lazy = graph.community_metrics(communities=on_backend(graph.louvain()).persist())
     assert len(lazy.compute()) == 1
     # Sent in a batch, so the scheduler does not know its partitions when it is asked for their sizes.
     kept = on_backend(edges.assign(more=1)).persist()
     assert len(gf.pagerank(kept[["a", "b"]], **ENDS).compute()) == 3
     assert placement.held_bytes([type("Future", (), {"key": "not sent"})]) is None
+
+
+@pytest.mark.parametrize(("state", "unknown"), [("released", True), ("waiting", False)])
+def test_a_result_that_nobody_wants_is_not_in_memory(state, unknown, monkeypatch):
+    monkeypatch.setattr(expr, "BETWEEN_LOOKS", 0)
+    scheduler = SimpleNamespace(tasks={"kept": SimpleNamespace(state=state)})
+    assert asyncio.run(expr._unknown(["kept"], scheduler)) is unknown
 
 
 @pytest.mark.slow

@@ -449,6 +449,7 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
 # Ends that are not good ones
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("kind", ["lazy", "kept", "gathering"])
 def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, kind):
     waiting = kind == "gathering"

@@ -394,6 +394,7 @@ def test_empty_files_have_no_edges():
 
 @pytest.mark.gpu
 def test_the_backend_of_dask_is_that_of_the_frame(edges):
+    pytest.importorskip("cudf")
     edges.to_parquet("x.parquet")
     with dask.config.set({"dataframe.backend": "cudf"}):
         for name in (*(written(name, edges) for name in TEXTS), "x.parquet"):

@@ -204,12 +204,14 @@ def bind_known(futures: Sequence[Any]) -> None:
 
 
 async def _unknown(keys: Sequence[Any], dask_scheduler: Any) -> bool:
-    """Return whether a scheduler lacks one of the keys.
+    """Return whether a scheduler lacks the result of one of the keys, and is not computing it.
 
-    Another client may have submitted them just now: its messages are batched and can arrive later.
+    Another client may have submitted them just now: its messages are batched and can arrive later. A task
+    that nobody wants is released, and forgotten only after those that depend on it.
     """
     for _ in range(LOOKS):
-        if all(key in dask_scheduler.tasks for key in keys):
+        tasks = [dask_scheduler.tasks.get(key) for key in keys]
+        if all(task is not None and task.state != "released" for task in tasks):
             return False
         await asyncio.sleep(BETWEEN_LOOKS)
     return True
