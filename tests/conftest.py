@@ -31,6 +31,7 @@ from dask_graphflow.runtime.algorithm import ALGORITHMS
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
 
+collect_ignore = ["typed"]  # programs that mypy reads
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without pytest-xdist
 
 # What nearly every worker imports.

@@ -226,7 +226,10 @@ def test_an_expression_means_what_it_means_over_an_edge(pairs):
                 f"question{at}": VertexReader("question", question, *dtypes).cond(),
             }
             texts |= {f"number{at}": message, f"question{at}": cond}
-    xp = cupy_or_skip() if BACKEND.name == "cudf" else np
+    xp, near = np, 0.0
+    if BACKEND.name == "cudf":
+        # CuPy compiles all kernels with -ftz=true, which takes smaller float32 values for 0.
+        xp, near = cupy_or_skip(), float(np.finfo("float32").tiny)
     given = {name: xp.asarray(array) for name, array in columns.items()}
     found = {name: xp.empty(count, tree.dtype) for name, tree in trees.items()}
     VertexValues(None, given | found, params).assign(trees)
@@ -238,8 +241,11 @@ def test_an_expression_means_what_it_means_over_an_edge(pairs):
             ]
         wanted = np.array(wanted).astype(trees[name].dtype)
         values = kernels_for(found[name]).to_host(found[name])
-        for one, other in zip(values, wanted, strict=True):
+        for one, other, small in zip(values, wanted, abs(columns["f"]), strict=True):
+            if 0 < small < near:
+                continue
             same = one.tobytes() == other.tobytes() or (one != one and other != other)
+            same = same or (wanted.dtype == "float32" and abs(one - other) < near)
             assert same, f"{text}: {one!r} is not {other!r}"
 
 

@@ -55,6 +55,7 @@ def test_a_function_of_a_frame_runs_on_the_gpu(rng, monkeypatch):
 
 def test_without_a_gpu_the_error_names_the_smallest_installation(monkeypatch, rng):
     monkeypatch.setattr(gpu, "_driver_version", lambda: 13000)
+    monkeypatch.setattr(gpu, "_packages", dict)
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(BackendError, match=r"\[cupy13\] is enough for pandas frames"):
         gf.Graph(power_law(rng), source="a", target="b", device="gpu")

@@ -122,9 +122,9 @@ def _is_deep(g: GraphView, reached: Any) -> bool:
 
 def _levels(g: GraphView, own: Any) -> Any:
     """Return the level of each vertex in the search from each source; -1 if it is not reached."""
-    rows = g.local("out").rows._replace(first=0)
+    rows, sources = g.local("out").rows._replace(first=0), own.astype("int64")
     with g.superstep("push", len(own), len(own) * len(rows.ends)):
-        return kernels_of("searches", rows.ends).levels(rows, own, threads=g.threads)
+        return kernels_of("searches", rows.ends).levels(rows, sources, threads=g.threads)
 
 
 def _add_distances(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
