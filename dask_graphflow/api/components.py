@@ -99,7 +99,8 @@ def connected_components(
     device : {None, "gpu"}
         Where to compute. None, the default, computes where the edges are. "gpu" streams pandas edges to
         the GPU of each process that runs a task, while kernels run there. The GPU then holds the forest
-        and a few buffers, for any number of edges. The result is a pandas frame.
+        and a few buffers, for any number of edges. The result is a pandas frame. This needs cuDF;
+        ``Graph(edges, device="gpu").connected_components()`` needs only CuPy.
     renumber : bool
         Whether to renumber ids that are not dense integers. True by default. False asserts that the ids
         are integers without large gaps: a forest then has one entry for every integer from the smallest to
