@@ -55,8 +55,7 @@ def bridges(g: GraphView) -> Answer:
     at, upper = blocks.bridges()
     lower = g.numbers[at]
     source, target = np.minimum(lower, upper), np.maximum(lower, upper)
-    homes = np.asarray(g.shard.homes[1:], like=source)
-    send = send_rows(g.exchange, np.searchsorted(homes, source, side="right"))
+    send = send_rows(g.exchange, g.shard.homes_of(source))
     source, target = send(source), send(target)
     order = np.argsort(target, kind="stable")
     order = order[np.argsort(source[order], kind="stable")]

@@ -22,7 +22,7 @@ from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.vertex_options import VertexIds, VertexPairs
 
 from .docs import documented
-from .files import Files, ends_of
+from .files import Files, first_ends
 from .output import Output
 from .run import run
 
@@ -158,7 +158,9 @@ def _arguments(
     sides = {side: list(given.pop(side, ())) for side in ("source", "target")}
     edges = files.edges(paths, [*sides["source"], *sides["target"]])
     if not any(sides.values()):
-        sides = {s: [name] for s, name in zip(("source", "target"), ends_of(edges), strict=False)}
+        sides = {
+            s: [name] for s, name in zip(("source", "target"), first_ends(edges), strict=False)
+        }
     width = max(1, len(sides["source"]))
     call: dict[str, Any] = {"edges": edges}
     for side, columns in sides.items():

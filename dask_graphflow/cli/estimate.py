@@ -9,7 +9,7 @@ import click
 
 from dask_graphflow.cli import options
 
-from .files import Files, ends_of
+from .files import Files, first_ends
 from .output import Output
 from .tables import summary_json
 
@@ -48,7 +48,7 @@ def estimate(
     reading = options.taken(sizes, options.READING)
     with Output(None) as out:
         edges = Files(out, **reading).edges(paths, [*source, *target])
-        ends = ([*source], [*target]) if source or target else ends_of(edges) or (None, None)
+        ends = ([*source], [*target]) if source or target else first_ends(edges) or (None, None)
         result = predicted(
             edges, algorithm.replace("-", "_"), source=ends[0], target=ends[1], **sizes
         )

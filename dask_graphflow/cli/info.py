@@ -9,7 +9,7 @@ import click
 from dask_graphflow.cli import options
 
 from .engine import Engine
-from .files import Files, ends_of
+from .files import Files, first_ends
 from .output import Output
 from .tables import summary_json, summary_text
 
@@ -46,7 +46,9 @@ def info(
             f"column {name}": str(dtype) for name, dtype in edges.dtypes.items()
         }
         told["partitions"] = edges.npartitions
-        ends = ([*source], [*target]) if source or target else [[name] for name in ends_of(edges)]
+        ends = (
+            ([*source], [*target]) if source or target else [[name] for name in first_ends(edges)]
+        )
         if not ends:
             (told["rows"],) = engine.compute(edges.map_partitions(len).sum())
         else:

@@ -31,6 +31,11 @@ from .dtypes import Inexact
 DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
 
 
+def usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return the pairs of usual names of both ends that are among the columns of a frame."""
+    return [pair for pair in DEFAULT_ENDS if all(name in have for name in pair)]
+
+
 def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     """Return the columns of both ends of an edge: the given ones, or the usual names that a frame has.
 
@@ -48,7 +53,7 @@ def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     """
     if source is not None and target is not None:
         return source, target
-    usual = [pair for pair in DEFAULT_ENDS if all(name in have for name in pair)]
+    usual = usual_ends(have)
     if source is None and target is None and len(usual) == 1:
         return usual[0]
     pairs = [f"{one!r} and {other!r}" for one, other in usual or DEFAULT_ENDS]

@@ -198,3 +198,8 @@ class Shard(Memo, Subset):
         """Return the rank of the shard that owns each vertex."""
         bounds = np.array(self.bounds[1:], like=vertices)
         return np.searchsorted(bounds, vertices, side="right")
+
+    def homes_of(self, numbers: Any) -> Any:
+        """Return the rank of the shard that stores the id of each vertex."""
+        homes = np.array(self.homes[1:], like=numbers)
+        return np.searchsorted(homes, numbers, side="right")

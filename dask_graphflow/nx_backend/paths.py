@@ -49,10 +49,8 @@ def shortest_path(
         return bellman_ford_path(G, source, target, weight)
     require(G, "Source {} is not in G", source)
     require(G, "Target {} is not in G", target)
-    path = path_to(G, _reached(G, source, weight, method), target)
-    if path is None:
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return path
+    found = _reached(G, source, weight, method)
+    return path_to(G, found, target, f"No path between {source} and {target}.")
 
 
 @networkx_function

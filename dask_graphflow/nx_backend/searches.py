@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
@@ -16,6 +17,16 @@ def require(G: ConvertedGraph, message: str, node: Node) -> None:
     """Raise an error of NetworkX with a message about a node, unless the graph has it."""
     if node not in G:
         raise nx.NodeNotFound(message.format(node))
+
+
+def given_sources(G: ConvertedGraph, sources: Iterable[Node]) -> list[Node]:
+    """Return the sources of a Dijkstra search as a list, or raise an error of NetworkX."""
+    sources = list(sources)
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for source in sources:
+        require(G, "Node {} not found in graph", source)
+    return sources
 
 
 def search(
@@ -85,11 +96,11 @@ def paths(G: ConvertedGraph, found: pd.DataFrame, *, backward: bool = False) -> 
     return {nodes[vertex]: complete[vertex] for vertex in before}
 
 
-def path_to(G: ConvertedGraph, found: pd.DataFrame, target: Node) -> list[Node] | None:
-    """Return the path to a node, or None if it was not reached."""
+def path_to(G: ConvertedGraph, found: pd.DataFrame, target: Node, problem: str) -> list[Node]:
+    """Return the path to a node, or raise `NetworkXNoPath` with a message if it was not reached."""
     before, vertex = predecessors(found), G.positions.get(target, -1)
     if vertex not in before:
-        return None
+        raise nx.NetworkXNoPath(problem)
     path = []
     while vertex >= 0:
         path.append(G.nodes[vertex])

@@ -9,7 +9,7 @@ import networkx as nx
 
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
-from .searches import distances, require, weighted_search
+from .searches import distances, given_sources, require, weighted_search
 
 
 @networkx_function
@@ -17,12 +17,7 @@ def multi_source_dijkstra_path_length(
     G: ConvertedGraph, sources: Iterable[Node], cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Node, float]:
     """Return the distance from the nearest source to each node that can be reached."""
-    sources = list(sources)
-    if not sources:
-        raise ValueError("sources must not be empty")
-    for source in sources:
-        require(G, "Node {} not found in graph", source)
-    return _lengths(G, sources, cutoff, weight)
+    return _lengths(G, given_sources(G, sources), cutoff, weight)
 
 
 @networkx_function

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import networkx as nx
+import pandas as pd
 
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
-from .searches import distances, path_to, paths, require, weighted_search
+from .searches import distances, given_sources, path_to, paths, require, weighted_search
 
 Paths = dict[Node, list[Node]]
 
@@ -29,19 +29,20 @@ def multi_source_dijkstra(
 def _from_sources(
     G: ConvertedGraph, sources: Iterable[Node], target: Any, cutoff: float | None, weight: Any
 ) -> tuple[Any, Any]:
-    sources = list(sources)
-    if not sources:
-        raise ValueError("sources must not be empty")
-    for source in sources:
-        require(G, "Node {} not found in graph", source)
+    sources = given_sources(G, sources)
     if target in sources:
         return 0, [target]
     found = weighted_search(G, sources, weight, cutoff)
+    return _distance_and_path(G, found, target, f"No path to {target}.")
+
+
+def _distance_and_path(
+    G: ConvertedGraph, found: pd.DataFrame, target: Any, problem: str
+) -> tuple[Any, Any]:
+    """Return the distance and the path to a node, or those of each node that was reached."""
     if target is None:
         return distances(G, found), paths(G, found)
-    path = path_to(G, found, target)
-    if path is None:
-        raise nx.NetworkXNoPath(f"No path to {target}.")
+    path = path_to(G, found, target, problem)
     return distances(G, found)[target], path
 
 
@@ -50,8 +51,7 @@ def multi_source_dijkstra_path(
     G: ConvertedGraph, sources: Iterable[Node], cutoff: float | None = None, weight: Any = "weight"
 ) -> Paths:
     """Return a shortest path from the nearest source to each node that can be reached."""
-    found: Paths = _from_sources(G, sources, None, cutoff, weight)[1]
-    return found
+    return paths(G, weighted_search(G, given_sources(G, sources), weight, cutoff))
 
 
 @networkx_function
@@ -71,8 +71,7 @@ def single_source_dijkstra_path(
     G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: Any = "weight"
 ) -> Paths:
     """Return a shortest path from the source to each node that can be reached."""
-    found: Paths = _from_sources(G, [source], None, cutoff, weight)[1]
-    return found
+    return paths(G, weighted_search(G, given_sources(G, [source]), weight, cutoff))
 
 
 @networkx_function
@@ -98,12 +97,8 @@ def _bellman_ford(G: ConvertedGraph, source: Node, target: Any, weight: Any) -> 
     if same:
         return 0, [source]
     found = weighted_search(G, [source], weight)
-    if target is None:
-        return distances(G, found), paths(G, found)
-    path = path_to(G, found, target)
-    if path is None:
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    return distances(G, found)[target], path
+    problem = f"Target {target} cannot be reached from given sources"
+    return _distance_and_path(G, found, target, problem)
 
 
 @networkx_function
@@ -111,8 +106,8 @@ def single_source_bellman_ford_path(
     G: ConvertedGraph, source: Node, weight: Any = "weight"
 ) -> Paths:
     """Return a shortest path from the source to each node that can be reached."""
-    found: Paths = _bellman_ford(G, source, None, weight)[1]
-    return found
+    require(G, "Source {} not in G", source)
+    return paths(G, weighted_search(G, [source], weight))
 
 
 @networkx_function

@@ -141,8 +141,7 @@ def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
     """
     if g.shard.placed is None:
         return columns
-    homes = np.array(g.shard.homes[1:], like=columns[0])
-    send = send_rows(g.exchange, np.searchsorted(homes, columns[0], side="right"))
+    send = send_rows(g.exchange, g.shard.homes_of(columns[0]))
     columns = [send(column) for column in columns]
     order = np.argsort(columns[0], kind="stable")
     return [column[order] for column in columns]

@@ -131,7 +131,7 @@ def _cut_edges(
     if among is not None:
         columns = _taken(columns, np.flatnonzero(among))
     if shard.placed is not None:
-        columns = _at_home(shard.homes, exchange, columns)
+        columns = _at_home(shard, exchange, columns)
     if "weight" in columns:
         columns = _by_weight(columns)
     for part in _even(len(columns["source"]), parts):
@@ -164,9 +164,9 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     return _taken(columns, order[np.argsort(pair[order], kind="stable")])
 
 
-def _at_home(homes: Sequence[int], exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
+def _at_home(shard: Shard, exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
     """Send edges to the members that store the ids of their sources; return this member's, sorted."""
-    bring = send_rows(exchange, np.searchsorted(homes[1:], columns["source"], side="right"))
+    bring = send_rows(exchange, shard.homes_of(columns["source"]))
     columns = {name: _each(bring, values) for name, values in columns.items()}
     # All edges of a source come from one member, sorted by target.
     return _taken(columns, np.argsort(columns["source"], kind="stable"))

@@ -86,8 +86,7 @@ def minimum_spanning_forest(g: GraphView) -> Answer:
         step *= 2
         to = np.full_like(forest.source, exchange.rank // step * step)
         forest = _forest(g, send_edges(g, forest, to))
-    homes = np.asarray(g.shard.homes[1:], like=forest.source)
-    forest = send_edges(g, forest, np.searchsorted(homes, forest.source, side="right"))
+    forest = send_edges(g, forest, g.shard.homes_of(forest.source))
     return Answer({name: column for name, column in forest._asdict().items() if column is not None})
 
 
