@@ -451,7 +451,7 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("kind", ["lazy", "kept", "gathering"])
-def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, kind):
+def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, kind, caplog):
     waiting = kind == "gathering"
     if not waiting:
         shards = shards_of(client, kind)
@@ -472,6 +472,7 @@ def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, kin
     del shards
     assert nothing_left(client)
     assert time.monotonic() - start < 1
+    assert "runs again" not in caplog.text
     Event("never").clear()
     assert found(gang.run(frame(2), total, META).compute()) == expected(2)
 
@@ -561,7 +562,7 @@ def on_a_device(channel, shard, rank, folder, broken):
 @pytest.mark.parametrize("broken", [False, True], ids=["killed", "connection broken"])
 @KINDS
 def test_a_member_that_waits_on_its_device_for_a_lost_one_runs_again(
-    mortal, tmp_path, kind, broken
+    mortal, tmp_path, kind, broken, caplog
 ):
     shards = shards_of(mortal, kind)
     run = mortal.compute(gang.run(shards, on_a_device, META, tmp_path, broken, alone=True))
@@ -569,6 +570,7 @@ def test_a_member_that_waits_on_its_device_for_a_lost_one_runs_again(
     if not broken:
         os.kill(processes[1], signal.SIGKILL)
     assert found(run.result(timeout=30)) == expected(2)
+    assert "runs again: " in caplog.text
     mortal.wait_for_workers(2, timeout=30)
     del run, shards
     assert nothing_left(mortal)

@@ -138,6 +138,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         if roster is None:
             return
         run = self._runs.get(roster.name)
+        if run is None and task.waiters:  # the gang is still wanted
+            logger.warning("%s runs again: member %d was lost", *key)
         for rank in set(range(len(roster.shards))) - {key[1], *(run.members if run else ())}:
             other = self._scheduler.tasks.get((roster.name, rank))
             if other is not None and other.processing_on is not None:
