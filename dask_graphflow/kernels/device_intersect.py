@@ -235,14 +235,14 @@ def two_hops(
     weight = cupy.ones(len(over), "int64") if rows.weights is None else rows.weights[over]
     if own.weights is not None:
         weight = cupy.minimum(weight, own.weights[entry])
+    del over, entry
     kept = end != without[row]
     key, weight = (row * size + end)[kept], weight[kept]
-    del over, entry, row, end, kept
+    del row, end, kept
     order = cupy.argsort(key)  # stable
     key, totals = key[order], cupy.zeros(len(order) + 1, "int64")
-    totals[1:] = cupy.cumsum(
-        weight[order]
-    )  # sums that wrap around still have the right differences
+    # A sum of all weights may wrap around. The differences are still right.
+    totals[1:] = cupy.cumsum(weight[order])
     del weight, order
     new = cupy.ones(len(key), bool)
     new[1:] = key[1:] != key[:-1]

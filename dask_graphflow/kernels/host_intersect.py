@@ -420,7 +420,7 @@ def common(
     Parameters
     ----------
     rows, own : Rows
-        Ends are in ascending order. Weights are int64. Of the two weights of an end, the smaller one
+        Ends are in ascending order. Weights are int64. A common end has two weights, and the smaller one
         counts. If only `own` has weights, these count. If neither has, each weight is 1.
     row, own_row : ndarray of int64, shape (n,)
         The pairs, as indices of rows in `rows` and in `own`.
@@ -521,7 +521,7 @@ def two_hops(
     without : ndarray of int64
         For each row, an end to exclude from the result, or -1.
     own : Rows
-        Their ends are from 0 to ``size - 1``. Of the two weights on a path, the smaller one counts. If only
+        Their ends are from 0 to ``size - 1``. A path has two weights, and the smaller one counts. If only
         `rows` has weights, these count. If neither has, each weight is 1.
     size : int
         Number of possible ends.

@@ -1,8 +1,8 @@
 """Common neighbors of pairs of vertices: of given pairs, or of all pairs that have any.
 
 The neighbors of a vertex are the ends of its row in a graph without directions, self-loops and parallel
-edges. What common neighbors count is added up. These are whole numbers, so sums are the same in every order
-(:mod:`.neighbor_weights`).
+edges. Each neighbor has a weight, and the weights of common neighbors are added up. The weights are whole
+numbers (:mod:`.neighbor_weights`), so sums are the same in every order.
 
 Memory is bounded: given pairs or vertices are processed in blocks. The rows that are read for a block
 have at most :data:`BLOCK` entries, unless they belong to a single vertex.
@@ -49,7 +49,7 @@ def values_at(g: GraphView, column: Any, places: Any) -> Any:
 def of_pairs(
     g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: NeighborWeights
 ) -> Any:
-    """Return what the common neighbors of each of some pairs count together.
+    """Return the sum of the weights of the common neighbors of each of some pairs.
 
     All members call it. The shorter of a pair's two rows is sent to the owner of the other row, if that is
     another member.
@@ -72,11 +72,9 @@ def of_pairs(
     (first, second), shard, exchange = pairs, g.shard, g.exchange
     rows = g.rows("out")
     ends = shard.numbers_at(rows.ends, g.threads)  # ascending in each row
-    short_rows = rows._replace(first=0, ends=ends, weights=weights.of_edges)
-    own = short_rows
+    short_rows = own = rows._replace(first=0, ends=ends, weights=weights.of_edges)
     if weights.of_vertices is not None:
-        counts = wide_column(g, weights.of_vertices)[g.local("out").rows.ends]
-        own = own._replace(weights=counts)
+        own = own._replace(weights=wide_column(g, weights.of_vertices)[g.local("out").rows.ends])
     kernels = kernels_of("intersect", own.ends)
     shorter = degrees[0] <= degrees[1]
     short, long = np.where(shorter, first, second), np.where(shorter, second, first)
@@ -121,9 +119,9 @@ class Neighborhood(NamedTuple):
     second : array of index
         The number of the other vertex of each pair, ascending for each first vertex.
     sums : array of int64
-        What the common neighbors count together.
+        Sum of the weights of the common neighbors.
     totals : array of int64
-        What all neighbors of the other vertex count; see :class:`.NeighborWeights`.
+        The entry of the other vertex in :attr:`.NeighborWeights.totals`.
     """
 
     first: int
@@ -149,10 +147,8 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
     weights : NeighborWeights
     """
     local, exchange = g.local("out"), g.exchange
-    rows, degrees = (
-        local.rows._replace(first=0, weights=weights.of_edges),
-        wide_column(g, g.degrees),
-    )
+    rows = local.rows._replace(first=0, weights=weights.of_edges)
+    degrees = wide_column(g, g.degrees)
     totals = degrees if weights.of_edges is None else wide_column(g, weights.totals)
     owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
     places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
@@ -187,7 +183,7 @@ def _selected(weights: Any, entries: Any) -> Any:
 
 
 def _all_to_all(g: GraphView, sent: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Send each member its arrays, and return those of each member. None instead of an array stays."""
+    """Send each member a tuple of arrays, and return the tuples of all members; None is not sent."""
     columns = zip(*sent, strict=True)
     received = [
         list(parts) if parts[0] is None else g.exchange.all_to_all(list(parts)) for parts in columns

@@ -1,4 +1,4 @@
-"""What a neighbor counts, as a whole number, so that sums have the same bits in every order."""
+"""The weights of neighbors as whole numbers, so that sums have the same bits in every order."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class NeighborWeights(NamedTuple):
     of_vertices : array of int64, shape (V_p,), or None
         The weight of each owned vertex, whichever vertex it is a neighbor of; 1 by default.
     of_edges : array of int64, shape (e,), or None
-        The weight of each edge in ``g.local("out").rows``. A common neighbor of two vertices then counts
-        the smaller one of its edges' weights.
+        The weight of each edge in ``g.local("out").rows``. A common neighbor of two vertices then has the
+        smaller one of the weights of its two edges.
     unit : float
-        What a weight of 1 stands for.
+        What a weight of 1 adds to a score that is not a quotient.
     """
 
     totals: Any
@@ -52,7 +52,7 @@ def by_rarity(g: GraphView) -> NeighborWeights:
 
 
 def by_edge(g: GraphView, simple: GraphView) -> NeighborWeights:
-    """Return the weights of the edges, in a unit that does not matter for quotients of sums.
+    """Return the weights of the edges, for scores that are quotients.
 
     All members call it. The weights of parallel edges are added up, and self-loops are left out.
 
