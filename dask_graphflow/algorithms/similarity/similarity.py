@@ -53,10 +53,9 @@ def similarity(
     - "adamic_adar": the sum of ``1 / log(d)`` over the common neighbors, which have d neighbors each;
     - "common_neighbors": ``|A & B|``.
 
-    The first three also have a definition with weights. ``|A|`` and ``|B|`` are then the sums of the
-    weights of the two vertices' edges, ``|A & B|`` is the sum of the smaller weight of each common
+    The first three are also defined with weights, as in cuGraph. ``|A|`` and ``|B|`` are then the sums of
+    the weights of the two vertices' edges, ``|A & B|`` is the sum of the smaller weight of each common
     neighbor, and ``|A | B|`` is ``|A| + |B| - |A & B|``, the sum of the larger weight of each neighbor.
-    This is how cuGraph defines them.
 
     A fraction is 0 if its denominator is. The directions of edges and self-loops are ignored. Parallel
     edges count once; with weights, their weights are added up.
