@@ -394,17 +394,21 @@ def edges_peeled(kernels, parents, ids):
 def shared_ends(kernels, parents, ids):
     """The ends that two rows have in common, and their weights, for short rows and long ones."""
     intersect, rng = kernels_of(kernels, "intersect"), np.random.default_rng(4)
-    _, _, rows, own = oriented_rows(kernels, ids, lambda count: rng.integers(0, 2**40, count))
+    _, _, rows, own = oriented_rows(kernels, ids, lambda count: rng.integers(1, 2**40, count))
     pairs = rng.integers(0, VERTICES, (2, 2000))
     pairs[0, :500], pairs[1, 250:750] = VERTICES - 496, 5  # a hub, as 5 + 2500 is
-    weights, ones = whole_matrix(kernels, own), whole_matrix(kernels, rows)
-    ones.data[:] = 1
-    for weighted in (True, False):
-        if not weighted:
-            own, weights.data[:] = own._replace(weights=None), 1
-        found = intersect.common(rows, own, *map(kernels.namespace.asarray, pairs))
-        wanted = (ones[pairs[0]] * weights[pairs[1]]).sum(axis=1)
-        np.testing.assert_array_equal(kernels.to_host(found), wanted)
+    low, high = (
+        whole_matrix(kernels, side)[at] for side, at in zip((rows, own), pairs, strict=True)
+    )
+    ones = low.astype(bool).astype("int64")
+    plain = [side._replace(weights=None) for side in (rows, own)]
+    for given, wanted in (
+        ((rows, own), low.minimum(high)),
+        ((plain[0], own), ones * high),
+        (plain, ones * high.astype(bool)),
+    ):
+        found = intersect.common(*given, *map(kernels.namespace.asarray, pairs))
+        np.testing.assert_array_equal(kernels.to_host(found), wanted.sum(axis=1))
 
 
 def hash_of(keys, counter):

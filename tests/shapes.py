@@ -75,6 +75,10 @@ ALSO_ASKED = {
     "k-core": lambda g, start: g.k_core(k=3),
     "coloring": lambda g, start: g.greedy_color(seed=3),
     "similarity": lambda g, start: g.similarity(top_k=3),
+    "similarity of pairs": lambda g, start: g.similarity(
+        pairs=pd.DataFrame({"x": [start[0], start[1]], "y": [start[1], start[1]]}),
+        measure="sorensen",
+    ),
     "truss numbers": lambda g, start: g.truss_number(),
     "k-truss": lambda g, start: g.k_truss(k=4),
     "neighbors": lambda g, start: g.neighbors(start),

@@ -432,22 +432,25 @@ def sample_neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None,
     replace: bool = False, seed: int = 0) -> DataFrame: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, pairs: Any = None,
-    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-    top_k: int | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+    'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, pairs: Any = None,
-    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-    top_k: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+    'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, pairs: Any = None,
-    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-    top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+    'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = None, directed: bool = True,
@@ -659,10 +662,11 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     def similarity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+        'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         weight: ColumnName, directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
         vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,

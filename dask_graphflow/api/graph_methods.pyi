@@ -232,18 +232,17 @@ class GraphMethods:
     def sample_neighbors(self, seeds: Any, *, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     @overload
-    def similarity(self, *, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: Literal[False] = False,
-        progress: Listener = False) -> DataFrame: ...
+    def similarity(self, *, pairs: Any = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
-    def similarity(self, *, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    def similarity(self, *, pairs: Any = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None, trace: Literal[True],
+        progress: Listener = False) -> Pair: ...
     @overload
-    def similarity(self, *, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    def similarity(self, *, pairs: Any = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     @overload
     def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
         trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
