@@ -72,6 +72,58 @@ def inverse_sums(g: GraphView, places: Any, count: int) -> Any:
     return sums["harmonic"]
 
 
+class WordSearch:
+    """A bit per vertex and source, for the sources of a batch. All members create theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    sums : mapping of str to array, shape (V_p,)
+        Columns that change whenever a vertex gets bits.
+    terms : mapping of str to str
+        What is added to each of them; see :data:`DISTANCES`.
+
+    Attributes
+    ----------
+    step : Advance
+        Its steps take a frontier to the vertices that get bits, which are the next frontier.
+    seen : array of uint64, shape (V_p,)
+        The sources that have reached each vertex. The bits that no source uses are set, too.
+    visit : array of uint64, shape (V_p,)
+        For each vertex of the frontier, the bits that it got last.
+    """
+
+    def __init__(self, g: GraphView, sums: Mapping[str, Any], terms: Mapping[str, str]) -> None:
+        self._g, self._unused = g, 0
+        self.seen, self.visit, visit_next = (g.column(0, "uint64") for _ in STATE)
+        columns = {"seen": self.seen, "visit": self.visit, "visit_next": visit_next, **sums}
+        self.step = Advance(g, REACH, columns, after=_added(terms))
+
+    @property
+    def reached(self) -> Any:
+        """Which vertices a source of the batch has reached: array of bool, shape (V_p,)."""
+        return self.seen != self._unused
+
+    def begin(self, places: Any, first: int, count: int) -> Any:
+        """Begin with the batch of sources from the index `first` on; return this member's positions.
+
+        Parameters
+        ----------
+        places, count
+            See :func:`distance_sums`.
+        first : int
+        """
+        own = self._g.positions((places >= first) & (places < first + WORD))
+        bits = np.uint64(1) << (places[own] - first).astype("uint64")
+        # Bits without a source are marked as seen.
+        self._unused = ALL - (ALL >> (WORD - min(WORD, count - first)))
+        self.seen[:] = self._unused
+        self.seen[own] |= bits
+        self.visit[own] = bits
+        self.step.supersteps = 0
+        return own
+
+
 def _search(
     g: GraphView,
     places: Any,
@@ -85,25 +137,17 @@ def _search(
     ``add(levels, beyond, sums)`` adds the terms of the levels that are greater than `beyond`. Row i of
     `levels` has the level of each vertex in the search from source i of a batch.
     """
-    seen, visit, visit_next = (g.column(0, "uint64") for _ in STATE)
-    columns = {"seen": seen, "visit": visit, "visit_next": visit_next, **sums}
-    step, by_source = Advance(g, REACH, columns, after=_added(terms)), False
+    search, by_source = WordSearch(g, sums, terms), False
+    step = search.step
     for first in range(0, count, WORD):
-        own = g.positions((places >= first) & (places < first + WORD))
+        own = search.begin(places, first, count)
         if by_source:
             add(_levels(g, own), 0, sums)
             continue
-        bits = np.uint64(1) << (places[own] - first).astype("uint64")
-        # Bits without a source are marked as seen.
-        unused = ALL - (ALL >> (WORD - min(WORD, count - first)))
-        seen[:] = unused
-        seen[own] |= bits
-        visit[own] = bits
-        step.supersteps = 0
         frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
             left = DEEP - step.supersteps if g.alone else 0
-            by_source = left == 0 and g.alone and _is_deep(g, seen != unused)
+            by_source = left == 0 and g.alone and _is_deep(g, search.reached)
             if by_source:
                 add(_levels(g, own), DEEP, sums)
                 break
