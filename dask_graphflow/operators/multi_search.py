@@ -194,10 +194,10 @@ def _added(terms: Mapping[str, str]) -> After:
     """Return what is done with a vertex that gets bits: new bits are passed on, and counted in its sums."""
     host = ["bits = {visit_next} & ~{seen}", "{visit_next} = uint64(0)"]
     host += ["if bits == uint64(0):", "    return False", "{seen} |= bits", "{visit} = bits"]
-    host += ["count = int64(count_ones(bits))"]
+    host += ["count = int64(count_ones(bits))"] if terms else []
     cuda = ["const unsigned long long bits = {visit_next} & ~{seen};", "{visit_next} = 0;"]
     cuda += ["if (!bits) return false;", "{seen} |= bits;", "{visit} = bits;"]
-    cuda += ["const long long count = __popcll(bits);"]
+    cuda += ["const long long count = __popcll(bits);"] if terms else []
     for name, term in terms.items():
         host.append(f"{{{name}}} += {term}")
         cuda.append(f"{{{name}}} += {term.replace('float64', 'double')};")

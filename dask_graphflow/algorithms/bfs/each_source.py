@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphflow.algorithms.by_source import Reached
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.multi_search import ALL, WORD, WordSearch
+from dask_graphflow.operators.multi_search import WORD, WordSearch
 from dask_graphflow.operators.search import SMALL
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import update_mirrors
@@ -96,7 +96,7 @@ def _all_reached(g: GraphView, seen: Any, targets: Any) -> bool:
     """Return whether there are targets, and every source of the batch has reached all of them."""
     if targets is None:
         return False
-    return not g.all_reduce(sums=(int((seen[targets] != ALL).sum()),)).sums[0]
+    return not g.all_reduce(sums=(int(np.count_nonzero(~seen[targets])),)).sums[0]
 
 
 def _with_predecessors(
