@@ -71,7 +71,7 @@ def sssp(
     by_source : bool
         Whether to search from each source by itself, instead of from all of them at once. False by
         default. The targets and the cutoff then apply to each source. The result can be large: it has up
-        to one row per source and vertex.
+        to one row per source and vertex, and a row takes about 64 bytes while the result is made.
 
     Returns
     -------

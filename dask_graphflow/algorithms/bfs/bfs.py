@@ -66,7 +66,8 @@ def bfs(
     by_source : bool
         Whether to search from each source by itself, instead of from all of them at once. False by
         default. The targets and the limit then apply to each source. Up to 64 sources share the reads of
-        an edge. The result can be large: it has up to one row per source and vertex.
+        an edge. The result can be large: it has up to one row per source and vertex, and a row takes about
+        64 bytes while the result is made.
 
     Returns
     -------
