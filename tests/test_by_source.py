@@ -91,18 +91,20 @@ def test_every_rule_gives_the_same_bits_for_many_members(built, shape, directed)
         same(graph.bfs(sources, by_source=True, direction=rule).compute(), wanted)
 
 
-def test_many_small_levels_are_left_to_one_search_per_source(built, monkeypatch):
-    pairs = [(i, i + 1) for i in range(40)] + [(50, 51)]
-    graph, sources = built(pairs), [0, 3, 50]
-    wanted = graph.bfs(sources, by_source=True).compute()
-    monkeypatch.setattr(each_source, "DEEP", 10)
-    called = []
-    by_itself = each_source._by_itself
-    monkeypatch.setattr(
-        each_source, "_by_itself", lambda *a, **o: called.append(1) or by_itself(*a, **o)
-    )
-    same(graph.bfs(sources, by_source=True).compute(), wanted)
-    assert called
+@pytest.mark.parametrize(("deep", "tail"), [(99, 99), (4, 99), (99, 4)])
+def test_a_deep_batch_is_searched_from_one_source_after_another(built, monkeypatch, deep, tail):
+    graph, sources = built([(i, i + 1) for i in range(40)] + [(50, 51)]), [0, 3, 50]
+    called, by_itself = [], each_source._by_itself
+
+    def counted(*arguments, **options):
+        called.append(1)
+        return by_itself(*arguments, **options)
+
+    for name, value in {"DEEP": deep, "TAIL": tail, "_by_itself": counted}.items():
+        monkeypatch.setattr(each_source, name, value)
+    found = graph.bfs(sources, by_source=True).compute()
+    assert bool(called) == (min(deep, tail) < 40)
+    same(found, one_by_one(graph, "bfs", sources))
 
 
 def test_64_searches_share_their_supersteps(built):

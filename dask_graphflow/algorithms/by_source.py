@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import Columns, ColumnsOf, Listed
 from dask_graphflow.runtime.answer import Answer, OrNull
@@ -63,13 +62,10 @@ def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) ->
     searches : iterator of Reached
         One per source, in the same order on all members.
     """
-    listed = []
-    numbers = kernels_for(sources).to_host(sources).tolist()
-    for place, (number, reached) in enumerate(zip(numbers, searches, strict=True)):
-        vertices, *others = _sent(g, reached, place * g.exchange.size // len(numbers))
-        listed.append((np.full_like(vertices, number), vertices, *others))
-    every = [np.concatenate(column) for column in zip(*listed, strict=True)]
-    source, vertex, distance, predecessor = every
+    count, size = len(sources), g.exchange.size
+    listed = [_sent(g, reached, at * size // count) for at, reached in enumerate(searches)]
+    source = np.repeat(sources, [len(vertices) for vertices, *_ in listed])
+    vertex, distance, predecessor = (np.concatenate(c) for c in zip(*listed, strict=True))
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"source": source, "vertex": vertex, "distance": distance}
     return Answer({**columns, "predecessor": OrNull(predecessor, none)})

@@ -99,10 +99,12 @@ class WordSearch:
         columns = {"seen": self.seen, "visit": self.visit, "visit_next": visit_next, **sums}
         self.step = Advance(g, REACH, columns, after=_added(terms))
 
-    @property
-    def reached(self) -> Any:
-        """Which vertices a source of the batch has reached: array of bool, shape (V_p,)."""
-        return self.seen != self._unused
+    def is_deep(self) -> bool:
+        """Return whether most edges leave vertices that no source has reached. All members call it."""
+        degrees = self._g.degrees
+        reached = int(degrees[self.seen != self._unused].sum())
+        reached, every = self._g.all_reduce(sums=(reached, int(degrees.sum()))).sums
+        return 2 * reached < every
 
     def begin(self, places: Any, first: int, count: int) -> Any:
         """Begin with the batch of sources from the index `first` on; return this member's positions.
@@ -147,7 +149,7 @@ def _search(
         frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
             left = DEEP - step.supersteps if g.alone else 0
-            by_source = left == 0 and g.alone and _is_deep(g, search.reached)
+            by_source = left == 0 and g.alone and search.is_deep() and _has_room(g)
             if by_source:
                 add(_levels(g, own), DEEP, sums)
                 break
@@ -157,11 +159,10 @@ def _search(
                 frontier = step.pull(frontier)
 
 
-def _is_deep(g: GraphView, reached: Any) -> bool:
-    """Return whether most edges are still to be followed, and there is room for levels by source."""
-    free = free_bytes(kernels_for(reached))
-    room = free is None or EACH * WORD * g.owned < free // 2
-    return room and 2 * int(g.degrees[reached].sum()) < len(g.shard.out.ends)
+def _has_room(g: GraphView) -> bool:
+    """Return whether there is room for the levels by source."""
+    free = free_bytes(kernels_for(g.degrees))
+    return free is None or EACH * WORD * g.owned < free // 2
 
 
 def _levels(g: GraphView, own: Any) -> Any:

@@ -3,8 +3,9 @@
 The levels are found first, with one bit per source and vertex; see :mod:`.multi_search`. The predecessor of
 a vertex is then the first neighbor in its row whose bits the vertex got one level later.
 
-If a batch goes through many small levels, so that a level takes longer than its edges, it is searched from
-one source at a time instead. Both ways give the same bits.
+On a deep graph, such as a grid or a road network, searches seldom reach a vertex in the same level, so they
+share little. The sources of a batch are then searched one after another, and also if a batch has many small
+levels. Both ways give the same bits.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from dask_graphflow.algorithms.by_source import Reached
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.multi_search import WORD, WordSearch
+from dask_graphflow.operators.multi_search import DEEP, WORD, WordSearch
 from dask_graphflow.operators.search import SMALL
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import update_mirrors
@@ -25,7 +26,7 @@ from dask_graphflow.runtime.vertex_options import only
 
 from .breadth_first import breadth_first
 
-DEEP = 256  # number of small levels after which each source is searched by itself
+TAIL = 256  # number of small levels after which each source is searched by itself
 
 
 class _Level(NamedTuple):
@@ -74,7 +75,7 @@ def _levels(
     depth_limit: int | None,
     direction: str,
 ) -> list[_Level] | None:
-    """Return the levels of a batch of sources, or None if many of them are small."""
+    """Return the levels of a batch of sources, or None if its sources should be searched one by one."""
     own, rule = search.begin(places, first, count), Direction(direction, g)
     frontier, levels, small = g.frontier(own), list[_Level](), 0
     while frontier:
@@ -83,7 +84,7 @@ def _levels(
         if len(levels) - 1 == depth_limit or _all_reached(g, search.seen, targets):
             break
         small += frontier.leaving <= SMALL
-        if small > DEEP:
+        if small > TAIL or (len(levels) == DEEP and search.is_deep()):
             return None
         if rule.choose(frontier) == "push":
             frontier, _ = search.step.push_on(frontier, rule, 1)
