@@ -8,6 +8,7 @@ import numpy as np
 from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
 from scipy import sparse
 
+from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.priorities import priorities
 
 
@@ -237,6 +238,38 @@ def peeled(kernels, parents, ids):
             left = there(np.diff(kernels.to_host(rows.offsets)))
             kernels_of(kernels, "peel").peel_all(rows._replace(first=0), left, core, room)
             assert (kernels.to_host(core) == 1).all()
+
+
+@launches("set_predecessors")
+def predecessors_set(kernels, parents, ids):
+    """Vertices with rows of no edge to hundreds, in 64 searches that saw a few of their neighbors."""
+    rng, there = np.random.default_rng(3), kernels.namespace.asarray
+    lengths = np.array([0, 1, 31, 32, 33, 64, 700])
+    size = len(lengths)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    ends = np.concatenate([np.sort(rng.choice(VERTICES, n, replace=False)) for n in lengths])
+    seen = 1 << rng.integers(0, 64, VERTICES, dtype="uint64")
+    seen[rng.random(VERTICES) < 0.5] = 0
+    first = {}
+    for row, search in product(range(size), range(64)):
+        near = [end for end in ends[slice(*offsets[row : row + 2])] if seen[end] >> search & 1]
+        if near and search % 5:
+            first[search, row] = near[0]
+    bits = np.zeros(size, "uint64")
+    for search, row in first:
+        bits[row] |= np.uint64(1 << search)
+    level, predecessor = (np.full((64, size + 1), -1, dtype) for dtype in ("int32", ids))
+    wanted = [array.copy() for array in (level, predecessor)]
+    for (search, row), near in first.items():
+        wanted[0][search, size - row], wanted[1][search, size - row] = 7, near
+    rows = Rows(there(offsets), there(ends.astype(ids)), None, 0)
+    vertices, at = np.arange(size, dtype=ids), size - np.arange(size)
+    level, predecessor = there(level), there(predecessor)
+    kernels_of(kernels, "predecessors").set_predecessors(
+        rows, there(seen), there(vertices), there(bits), there(at), 7, level, predecessor
+    )
+    for found, right in zip((level, predecessor), wanted, strict=True):
+        np.testing.assert_array_equal(kernels.to_host(found), right)
 
 
 @launches("first_free")

@@ -38,6 +38,8 @@ ASKED = {
     "sssp": lambda g, start: g.sssp(start, cutoff=40),
     "bfs to one": lambda g, start: g.bfs(start[:1], targets=start[-1]),
     "sssp to one": lambda g, start: g.sssp(start[:1], targets=start[-1]),
+    "bfs by source": lambda g, start: g.bfs(start, by_source=True),
+    "sssp by source": lambda g, start: g.sssp(start, by_source=True, cutoff=40),
     "pagerank": lambda g, start: g.pagerank(),
     "pagerank from one": lambda g, start: g.pagerank(
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"

@@ -255,6 +255,14 @@ def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
 
 
 def searched(net: Network, o: dict[str, Any], rows: Any, *, hops: bool) -> Any:
+    if o.get("by_source"):
+        sources = [source for source, *_ in rows]
+        expect(sources == sorted(sources), f"sources {sources}")
+        expect({*sources} <= {*o["sources"]}, f"sources {sources}")
+        for source in {*o["sources"]}:
+            own = [row for first, *row in rows if first == source]
+            searched(net, o | {"sources": [source], "by_source": False}, own, hops=hops)
+        return
     limit = o.get("depth_limit" if hops else "cutoff")
     reach = distances(net, o["sources"], hops=hops)
     reach = {v: d for v, d in reach.items() if limit is None or d <= limit * (1 + 1e-12)}
@@ -274,13 +282,13 @@ def searched(net: Network, o: dict[str, Any], rows: Any, *, hops: bool) -> Any:
 
 
 @oracle(sources=some, targets=maybe(some), depth_limit=([None, 0, 1, 3, 10**12], [-1, 1.5]),
-        direction=(["beamer", "gemini", "push", "pull"], ["up", None]))  # fmt: skip
+        direction=(["beamer", "gemini", "push", "pull"], ["up", None]), by_source=FLAG)  # fmt: skip
 def bfs(net: Network, o: dict[str, Any], rows: Any) -> None:
     searched(net, o, rows, hops=True)
 
 
 @oracle("sums", sources=some, targets=maybe(some),
-        cutoff=([None, 0, 0.0, 2.5, 1e300, math.inf], [-1.0, math.nan, "far"]))  # fmt: skip
+        cutoff=([None, 0, 0.0, 2.5, 1e300, math.inf], [-1.0, math.nan, "far"]), by_source=FLAG)  # fmt: skip
 def sssp(net: Network, o: dict[str, Any], rows: Any) -> None:
     searched(net, o, rows, hops=False)
 

@@ -57,20 +57,20 @@ def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None =
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -456,19 +456,19 @@ def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: Col
     sources: Any, weight: ColumnName | None = None, directed: bool = True,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    by_source: bool = False, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = None, directed: bool = True,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    by_source: bool = False, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = None, directed: bool = True,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -534,8 +534,8 @@ class FrameMethods:
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
@@ -670,7 +670,7 @@ class FrameMethods:
     def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         weight: ColumnName, directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
         vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
-        targets: Any = None, cutoff: float | None = None, trace: bool = False,
+        targets: Any = None, cutoff: float | None = None, by_source: bool = False, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
