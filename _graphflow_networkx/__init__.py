@@ -52,7 +52,7 @@ FUNCTIONS: dict[str, Function] = {
     "bfs_predecessors": Function(None, 500_000, unsupported=("sort_neighbors",)),
     "bfs_successors": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_tree": Function(200_000, 50_000, unsupported=("sort_neighbors",)),
-    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance")),
+    "closeness_centrality": Function(5000, 2000, unsupported=("u",)),
     "clustering": Function(5000, 2000, unsupported=("weight",), unsupported_graphs=("directed",)),
     "connected_components": Function(None, 100_000),
     "core_number": Function(50_000, 5000),
@@ -68,7 +68,7 @@ FUNCTIONS: dict[str, Function] = {
     "greedy_color": Function(
         100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
     ),
-    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "distance", "sources")),
+    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "sources")),
     "has_path": Function(None, None),
     "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized")),
     "in_degree_centrality": Function(None, 1_000_000),

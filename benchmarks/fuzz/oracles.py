@@ -104,6 +104,9 @@ RESOLUTION = [1.0, 1, 0.01, 50, 1e-9, 1e9, [0.5, 2.0]], [0, -1.0, math.nan, [], 
 COMMUNITIES = {"tol": ([1e-7, 0, 0.5, math.inf], [-1e-9, math.nan, None]), "seed": SEED,
                "levels": ([1, 2, 5, 40], [0, -1, 1.5])}  # fmt: skip
 
+#: Functions that never follow an edge whose weight is infinite.
+MAY_BE_INFINITE = "closeness_centrality", "harmonic_centrality", "shortest_paths", "sssp"
+
 
 def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
     """Draw the options of a call; those that name vertices are always given unless None is allowed."""
@@ -148,7 +151,7 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
         found.add(OptionError)
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
-    if weights == "sums" and bad and not (name in ("sssp", "shortest_paths") and math.inf in bad):
+    if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):
         found.add(WeightError)
     if any(map(math.isnan, network.weights)):
         found.add(WeightError)
@@ -298,23 +301,23 @@ def near_counts(net: Network, o: dict[str, Any]) -> tuple[Any, Any]:
     chosen = sample(net, o)
     found: dict[int, list[float]] = {v: [] for v in net.vertices}
     for source in chosen:
-        for v, d in nx.single_source_shortest_path_length(net.graph(), source).items():
-            found[v] += [d] if d else []
+        for v, d in distances(net, [source], hops=not net.weighted).items():
+            found[v] += [d] if v != source else []
     return found, {v: max(1, len(chosen) - (v in chosen)) for v in found}
 
 
-@oracle(wf_improved=FLAG, k=SAMPLE, seed=SEED)
+@oracle("sums", wf_improved=FLAG, k=SAMPLE, seed=SEED)
 def closeness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
     found, others = near_counts(net, o)
     share = {v: len(d) / others[v] if o.get("wf_improved", True) else 1.0 for v, d in found.items()}
-    return {v: share[v] * len(d) / (sum(d) or 1) for v, d in found.items()}
+    return {v: share[v] * len(d) / sum(d) if sum(d) else 0.0 for v, d in found.items()}
 
 
-@oracle(k=SAMPLE, seed=SEED)
+@oracle("sums", k=SAMPLE, seed=SEED)
 def harmonic_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
     found, others = near_counts(net, o)
     scale = {v: max(1, len(found) - 1) / others[v] for v in found}
-    return {v: scale[v] * sum(1 / x for x in d) for v, d in found.items()}
+    return {v: scale[v] * sum(1 / x for x in d if x) for v, d in found.items()}
 
 
 @oracle()

@@ -79,7 +79,9 @@ RULES: dict[str, Rule] = {
     "articulation_points": Rule(),
     "betweenness_centrality": Rule({"normalized": False}, rtol=1e-9),
     "bfs": Rule(**SEARCH),
-    "closeness_centrality": Rule({"wf_improved": False}, turned=AHEAD),
+    "closeness_centrality": Rule(
+        {"wf_improved": False}, doubled={"closeness": 0.5}, turned=AHEAD, rtol=1e-12
+    ),
     "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
     "community_metrics": Rule(
@@ -107,7 +109,7 @@ RULES: dict[str, Rule] = {
         isolated=SLOW, repeated=SLOW, doubled=SLOW, turned=AHEAD,
     ),
     "greedy_color": Rule(joined="this"),
-    "harmonic_centrality": Rule(turned=AHEAD, rtol=1e-12),
+    "harmonic_centrality": Rule(doubled={"harmonic": 0.5}, turned=AHEAD, rtol=1e-12),
     "hits": Rule(
         STEPS, joined="the part with the larger singular value has all of the score", **ITERATED,
         repeated={}, turned={"hub": "authority", "authority": "hub"},

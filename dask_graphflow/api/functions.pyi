@@ -86,17 +86,20 @@ def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: 
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
@@ -198,17 +201,20 @@ def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
     progress: Listener = False) -> Any: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
@@ -537,7 +543,8 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
         trace: bool = False, progress: Listener = False) -> Any: ...
     def clustering(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
@@ -579,7 +586,8 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def harmonic_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def hits(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,

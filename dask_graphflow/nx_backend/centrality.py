@@ -72,7 +72,8 @@ def closeness_centrality(
     G: ConvertedGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
 ) -> dict[Node, float]:
     """Return the closeness centrality of each node."""
-    return G.by_node(G.run("closeness_centrality", wf_improved=bool(wf_improved)).closeness)
+    scores = G.run("closeness_centrality", distance, wf_improved=bool(wf_improved))
+    return G.by_node(scores.closeness)
 
 
 @networkx_function
@@ -80,7 +81,7 @@ def harmonic_centrality(
     G: ConvertedGraph, nbunch: Any = None, distance: Any = None, sources: Any = None
 ) -> dict[Node, float]:
     """Return the harmonic centrality of each node."""
-    return G.by_node(G.run("harmonic_centrality").harmonic)
+    return G.by_node(G.run("harmonic_centrality", distance).harmonic)
 
 
 @networkx_function
