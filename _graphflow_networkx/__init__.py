@@ -46,7 +46,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "bellman_ford_path": Function(50_000, 50_000),
     "bellman_ford_path_length": Function(50_000, 20_000),
-    "betweenness_centrality": Function(5000, 2000, unsupported=("weight",)),
+    "betweenness_centrality": Function(5000, 2000),
     "bfs_edges": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_layers": Function(None, 100_000),
     "bfs_predecessors": Function(None, 500_000, unsupported=("sort_neighbors",)),

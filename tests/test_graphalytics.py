@@ -127,7 +127,10 @@ SCORES = {
     "degree_centrality": ({}, degrees),
     "closeness_centrality": ({}, lambda graph: [nx.closeness_centrality(graph, distance="weight")]),
     "harmonic_centrality": ({}, lambda graph: [nx.harmonic_centrality(graph, distance="weight")]),
-    "betweenness_centrality": ({}, lambda graph: [nx.betweenness_centrality(graph)]),
+    "betweenness_centrality": (
+        {},
+        lambda graph: [nx.betweenness_centrality(graph, weight="weight")],
+    ),
     "strongly_connected_components": ({}, strong),
     "articulation_points": ({}, points),
     "core_number": ({}, lambda graph: [nx.core_number(graph)]),

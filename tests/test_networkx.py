@@ -503,6 +503,8 @@ BY_NODE = {
         {"endpoints": True},
         {"k": 3, "seed": 5, "normalized": False},
         {"k": 12},
+        {"weight": "weight"},
+        {"weight": "weight", "k": 3, "seed": 5},
     ],
     "closeness_centrality": [{}, {"wf_improved": False}, {"distance": "weight"}],
     "harmonic_centrality": [{}, {"distance": "weight"}],

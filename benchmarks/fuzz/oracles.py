@@ -38,9 +38,9 @@ class Oracle:
         Returns the rows of the answer, or checks it and returns None.
     options : dict
         The values of each option: valid ones and invalid ones, or a function that draws a value.
-    weights : {"any", "ignored", "sums"}
+    weights : {"any", "ignored", "positive", "sums"}
         Whether weights can be any numbers, are ignored, or are added up, so that negative weights and
-        those that are not finite are refused.
+        those that are not finite are refused. "positive" also refuses weights of 0.
     rtol, atol : float
         By how much numbers may differ.
     """
@@ -153,6 +153,8 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
     bad = [w for w in network.weights if not 0 <= w < math.inf]
     if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):
         found.add(WeightError)
+    if weights == "positive" and (bad or 0 in network.weights):
+        found.add(WeightError)
     if any(map(math.isnan, network.weights)):
         found.add(WeightError)
     return found
@@ -210,15 +212,9 @@ def expect(condition: Any, message: str) -> None:
 
 def distances(network: Network, sources: list[int], *, hops: bool = True) -> dict[int, float]:
     """Return the distance from the nearest source to each vertex, if it is finite."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(network.vertices)
-    for a, ends in network.near().items():
-        for b, w in ends:
-            w = 1 if hops else w
-            graph.add_edge(
-                a, b, weight=min(w, graph.edges[a, b]["weight"] if graph.has_edge(a, b) else w)
-            )
-    reach = nx.multi_source_dijkstra_path_length(graph, {*sources})
+    graph = network.lightest()
+    weight = (lambda a, b, edge: 1) if hops else "weight"
+    reach = nx.multi_source_dijkstra_path_length(graph, {*sources}, weight=weight)
     return {v: distance for v, distance in reach.items() if distance < math.inf}
 
 
@@ -242,12 +238,18 @@ class Chosen(Random):
         return self.chosen
 
 
-@oracle(k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
+@oracle("positive", k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
 def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    return between(nx.betweenness_centrality, net, o)
+
+
+def between(function: Callable[..., Any], net: Network, o: dict[str, Any]) -> Any:
     chosen = sorted({*o["sources"]}) if "sources" in o else sample(net, o)
-    how = {name: o[name] for name in ("normalized", "endpoints") if name in o}
-    k = None if len(chosen) == len(net.vertices) else len(chosen)
-    return nx.betweenness_centrality(net.graph(), k, seed=Chosen(chosen), **how)
+    how: dict[str, Any] = {name: o[name] for name in ("normalized", "endpoints") if name in o}
+    how["k"] = None if len(chosen) == len(net.vertices) else len(chosen)
+    graph = net.lightest() if net.weighted else net.graph()
+    how["weight"] = "weight" if net.weighted else None
+    return function(graph, seed=Chosen(chosen), **how)
 
 
 def searched(net: Network, o: dict[str, Any], rows: Any, *, hops: bool) -> Any:

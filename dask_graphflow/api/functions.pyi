@@ -37,19 +37,22 @@ def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = No
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
@@ -530,10 +533,11 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
-        dropna: bool = False, device: Literal['gpu'] | None = None, k: int | None = None,
-        sources: Any = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,

@@ -99,4 +99,4 @@ def betweenness_centrality(
         if k < 1:
             raise NotImplementedError(f"k={k} takes no source")
         options["sources"] = nx.utils.create_py_random_state(seed).sample(range(len(G)), k)
-    return G.by_node(G.run("betweenness_centrality", **options).betweenness)
+    return G.by_node(G.run("betweenness_centrality", weight, **options).betweenness)
