@@ -65,6 +65,7 @@ ALSO_ASKED = {
     "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
     "betweenness": lambda g, start: g.betweenness_centrality(k=2),
+    "edge betweenness": lambda g, start: g.edge_betweenness_centrality(k=2),
     "closeness": lambda g, start: g.closeness_centrality(k=100),
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
     "degree centrality": lambda g, start: g.degree_centrality(),

@@ -146,7 +146,7 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
             found |= {EdgeListError, OptionError}
     if name == "sssp" and not network.weighted:
         found.add(WeightError)
-    both = [("pairs", "top_k"), *([("k", "sources")] if name == "betweenness_centrality" else [])]
+    both = [("pairs", "top_k"), *([("k", "sources")] if "betweenness" in name else [])]
     if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
         found.add(OptionError)
     weights = ORACLES[name].weights
@@ -241,6 +241,14 @@ class Chosen(Random):
 @oracle("positive", k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
 def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
     return between(nx.betweenness_centrality, net, o)
+
+
+@oracle("positive", k=SAMPLE, sources=maybe(some), normalized=FLAG, seed=SEED)
+def edge_betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    found, graph = between(nx.edge_betweenness_centrality, net, o), net.lightest()
+    ends = {edge: edge if net.directed else tuple(sorted(edge)) for edge in found}
+    weight = {edge: (graph.edges[edge]["weight"],) if net.weighted else () for edge in found}
+    return sorted((*ends[edge], *weight[edge], value) for edge, value in found.items())
 
 
 def between(function: Callable[..., Any], net: Network, o: dict[str, Any]) -> Any:

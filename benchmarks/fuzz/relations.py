@@ -102,6 +102,10 @@ RULES: dict[str, Rule] = {
         repeated=dict.fromkeys(("degree", "in_degree", "out_degree"), 2),
         turned={"in_degree": "out_degree", "out_degree": "in_degree"},
     ),
+    "edge_betweenness_centrality": Rule(
+        {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9,
+        joined="the sums of a sample are scaled to all vertices",
+    ),
     "ego_graph": Rule({"radius": 2}, "centers", repeated={}, doubled=HEAVIER, turned=AHEAD),
     "eigenvector_centrality": Rule(
         {"max_iter": 20_000, "tol": 1e-12, "fail_on_nonconvergence": False},

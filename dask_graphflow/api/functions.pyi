@@ -14,12 +14,12 @@ Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
     "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
-    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
-    "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
-    "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
-    "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
-    "triangle_count", "truss_number",
+    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees",
+    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
+    "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_truss", "katz_centrality",
+    "label_propagation", "leiden", "louvain", "maximal_independent_set", "minimum_spanning_forest",
+    "neighbors", "pagerank", "personalized_pagerank", "random_walks", "sample_neighbors", "similarity",
+    "sssp", "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
 @overload
@@ -148,6 +148,25 @@ def degree_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None
 def degrees(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
+@overload
+def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = None, directed: bool = True,
@@ -574,6 +593,11 @@ class FrameMethods:
     def degrees(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
+    def edge_betweenness_centrality(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+        normalized: bool = True, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         centers: Any, weight: ColumnName | None = None, directed: bool = True,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,

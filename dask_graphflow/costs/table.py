@@ -63,6 +63,17 @@ COSTS = {
     "core_number": Cost("labels", Steps.rounds(0.5, 0.01), passes=1, rows=1, copies=1),
     "degree_centrality": Cost("labels", 0, passes=0.6),
     "degrees": Cost("labels", 0, passes=0.6),
+    "edge_betweenness_centrality": Cost(
+        "labels",
+        Steps.levels(3),
+        passes=3,
+        step=FUSED,
+        sources=1,
+        rows=1,
+        copies=1,
+        scratch=115,
+        edge=60,
+    ),
     "ego_graph": Cost("searches", 1, passes=2, scratch=55),
     "eigenvector_centrality": Cost(
         "pulls", CONVERGING, each=1, sparse=10, rows=1.7, copies=1, scratch=90

@@ -20,8 +20,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.priorities import places_of, sampled
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
@@ -29,6 +27,7 @@ from dask_graphflow.runtime.number_options import Count, Seed
 from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .dependencies import add_dependencies
+from .sources import places_of_sources
 from .tight_edges import without_parallel_edges
 
 
@@ -92,11 +91,7 @@ def betweenness_centrality(
     >>> scores.compute().betweenness.round(3).tolist()
     [0.0, 0.667, 0.667, 0.0]
     """
-    if k is not None and sources is not None:
-        raise OptionError(
-            f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"
-        )
-    places, count = sampled(g, k, seed) if sources is None else places_of(g, sources)
+    places, count = places_of_sources(g, k, sources, seed)
     every = g.count
     g = without_parallel_edges(g)
     betweenness = g.column(0, "float64")

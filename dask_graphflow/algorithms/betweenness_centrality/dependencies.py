@@ -44,8 +44,7 @@ def add_dependencies(
     endpoints : bool
         Whether a path also counts for its first and its last vertex.
     """
-    sources = np.flatnonzero(places >= 0)
-    sources = sources[np.argsort(places[sources])]
+    sources = in_order(places)
     if g.weighted and is_on_one_host(g):
         add_contributions(g, sources, betweenness, endpoints=endpoints)
         return
@@ -56,6 +55,12 @@ def add_dependencies(
         dependency = paths.dependency
         dependency[paths.source] = paths.reached - 1 if endpoints else 0
         betweenness += dependency + (paths.level > 0) if endpoints else dependency
+
+
+def in_order(places: Any) -> Any:
+    """Return the positions of the sources of a single member, in their order."""
+    sources = np.flatnonzero(places >= 0)
+    return sources[np.argsort(places[sources])]
 
 
 def _are_taken_whole(g: GraphView, sources: Any) -> bool:
