@@ -103,8 +103,7 @@ RULES: dict[str, Rule] = {
         turned={"in_degree": "out_degree", "out_degree": "in_degree"},
     ),
     "edge_betweenness_centrality": Rule(
-        {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9,
-        joined="the sums of a sample are scaled to all vertices",
+        {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9
     ),
     "ego_graph": Rule({"radius": 2}, "centers", repeated={}, doubled=HEAVIER, turned=AHEAD),
     "eigenvector_centrality": Rule(
