@@ -6,10 +6,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame
-from shapes import DIFFICULT, same, traced
+from conftest import frame, to_host
+from shapes import DIFFICULT, on_members, same, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.sssp.distances import distances_from_each
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators import multi_search
 
@@ -111,6 +112,19 @@ def test_weighted_sums_have_the_same_bits_everywhere(built, rng, name, directed)
     wanted = getattr(built(edges, directed=directed, shards=1), name)(k=80, seed=3).compute()
     found = built(edges.sample(frac=1, random_state=1), partitions=5, directed=directed)
     same(getattr(found, name)(k=80, seed=3).compute(), wanted)
+
+
+@pytest.mark.parametrize("members", [1])
+def test_whole_sources_and_buckets_give_the_same_bits(built, rng):
+    edges, found = weighted(rng, "some are 0", 200, 700), []
+
+    def ask(g):
+        places = np.where(g.exists & (g.numbers < 70), g.numbers, -1)
+        for g.threads in (2, 71):  # more threads than sources share each of them
+            found.extend(to_host(part) for part in distances_from_each(g, places, 70))
+
+    on_members(built(edges), ask)
+    np.testing.assert_array_equal(found[:70], found[70:])
 
 
 @NAMES

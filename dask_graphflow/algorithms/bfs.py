@@ -26,7 +26,7 @@ from dask_graphflow.runtime.number_options import Count
 from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.vertex_options import VertexIds, only
 
-from .sssp import delta_stepping
+from .sssp.sssp import delta_stepping
 
 
 @algorithm(

@@ -1,7 +1,7 @@
 """Closeness centrality: one divided by the mean distance from the vertices that reach a vertex.
 
 Searches from 64 sources at a time count how many of them reach each vertex, and at which distance. If edges
-have weights, delta-stepping finds the distances from one source after another. With `k`, a random sample of
+have weights, there is one search per source. With `k`, a random sample of
 the vertices are sources [2]_.
 
 .. [1] L. C. Freeman, "Centrality in Social Networks: Conceptual Clarification", Social Networks 1, 1979.
@@ -22,7 +22,7 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
 
-from .sssp import distances_from_each
+from .sssp.distances import distances_from_each
 
 
 @algorithm(

@@ -1,7 +1,7 @@
 """Harmonic centrality: the sum of one divided by the distance from every other vertex.
 
 Searches from 64 sources at a time count how many of them reach each vertex, and at which distance. If edges
-have weights, delta-stepping finds the distances from one source after another. With `k`, a random sample of
+have weights, there is one search per source. With `k`, a random sample of
 the vertices are sources, as for closeness centrality.
 
 .. [1] P. Boldi, S. Vigna, "Axioms for Centrality", Internet Mathematics 10, 2014.
@@ -20,7 +20,7 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
 
-from .sssp import distances_from_each
+from .sssp.distances import distances_from_each
 
 
 @algorithm(

@@ -1,4 +1,4 @@
-"""Whole sources, on the host: what vertices and edges contribute to shortest paths.
+"""Whole sources, on the host: distances, and what vertices and edges contribute to shortest paths.
 
 A thread takes a whole source. An edge is *tight* if the distance of its farther end is exactly the distance
 of its nearer end plus the weight, which is 1 if edges have no weights. A path is a shortest path if all of
@@ -20,7 +20,7 @@ from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Rows
 from .host_searches import BITS, LOWEST, _add, _bits, _scaled, _whole
-from .host_threads import even_turns, run, share
+from .host_threads import even_turns, run, share, take, turns
 from .memory import free_bytes
 
 AT_ONCE = 64  # sources per call
@@ -73,10 +73,7 @@ def _by_level(rows, source, distance, order):  # type: ignore[no-untyped-def]
 
 @_inner
 def _by_distance(rows, source, distance, order, keys, items):  # type: ignore[no-untyped-def]
-    """List the vertices that a source reaches by distance (Dijkstra); return how many they are.
-
-    Other vertices get the distance NaN, so that no edge to them is tight.
-    """
+    """List the vertices that a source reaches by distance (Dijkstra); return how many they are."""
     offsets, ends, weights = rows
     distance[:] = np.inf
     distance[source], keys[0], items[0] = 0.0, 0.0, source
@@ -96,9 +93,6 @@ def _by_distance(rows, source, distance, order, keys, items):  # type: ignore[no
                 distance[u] = far
                 _put(keys, items, size, far, u)
                 size += 1
-    for w in range(len(distance)):
-        if distance[w] == np.inf:
-            distance[w] = np.nan
     return tail
 
 
@@ -117,6 +111,9 @@ def _one_source(rows, into, source, endpoints, room, found, carried):  # type: i
     distance, order, keys, items, sigma, number, tight = room
     if weights.size:
         tail = _by_distance(rows, source, distance, order, keys, items)
+        for w in range(len(distance)):
+            if distance[w] == np.inf:
+                distance[w] = np.nan  # so that no edge to it is tight
     else:
         tail = _by_level(rows, source, distance, order)
     found[:] = 0.0
@@ -237,3 +234,37 @@ def add_contributions(
         run(_add, even_turns(size, threads), found, len(some), scores)
         run(_add, even_turns(len(carried), threads), shares, len(some), carried)
     return True
+
+
+@_compiled
+def _distances(rows, sources, room, found, ranges, part):  # type: ignore[no-untyped-def]
+    orders, keys, items = room
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        for s in range(start, stop):
+            _by_distance(rows, sources[s], found[s], orders[part], keys[part], items[part])
+        start, stop = take(ranges, part, 1)
+
+
+def distances(rows: Rows, sources: np.ndarray, *, threads: int = 1) -> np.ndarray:
+    """Return the distance of each vertex from each source.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of the edges that leave all vertices. Their weights are at least 0.
+    sources : ndarray of int64, shape (s,)
+
+    Returns
+    -------
+    ndarray of float64, shape (s, V)
+        Infinite for vertices that were not reached.
+    """
+    size, count = len(rows.offsets) - 1, len(sources)
+    found, parts = np.empty((count, size)), min(sources_at_once(rows, threads), count)
+    heap = parts, len(rows.ends) + 1
+    dtype = rows.ends.dtype
+    room = np.empty((parts, size), dtype), np.empty(heap), np.empty(heap, dtype)
+    cuts = turns([count * part // parts for part in range(parts + 1)])
+    run(_distances, cuts, rows[:3], sources, room, found)
+    return found

@@ -24,7 +24,6 @@ edges behind them. This keeps predecessors from forming a cycle.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -117,34 +116,3 @@ def delta_stepping(g: GraphView, buckets: Buckets, targets: Any | None = None) -
             step["frontier"], step["edges"] = relaxed
             if targets is not None:
                 buckets.stop_at(targets)
-
-
-def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
-    """Yield the weighted distances from each of some sources, one source after another.
-
-    All members call it at once.
-
-    Parameters
-    ----------
-    g : GraphView
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices.
-    count : int
-        Number of sources.
-
-    Yields
-    ------
-    array of float64, shape (V_p,)
-        Infinite for vertices that the source does not reach. It must not be changed.
-
-    Raises
-    ------
-    WeightError
-        A weight of any member is negative or NaN.
-    """
-    delta = bucket_width(g)
-    light = light_first(g, delta)
-    for index in range(count):
-        buckets = Buckets(g, light, np.flatnonzero(places == index), delta, math.inf)
-        delta_stepping(g, buckets)
-        yield buckets.distances()
