@@ -128,3 +128,28 @@ COSTS = {
         "labels", Steps.rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160
     ),
 }
+
+
+def _by_weight(passes: float, *, edge: int = 0) -> Cost:
+    """Return the cost of a search for weighted distances from each source."""
+    return Cost(
+        "paths",
+        Steps.levels(),
+        passes=passes,
+        step=FUSED,
+        sparse=3,
+        sources=1,
+        rows=1,
+        copies=1,
+        scratch=150,
+        edge=24 + edge,
+    )
+
+
+WEIGHTED = {
+    "betweenness_centrality": _by_weight(1.5),
+    "closeness_centrality": _by_weight(1),
+    "edge_betweenness_centrality": _by_weight(2, edge=40),
+    "harmonic_centrality": _by_weight(1),
+}
+"""Costs of the calls that take another way if edges have weights, and can be made without."""

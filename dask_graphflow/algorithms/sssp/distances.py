@@ -19,7 +19,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .sssp import delta_stepping
 
-ROOM = 1 << 22  # number of distances that are found before they are used
+ROOM = 1 << 20  # number of distances that are found before they are used
 
 
 def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
