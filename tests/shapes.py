@@ -102,7 +102,7 @@ KINDS = {
 def power_law(rng, size=400, edges=2500):
     """Return edges with weights, many of them at vertices with small ids."""
     ends = (size * rng.random((edges, 2)) ** 3).astype("int64")
-    return pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(0, 9, edges) / 4)
+    return pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(1, 10, edges) / 4)
 
 
 def power_law_pairs(size, edges):
