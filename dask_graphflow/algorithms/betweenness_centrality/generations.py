@@ -65,7 +65,8 @@ class Generations:
         """Set the generation of the source, and count the vertices for which each vertex waits."""
         reached = self._distance == self._distance
         self._left = int(reached.sum())
-        self._waits[:] = np.where(reached, 0, -1)
+        self._waits[:] = 0
+        self._waits[~reached] = -1
         self._count.push(self._g.frontier(np.flatnonzero(reached)))
         self._level[:] = -1
         self._level[source], self._waits[source] = 0, -1
