@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, Function] = {
     "descendants_at_distance": Function(None, None),
     "dijkstra_path": Function(100_000, 50_000),
     "dijkstra_path_length": Function(None, 100_000),
-    "edge_betweenness_centrality": Function(5000, 2000, unsupported_graphs=("multigraph",)),
+    "edge_betweenness_centrality": Function(5000, 1000, unsupported_graphs=("multigraph",)),
     "ego_graph": Function(
         None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
     ),
