@@ -46,13 +46,13 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "bellman_ford_path": Function(50_000, 50_000),
     "bellman_ford_path_length": Function(50_000, 20_000),
-    "betweenness_centrality": Function(5000, 2000, unsupported=("weight",)),
+    "betweenness_centrality": Function(5000, 2000),
     "bfs_edges": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_layers": Function(None, 100_000),
     "bfs_predecessors": Function(None, 500_000, unsupported=("sort_neighbors",)),
     "bfs_successors": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_tree": Function(200_000, 50_000, unsupported=("sort_neighbors",)),
-    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance")),
+    "closeness_centrality": Function(5000, 2000, unsupported=("u",)),
     "clustering": Function(5000, 2000, unsupported=("weight",), unsupported_graphs=("directed",)),
     "connected_components": Function(None, 100_000),
     "core_number": Function(50_000, 5000),
@@ -61,6 +61,7 @@ FUNCTIONS: dict[str, Function] = {
     "descendants_at_distance": Function(None, None),
     "dijkstra_path": Function(100_000, 50_000),
     "dijkstra_path_length": Function(None, 100_000),
+    "edge_betweenness_centrality": Function(5000, 1000, unsupported_graphs=("multigraph",)),
     "ego_graph": Function(
         None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
     ),
@@ -68,7 +69,7 @@ FUNCTIONS: dict[str, Function] = {
     "greedy_color": Function(
         100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
     ),
-    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "distance", "sources")),
+    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "sources")),
     "has_path": Function(None, None),
     "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized")),
     "in_degree_centrality": Function(None, 1_000_000),

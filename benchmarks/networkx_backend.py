@@ -104,7 +104,9 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
         "communities": [set(range(part, len(graph), 8)) for part in range(8)],
         "distance": 2 if name == "descendants_at_distance" else None,
         "ebunch": [(node, (node + 7) % len(graph)) for node in range(len(graph))],
-        "k": {"betweenness_centrality": 16, "k_truss": 4}.get(name),
+        "k": {"betweenness_centrality": 16, "edge_betweenness_centrality": 16, "k_truss": 4}.get(
+            name
+        ),
         "n": last,
         "seed": 1,
         "source": first,

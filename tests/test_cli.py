@@ -134,6 +134,7 @@ GIVEN = [
     ("louvain", ["--resolution", "1,0.5"], {"resolution": [1, 0.5]}),
     ("louvain", ["--resolution", "2"], {"resolution": [2]}),
     ("betweenness-centrality", ["--no-normalized", "--k", "2"], {"normalized": False, "k": 2}),
+    ("edge-betweenness-centrality", ["--k", "2", "--weight", "km"], {"k": 2, "weight": "km"}),
     ("similarity", ["--pairs", "pairs.csv"], {"pairs": pd.DataFrame({"x": [1, 2], "y": [5, 1]})}),
     ("degrees", ["--vertices", "seven.csv"], {"vertices": [7]}),
     (

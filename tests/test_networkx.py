@@ -503,14 +503,21 @@ BY_NODE = {
         {"endpoints": True},
         {"k": 3, "seed": 5, "normalized": False},
         {"k": 12},
+        {"weight": "weight"},
+        {"weight": "weight", "k": 3, "seed": 5},
     ],
-    "closeness_centrality": [{}, {"wf_improved": False}],
-    "harmonic_centrality": [{}],
+    "closeness_centrality": [{}, {"wf_improved": False}, {"distance": "weight"}],
+    "harmonic_centrality": [{}, {"distance": "weight"}],
     "core_number": [{}],
     "triangles": [{}],
     "clustering": [{}],
 }
 SEVERAL = {
+    "edge_betweenness_centrality": [
+        {},
+        {"k": 3, "seed": 5, "normalized": False},
+        {"weight": "weight"},
+    ],
     "average_clustering": [{}, {"count_zeros": False}],
     "transitivity": [{}],
     "strongly_connected_components": [{}],
@@ -560,7 +567,7 @@ def defined(name, kind):
         or name in ("in_degree_centrality", "out_degree_centrality")
     ):
         return kind().is_directed()
-    if name == "ego_graph":
+    if name in ("edge_betweenness_centrality", "ego_graph"):
         return not kind().is_multigraph()
     return "connected" not in name or not kind().is_directed()
 
@@ -582,6 +589,8 @@ def test_values_per_node_are_those_of_networkx(name, kind, nodes):
         assert_same(name, graph, **options)
         if name in BY_NODE:
             assert list(ours(name, graph, **options)) == list(graph)
+        elif name == "edge_betweenness_centrality":
+            assert list(ours(name, graph, **options)) == list(graph.edges)
 
 
 @pytest.mark.parametrize(("name", "kind", "nodes"), each_type(OF_A_NODE, NODES))
