@@ -66,8 +66,9 @@ def modularity(
         }
     )
     found = G.run("community_metrics", weight, communities=frame)
-    inside, degrees = found.internal_edges, 2 * found.internal_edges + found.cut_edges
-    edges = float(degrees.sum()) / 2
+    edges = float((found.internal_edges + found.cut_edges / 2).sum())
     if not edges:
         raise ZeroDivisionError("the modularity of a graph without edges is not defined")
-    return float((inside / edges - resolution * (degrees / (2 * edges)) ** 2).sum())
+    inside = found.internal_edges / edges
+    # The column has the modularity with a resolution of 1.
+    return float((inside - resolution * (inside - found.modularity)).sum())

@@ -9,6 +9,9 @@ EXPECTED_FAILURES: dict[str, str] = {
     "algorithms/coloring/tests/test_coloring.py::TestColoring::test_strategy_as_function": (
         "nodes of the same degree are colored in another order"
     ),
+    "algorithms/community/tests/test_louvain.py::test_directed_partition": (
+        "the same communities are in another order, which NetworkX does not define"
+    ),
     "algorithms/community/tests/test_louvain.py::test_karate_club_partition": SEED,
     "algorithms/community/tests/test_louvain.py::test_none_weight_param": SEED,
     "algorithms/community/tests/test_louvain.py::test_undirected_selfloops": SEED,
@@ -18,6 +21,9 @@ EXPECTED_FAILURES: dict[str, str] = {
     ),
     "algorithms/tests/test_cycles.py::TestMinimumCycleBasis::test_gh6787_and_edge_attribute_names": (
         "of two shortest paths of equal length, which go around the same cycle, the backend takes the other"
+    ),
+    "algorithms/tests/test_dag.py::TestDAG::test_topological_sort6": (
+        "the graph is converted before the iteration, so changes during it are not noticed"
     ),
     "algorithms/tests/test_mis.py::test_random_seed": SEED,
 }
