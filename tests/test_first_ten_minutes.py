@@ -26,9 +26,8 @@ def names(tmp_path_factory):
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tempfile.mkdtemp", lambda: tmp_path_factory.mktemp("page"))
-        for cell in re.findall(
-            r"```\{code-cell\} python\n(?::tags:[^\n]*\n)?(.*?)```", TEXT, re.DOTALL
-        ):
+        cells = r"```\{code-cell\} python\n:tags: \[remove-output\]\n(.*?)```"
+        for cell in re.findall(cells, TEXT, re.DOTALL):
             exec(cell, found)
     return found
 
