@@ -54,7 +54,7 @@ FUNCTIONS: dict[str, Function] = {
     "bfs_successors": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_tree": Function(200_000, 50_000, unsupported=("sort_neighbors",)),
     "bridges": Function(5000, 1000),
-    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance")),
+    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance", "sp")),
     "clustering": Function(5000, 2000, unsupported=("weight",), unsupported_graphs=("directed",)),
     "connected_components": Function(None, 100_000),
     "core_number": Function(50_000, 5000),
@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, Function] = {
     "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "distance", "sources")),
     "has_bridges": Function(5000, 1000),
     "has_path": Function(None, None),
-    "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized")),
+    "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized", "method")),
     "in_degree_centrality": Function(None, 1_000_000),
     "is_biconnected": Function(20_000, 10_000),
     "is_connected": Function(None, 100_000),
@@ -87,7 +87,9 @@ FUNCTIONS: dict[str, Function] = {
     "k_shell": Function(5000, 1000, unsupported=("core_number",)),
     "k_truss": Function(10_000, 2000),
     "katz_centrality": Function(5000, 2000, unsupported=("nstart",)),
-    "leiden_communities": Function(0, 0, unsupported=("max_level",)),
+    "leiden_communities": Function(
+        0, 0, unsupported=("max_level", "theta"), unsupported_graphs=("directed",)
+    ),
     "louvain_communities": Function(2000, 1000, unsupported=("max_level",)),
     "maximal_independent_set": Function(50_000, 20_000, unsupported=("nodes",)),
     "maximum_spanning_edges": Function(

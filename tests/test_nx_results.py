@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from nx_graphs import NODES, TYPES, assert_same, each_type, ours, random_graph
 
-from dask_graphflow.nx_backend import convert_to_nx
+from dask_graphflow.nx_backend import backend, convert_to_nx
 
 pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
 
@@ -160,7 +160,8 @@ def test_hits_are_those_of_networkx():
     # The hubs of a graph with several equal singular values are not unique.
     for kind, seed in itertools.product(TYPES, range(3)):
         graph = random_graph(kind, NODES["any"], seed)
-        assert_same_hits(graph, ours("hits", graph, tol=1e-12), nx.hits(graph, tol=1e-12))
+        options = {"tol": 1e-12, "max_iter": 2000}
+        assert_same_hits(graph, ours("hits", graph, **options), nx.hits(graph, **options))
 
 
 def assert_same_hits(graph, found, expected):
@@ -201,12 +202,24 @@ def test_scores_of_pairs_are_those_of_networkx(name):
 def test_communities_are_as_good_as_those_of_networkx(name, kind):
     graph = kind(nx.les_miserables_graph())
     expected = nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
-    found = ours(name, graph, seed=1)
+    options = {"seed": 1} | ({"metric": "modularity"} if name == "leiden_communities" else {})
+    found = ours(name, graph, **options)
     assert nx.community.is_partition(graph, found)
     assert nx.community.modularity(graph, found) > expected - 0.01
-    assert found == ours(name, graph, seed=1)
-    assert len(ours(name, graph, seed=1, resolution=4)) > len(found)
-    assert ours(name, graph, weight=None, seed=1) != found
+    assert found == ours(name, graph, **options)
+    assert len(ours(name, graph, **options, resolution=4)) > len(found)
+    assert ours(name, graph, **options, weight=None) != found
+
+
+def test_leiden_communities_can_maximize_the_constant_potts_model():
+    cliques = nx.ring_of_cliques(6, 5)
+    for nodes in map(set, ours("leiden_communities", cliques, metric="cpm", resolution=0.5)):
+        assert len(nodes) == 5 == len({node // 5 for node in nodes}) * 5
+    alone = ours("leiden_communities", cliques, metric="cpm", resolution=1.5)
+    assert list(map(len, alone)) == [1] * 30
+    graph = nx.path_graph(3)
+    refused = "metric= has to be 'cpm' or 'modularity'"
+    assert backend.can_run("leiden_communities", (graph,), {"metric": "barber"}) == refused
 
 
 @pytest.mark.parametrize("kind", TYPES)
