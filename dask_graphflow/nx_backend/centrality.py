@@ -70,7 +70,12 @@ def out_degree_centrality(G: ConvertedGraph) -> dict[Node, float]:
 
 @networkx_function
 def closeness_centrality(
-    G: ConvertedGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
+    G: ConvertedGraph,
+    u: Any = None,
+    distance: Any = None,
+    wf_improved: bool = True,
+    *,
+    sp: Any = None,
 ) -> dict[Node, float]:
     """Return the closeness centrality of each node."""
     scores = G.run("closeness_centrality", distance, wf_improved=bool(wf_improved))
