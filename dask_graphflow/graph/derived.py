@@ -5,7 +5,7 @@ The shard of a graph memoizes the shards of its derived graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 from . import build, numbering
+from .blocks import blocks, collected
 from .device_shard import on_this_device
 from .shard import Shard
 
@@ -27,16 +28,22 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
 
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
-        sources = kernels.owners(out, out.ends.dtype, threads=threads)
-        keep = out.ends != sources
-        # Within a row, equal ends are adjacent.
-        keep[1:] &= (out.ends[1:] != out.ends[:-1]) | (sources[1:] != sources[:-1])
+        degrees: list[Any] = []
+
+        def chosen() -> Iterator[Any]:
+            for _, block in blocks(out):
+                sources = kernels.owners(block, out.ends.dtype, threads=threads)
+                keep = block.ends != sources
+                # Within a row, equal ends are adjacent.
+                keep[1:] &= (block.ends[1:] != block.ends[:-1]) | (sources[1:] != sources[:-1])
+                where = {"first": block.first, "count": len(block.offsets) - 1}
+                degrees.append(kernels.degrees(sources[keep], **where, threads=threads))
+                yield block.ends[keep]
+
+        ends = collected(chosen(), out.ends, len(out.ends))
         offsets = np.zeros_like(out.offsets)
-        offsets[1:] = kernels.degrees(
-            sources[keep], first=host.low, count=host.owned, threads=threads
-        )
-        np.cumsum(offsets, out=offsets)
-        return out._replace(offsets=offsets, ends=out.ends[keep], weights=None)
+        np.cumsum(np.concatenate(degrees), out=offsets[1:])
+        return out._replace(offsets=offsets, ends=ends, weights=None)
 
     return _derived("simple", shard, exchange, rows, directed=host.directed)
 

@@ -22,6 +22,7 @@ from . import aligned, index_dtype
 from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Rows
+from .disk import beside
 from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, TURN, even_turns, run, share, take
 
@@ -450,7 +451,7 @@ def _into_buckets(
     out, into = source, target
     if labels is not None:
         # Look up each label only once, because these reads are in random order.
-        out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
+        out, into = ([beside(ids, len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
             for piece, start, stop in runs[i]:
@@ -475,9 +476,9 @@ def _into_buckets(
     total = int(bounds[-1])
     places[:, -1] = total + TURN * np.arange(threads)  # a separate cache line per thread
     room = total + TURN * threads
-    keys = np.empty(room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
+    keys = beside(source[0], room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
     payload = [np.empty(0)] * len(source) if weight is None else weight
-    carried = np.empty(0 if weight is None else room, payload[0].dtype)
+    carried = beside(source[0], 0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
         for piece, *piece_run in runs[i]:
@@ -542,7 +543,8 @@ def _into_rows(
     named = np.empty(0, dtype) if labels is None else labels
     offsets = np.empty(plan.size + 1, np.int64)
     # Weights overwrite the carried weights of their bucket. Ends overwrite its keys if they are as wide.
-    ends = keys.view(dtype) if keys.itemsize == dtype.itemsize else np.empty(len(keys), dtype)
+    same = keys.itemsize == dtype.itemsize
+    ends = keys.view(dtype) if same else beside(keys, len(keys), dtype)
     weights = carried
     summed = policy is not None and weights.dtype.kind == "i"
     words = weights.view(f"u{weights.itemsize}") if summed else None
@@ -586,7 +588,8 @@ def _without_gaps(
         offsets[rows_] += starts[bucket] - bounds[bucket]
 
     def closed(gapped: np.ndarray) -> np.ndarray:
-        whole = np.empty(min(starts[-1], len(gapped)), gapped.dtype)  # there may be no weights
+        size = min(starts[-1], len(gapped))  # there may be no weights
+        whole = beside(gapped, size, gapped.dtype)
 
         def move(bucket: int) -> None:
             whole[starts[bucket] :][: left[bucket]] = gapped[bounds[bucket] :][: left[bucket]]
@@ -636,8 +639,9 @@ def relabelled(
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.diff(rows_.offsets)[names], out=offsets[1:])
     to, dtype = (labels, rows_.ends.dtype) if places is None else (places, places.dtype)
-    ends = np.empty(offsets[-1], dtype)
-    weights = None if rows_.weights is None else np.empty(len(ends), rows_.weights.dtype)
+    ends, weights = beside(rows_.ends, offsets[-1], dtype), None
+    if rows_.weights is not None:
+        weights = beside(rows_.ends, len(ends), rows_.weights.dtype)
     old, new = (rows_.offsets, rows_.ends, rows_.first), (offsets, ends)
     ranges = even_turns(count, threads, offsets)
     run(_relabel, ranges, old, to, names, new, rows_.weights, weights)
@@ -646,7 +650,7 @@ def relabelled(
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
     """Return, for each edge, the vertex whose row contains it."""
-    vertices = np.empty(len(rows_.ends), dtype)
+    vertices = beside(rows_.ends, len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     offsets, first = rows_.offsets, rows_.first
     share(lambda i: _owners(offsets, first, *cuts[i : i + 2], vertices), len(cuts) - 1, threads)
@@ -655,7 +659,7 @@ def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
 
 def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarray:
     """Return the name of each id. Every id must have a name."""
-    named = np.empty(len(ids), names.dtype)
+    named = beside(ids, len(ids), names.dtype)
     cuts = _cuts(len(ids), max(1, threads))
     share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], named), len(cuts) - 1, threads)
     return named
