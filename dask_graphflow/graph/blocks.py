@@ -6,12 +6,12 @@ single row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import beside, is_on_disk
+from dask_graphflow.kernels import beside, is_on_disk, joined
 from dask_graphflow.kernels.csr import Rows
 
 BLOCK = 1 << 22  # about the number of edges in a block
@@ -63,10 +63,29 @@ def collected(parts: Iterable[Any], like: Any, most: int) -> Any:
         Maximum number of all entries.
     """
     if not is_on_disk(like):
-        (whole,) = parts
-        return whole
+        return joined(list(parts))
     made, size = beside(like, most, like.dtype), 0
     for part in parts:
         made[size : size + len(part)] = part
         size += len(part)
     return made[:size]
+
+
+def filtered(columns: Sequence[Any], keep: Callable[[Sequence[Any]], Any]) -> list[Any]:
+    """Return only the entries of some columns for which ``keep(columns)`` is true, where they are.
+
+    A column may be None. `keep` is called for parts of columns on disk.
+    """
+    if not is_on_disk(columns[0]):
+        which = keep(columns)
+        return [None if column is None else column[which] for column in columns]
+    size, count = len(columns[0]), 0
+    made = [None if one is None else beside(columns[0], size, one.dtype) for one in columns]
+    for low in range(0, size, BLOCK):
+        parts = [None if column is None else column[low : low + BLOCK] for column in columns]
+        which = keep(parts)
+        first, count = count, count + int(np.count_nonzero(which))
+        for part, into in zip(parts, made, strict=True):
+            if part is not None:
+                into[first:count] = part[which]
+    return [None if column is None else column[:count] for column in made]

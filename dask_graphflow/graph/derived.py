@@ -14,7 +14,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 from . import build, numbering
-from .blocks import blocks, collected
+from .blocks import blocks, collected, filtered
 from .device_shard import on_this_device
 from .shard import Shard
 
@@ -70,12 +70,12 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
 
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
-        entering = build.entering(host, exchange)
-        other = entering.source != entering.target  # a self-loop is already in its row
+        # A self-loop is already in its row.
+        entering = filtered(build.entering(host, exchange), lambda edges: edges[0] != edges[1])
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
-        weights = None if out.weights is None else [out.weights, entering.weight[other]]
-        sources = [sources, entering.target[other]]
-        targets, labels = [out.ends, entering.source[other]], None
+        weights = None if out.weights is None else [out.weights, entering[2]]
+        sources = [sources, entering[1]]
+        targets, labels = [out.ends, entering[0]], None
         if host.placed is not None:  # within a row, ends are in the order of their numbers
             labels = host.placed.places
             sources, targets = (

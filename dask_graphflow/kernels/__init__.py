@@ -20,11 +20,13 @@ from .memory import check_room, free_bytes, no_room, no_room_for_rows
 
 __all__ = [
     "aligned",
+    "as_stored",
     "beside",
     "check_room",
     "device_link",
     "device_memory",
     "device_room",
+    "disk",
     "empty_on",
     "index_dtype",
     "is_on_disk",
@@ -67,6 +69,13 @@ def beside(array: Any, shape: Any, dtype: Any) -> Any:
     if on_device(array):
         return np.empty_like(array, dtype, shape=shape)
     return disk.beside(array, shape, dtype)
+
+
+def as_stored(like: Any, array: Any) -> Any:
+    """Return an array, moved to disk if `like` is there."""
+    folder = disk.folder_of(like)
+    there = folder is None or disk.folder_of(array) is not None
+    return array if there else disk.stored(array, folder)
 
 
 def is_on_disk(array: Any) -> bool:

@@ -476,9 +476,10 @@ def _into_buckets(
     total = int(bounds[-1])
     places[:, -1] = total + TURN * np.arange(threads)  # a separate cache line per thread
     room = total + TURN * threads
-    keys = beside(source[0], room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
+    like = max(source, key=len)  # a short array may be in memory although the others are on disk
+    keys = beside(like, room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
     payload = [np.empty(0)] * len(source) if weight is None else weight
-    carried = beside(source[0], 0 if weight is None else room, payload[0].dtype)
+    carried = beside(like, 0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
         for piece, *piece_run in runs[i]:

@@ -102,7 +102,10 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     if weights is None:
         return g.degrees + inside
     rows = g.local("out").rows._replace(first=0, weights=weights)
-    return np.concatenate([inside[:0], *(_row_sums(block) for _, block in blocks(rows))]) + inside
+    return (
+        np.concatenate([g.column(0, "int64", 0), *(_row_sums(block) for _, block in blocks(rows))])
+        + inside
+    )
 
 
 def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
