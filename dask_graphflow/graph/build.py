@@ -36,6 +36,7 @@ from dask_graphflow.scheduling import gang, placement
 
 from . import numbering, shares
 from .hubs import is_even
+from .make_rows import make_rows
 from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
@@ -241,15 +242,15 @@ def build(
         return Shard(vertices.like, bounds, rank, entering=edges_here, **about)
     if dealt.weight is not None and multi == "sum":
         dealt.weight[:] = [as_stored(one, summable(one)) for one in dealt.weight]
-    rows = kernels_of("rows", empty).rows(
+    rows = make_rows(
         *dealt,
         first=bounds[rank],
         count=bounds[rank + 1] - bounds[rank],
         columns=vertices.size,
-        labels=labels,
         undirected=not directed,
         multi=multi,
         threads=threads,
+        labels=labels,
     )
     seconds = time.perf_counter() - began
     logger.debug("Shard %d of %d was built in %.3g s", rank, used, seconds)
@@ -275,7 +276,7 @@ def into(shard: Shard, exchange: Exchange) -> Any:
             labels, columns = host.placed.places, host.count
             edges = _renamed(edges, host.all_numbers, threads)
         source, target, weight = edges
-        return kernels_of("rows", source).rows(
+        return make_rows(
             target,
             source,
             weight,
@@ -325,7 +326,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
     if exchange.size == 1:
         size = {"count": shard.owned, "columns": shard.size}
-        return kernels.rows(out.ends, leaving, out.weights, **size, threads=threads)
+        return make_rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # swapped: edges are sent by their first end
     dealt = _dealt_in_slices(exchange, whole, shard.bounds, both=False, threads=threads)
     target, source, weight = map(joined, dealt)
@@ -356,9 +357,7 @@ def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     bounds = chunk_grains(grains, size, exchange.size)
     dealt = _dealt_in_slices(exchange, edges, bounds, both=False, threads=threads)
     low, high = bounds[exchange.rank : exchange.rank + 2]
-    own = kernels.rows(
-        *dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads
-    )
+    own = make_rows(*dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads)
     return Shard(rows.ends[:0], bounds, exchange.rank, own, directed=False)
 
 

@@ -16,6 +16,7 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 from . import build, numbering
 from .blocks import blocks, collected, filtered
 from .device_shard import on_this_device
+from .make_rows import make_rows
 from .shard import Shard
 
 
@@ -82,7 +83,7 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
                 [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
                 for side in (sources, targets)
             )
-        return kernels.rows(
+        return make_rows(
             sources,
             targets,
             weights,

@@ -84,13 +84,55 @@ def empty(shape: Any, dtype: Any, folder: str) -> np.ndarray:
             _reserve(file.fileno(), nbytes, folder)
             mapped = _watched(MappedFile(file.fileno(), nbytes), folder)
     except OSError as error:
-        raise OutputError(
-            f"{nbytes:,} bytes of a graph on disk cannot be written to {folder}: {error}. Such a graph "
-            "needs room there for its edges and for what algorithms derive from them. Free some space, or "
-            "choose another folder, by local_directory= of the cluster or by "
-            "dask.config.set(temporary_directory=...)"
-        ) from error
+        raise _not_written(folder, nbytes, error) from error
     return np.frombuffer(mapped, dtype, size).reshape(shape)
+
+
+class Spool:
+    """Arrays that are written to a file without a name, one after another.
+
+    Writing a long array by pieces takes less time than writing to a mapped file, whose pages Linux would
+    first have to map one by one.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed when read
+        self._written: list[tuple[np.dtype[Any], int]] = []
+
+    def append(self, array: np.ndarray) -> None:
+        """Write an array behind those before it; raise `OutputError` if there is no room."""
+        self._written.append((array.dtype, len(array)))
+        left = memoryview(np.ascontiguousarray(array)).cast("B") if len(array) else b""
+        try:
+            while len(left):
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            raise _not_written(self._folder, len(left), error) from error
+
+    def taken(self) -> list[np.ndarray]:
+        """Return all arrays, in memory, and delete the file."""
+        with self._file:
+            self._file.seek(0)
+            return [np.fromfile(self._file, dtype, size) for dtype, size in self._written]
+
+    def joined(self) -> np.ndarray:
+        """Return all arrays, which have the same dtype, as one array in the file."""
+        dtype, size = self._written[0][0], sum(size for _, size in self._written)
+        with self._file:
+            if not size:
+                return np.empty(0, dtype)
+            mapped = MappedFile(self._file.fileno(), size * dtype.itemsize)
+        return np.frombuffer(_watched(mapped, self._folder), dtype, size)
+
+
+def _not_written(folder: str, nbytes: int, error: OSError) -> OutputError:
+    return OutputError(
+        f"{nbytes:,} bytes of a graph on disk cannot be written to {folder}: {error}. Such a graph needs "
+        "room there for its edges and for what algorithms derive from them. Free some space, or choose "
+        "another folder, by local_directory= of the cluster or by "
+        "dask.config.set(temporary_directory=...)"
+    )
 
 
 def _reserve(file: int, nbytes: int, folder: str) -> None:
@@ -135,6 +177,11 @@ _lock = threading.Lock()
 _state: dict[str, Any] = {"budget": None, "watching": False}
 
 
+def budget() -> int:
+    """Return the bytes that mapped pages may take, which are also right for other buffers."""
+    return _state["budget"] or max(LEAST_BUDGET, _memory() // PART)
+
+
 def limit(memory: float) -> None:
     """Set the bytes that this process may use, of which mapped pages may take a part."""
     if math.isfinite(memory):
@@ -161,8 +208,7 @@ def _watch() -> None:
             if not files:
                 _state["watching"] = False
                 return
-        budget = _state["budget"] or max(LEAST_BUDGET, _memory() // PART)
-        if (_mapped_pages() or 0) - others > budget:
+        if (_mapped_pages() or 0) - others > budget():
             for file in files:
                 file.madvise(mmap.MADV_DONTNEED)
         del files

@@ -451,7 +451,7 @@ def _into_buckets(
     out, into = source, target
     if labels is not None:
         # Look up each label only once, because these reads are in random order.
-        out, into = ([beside(ids, len(ids), labels.dtype) for ids in source] for _ in range(2))
+        out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
             for piece, start, stop in runs[i]:
@@ -476,10 +476,9 @@ def _into_buckets(
     total = int(bounds[-1])
     places[:, -1] = total + TURN * np.arange(threads)  # a separate cache line per thread
     room = total + TURN * threads
-    like = max(source, key=len)  # a short array may be in memory although the others are on disk
-    keys = beside(like, room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
+    keys = np.empty(room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
     payload = [np.empty(0)] * len(source) if weight is None else weight
-    carried = beside(like, 0 if weight is None else room, payload[0].dtype)
+    carried = np.empty(0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
         for piece, *piece_run in runs[i]:
@@ -544,8 +543,7 @@ def _into_rows(
     named = np.empty(0, dtype) if labels is None else labels
     offsets = np.empty(plan.size + 1, np.int64)
     # Weights overwrite the carried weights of their bucket. Ends overwrite its keys if they are as wide.
-    same = keys.itemsize == dtype.itemsize
-    ends = keys.view(dtype) if same else beside(keys, len(keys), dtype)
+    ends = keys.view(dtype) if keys.itemsize == dtype.itemsize else np.empty(len(keys), dtype)
     weights = carried
     summed = policy is not None and weights.dtype.kind == "i"
     words = weights.view(f"u{weights.itemsize}") if summed else None
@@ -589,8 +587,7 @@ def _without_gaps(
         offsets[rows_] += starts[bucket] - bounds[bucket]
 
     def closed(gapped: np.ndarray) -> np.ndarray:
-        size = min(starts[-1], len(gapped))  # there may be no weights
-        whole = beside(gapped, size, gapped.dtype)
+        whole = np.empty(min(starts[-1], len(gapped)), gapped.dtype)  # there may be no weights
 
         def move(bucket: int) -> None:
             whole[starts[bucket] :][: left[bucket]] = gapped[bounds[bucket] :][: left[bucket]]
