@@ -134,7 +134,7 @@ def test_memory_of_a_build_does_not_grow_with_the_edges(rng):
             most_memory(gf.Graph(edges, **ENDS, directed=False, storage="disk").persist)
             for edges in (frames[0], *frames)
         )
-    assert many < few + 400_000  # the other edges take 5,600,000 bytes as they are read
+    assert many < few + 2_000_000  # the other edges take 5,600,000 bytes as they are read
 
 
 def random_edges(seed):
