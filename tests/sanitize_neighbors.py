@@ -8,6 +8,7 @@ import numpy as np
 from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
 from scipy import sparse
 
+from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.priorities import priorities
 
 
@@ -239,6 +240,38 @@ def peeled(kernels, parents, ids):
             assert (kernels.to_host(core) == 1).all()
 
 
+@launches("set_predecessors")
+def predecessors_set(kernels, parents, ids):
+    """Vertices with rows of no edge to hundreds, in 64 searches that saw a few of their neighbors."""
+    rng, there = np.random.default_rng(3), kernels.namespace.asarray
+    lengths = np.array([0, 1, 31, 32, 33, 64, 700])
+    size = len(lengths)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    ends = np.concatenate([np.sort(rng.choice(VERTICES, n, replace=False)) for n in lengths])
+    seen = 1 << rng.integers(0, 64, VERTICES, dtype="uint64")
+    seen[rng.random(VERTICES) < 0.5] = 0
+    first = {}
+    for row, search in product(range(size), range(64)):
+        near = [end for end in ends[slice(*offsets[row : row + 2])] if seen[end] >> search & 1]
+        if near and search % 5:
+            first[search, row] = near[0]
+    bits = np.zeros(size, "uint64")
+    for search, row in first:
+        bits[row] |= np.uint64(1 << search)
+    level, predecessor = (np.full((64, size + 1), -1, dtype) for dtype in ("int32", ids))
+    wanted = [array.copy() for array in (level, predecessor)]
+    for (search, row), near in first.items():
+        wanted[0][search, size - row], wanted[1][search, size - row] = 7, near
+    rows = Rows(there(offsets), there(ends.astype(ids)), None, 0)
+    vertices, at = np.arange(size, dtype=ids), size - np.arange(size)
+    level, predecessor = there(level), there(predecessor)
+    kernels_of(kernels, "predecessors").set_predecessors(
+        rows, there(seen), there(vertices), there(bits), there(at), 7, level, predecessor
+    )
+    for found, right in zip((level, predecessor), wanted, strict=True):
+        np.testing.assert_array_equal(kernels.to_host(found), right)
+
+
 @launches("first_free")
 def numbers_free(kernels, parents, ids):
     """A clique of more vertices than a warp has bits, and leaves at some of them."""
@@ -394,17 +427,21 @@ def edges_peeled(kernels, parents, ids):
 def shared_ends(kernels, parents, ids):
     """The ends that two rows have in common, and their weights, for short rows and long ones."""
     intersect, rng = kernels_of(kernels, "intersect"), np.random.default_rng(4)
-    _, _, rows, own = oriented_rows(kernels, ids, lambda count: rng.integers(0, 2**40, count))
+    _, _, rows, own = oriented_rows(kernels, ids, lambda count: rng.integers(1, 2**40, count))
     pairs = rng.integers(0, VERTICES, (2, 2000))
     pairs[0, :500], pairs[1, 250:750] = VERTICES - 496, 5  # a hub, as 5 + 2500 is
-    weights, ones = whole_matrix(kernels, own), whole_matrix(kernels, rows)
-    ones.data[:] = 1
-    for weighted in (True, False):
-        if not weighted:
-            own, weights.data[:] = own._replace(weights=None), 1
-        found = intersect.common(rows, own, *map(kernels.namespace.asarray, pairs))
-        wanted = (ones[pairs[0]] * weights[pairs[1]]).sum(axis=1)
-        np.testing.assert_array_equal(kernels.to_host(found), wanted)
+    low, high = (
+        whole_matrix(kernels, side)[at] for side, at in zip((rows, own), pairs, strict=True)
+    )
+    ones = low.astype(bool).astype("int64")
+    plain = [side._replace(weights=None) for side in (rows, own)]
+    for given, wanted in (
+        ((rows, own), low.minimum(high)),
+        ((plain[0], own), ones * high),
+        (plain, ones * high.astype(bool)),
+    ):
+        found = intersect.common(*given, *map(kernels.namespace.asarray, pairs))
+        np.testing.assert_array_equal(kernels.to_host(found), wanted.sum(axis=1))
 
 
 def hash_of(keys, counter):

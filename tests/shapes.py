@@ -38,6 +38,8 @@ ASKED = {
     "sssp": lambda g, start: g.sssp(start, cutoff=40),
     "bfs to one": lambda g, start: g.bfs(start[:1], targets=start[-1]),
     "sssp to one": lambda g, start: g.sssp(start[:1], targets=start[-1]),
+    "bfs by source": lambda g, start: g.bfs(start, by_source=True),
+    "sssp by source": lambda g, start: g.sssp(start, by_source=True, cutoff=40),
     "pagerank": lambda g, start: g.pagerank(),
     "pagerank from one": lambda g, start: g.pagerank(
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"
@@ -75,6 +77,10 @@ ALSO_ASKED = {
     "k-core": lambda g, start: g.k_core(k=3),
     "coloring": lambda g, start: g.greedy_color(seed=3),
     "similarity": lambda g, start: g.similarity(top_k=3),
+    "similarity of pairs": lambda g, start: g.similarity(
+        pairs=pd.DataFrame({"x": [start[0], start[1]], "y": [start[1], start[1]]}),
+        measure="sorensen",
+    ),
     "truss numbers": lambda g, start: g.truss_number(),
     "k-truss": lambda g, start: g.k_truss(k=4),
     "neighbors": lambda g, start: g.neighbors(start),

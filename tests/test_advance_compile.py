@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,6 +66,9 @@ PROGRAMS = [
     with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
         {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
         index_dtype="int64",
+    ),
+    with_after(replace(multi_search.REACH, name="reach_only"), multi_search._added({})).bind(
+        {"seen": "uint64", "visit": "uint64", "visit_next": "uint64"}, index_dtype="int32"
     ),
     with_after(each("largest"), float_sums.UNIT).bind(
         {"largest": "float64", "scale": "float64", "spare": "int32"}, index_dtype="int32"

@@ -129,7 +129,12 @@ OUT_OF_RANGE = {
     "personalized_pagerank": [{"top_k": 0}, {"alpha": 2}, {"max_iter": 0}],
     "random_walks": [{"length": 0}, {"walks_per_vertex": 0}, {"p": 0}, {"q": 0}, {"seed": -1}],
     "sample_neighbors": [{"fanouts": []}, {"fanouts": [3, 0]}, {"fanouts": 3}, {"replace": 1}],
-    "similarity": [{"measure": "jacard"}, {"top_k": 0}, {"pairs": [(1, 2)]}],
+    "similarity": [
+        {"measure": "jacard"},
+        {"measure": "cosine"},  # the graph has weights
+        {"top_k": 0},
+        {"pairs": [(1, 2)]},
+    ],
     "sssp": [{"cutoff": -1}, {"cutoff": float("nan")}],
 }
 

@@ -244,7 +244,11 @@ def test_the_reason_explains_the_number_of_workers_and_names_the_longest_part():
         ({"shards": 0}, "shards=0; give a whole number"),
         ({"shards": 100}, r"shards=100, and there is 1 worker; give at most 1, or .*ClusterSpec"),
         ({"shards": 3, "cluster": workers(2)}, "there are 2 workers; give at most 2"),
-        ({"k": 2, "algorithm": "bfs"}, "leave out k=, which is for betweenness_centrality"),
+        (
+            {"k": 2, "algorithm": "degrees"},
+            "leave out k=, which is for betweenness_centrality, bfs",
+        ),
+        ({"k": 2, "top_k": 2, "algorithm": "bfs"}, "leave out top_k=, which is for"),
         ({"top_k": 2, "algorithm": "shortest_paths"}, "leave out top_k=, which is for"),
         (
             {"algorithm": "bfs", "cluster": replace(workers(), rates=Rates((1,), builds=(1e6,)))},

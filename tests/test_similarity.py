@@ -8,16 +8,21 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import to_host
+from scipy.sparse import coo_array
+from scipy.spatial import distance
+from shapes import power_law, same
 from test_core_number import rmat
 from test_triangle_count import MIXED, simple
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.similarity import common_neighbors
-from dask_graphflow.exceptions import OptionError, UnknownVertexError
+from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-MEASURES = ("jaccard", "overlap", "cosine", "adamic_adar", "common_neighbors")
+WEIGHTED = ("jaccard", "sorensen", "overlap")
+MEASURES = (*WEIGHTED, "cosine", "adamic_adar", "common_neighbors")
 GRAPH = simple(MIXED)
 
 
@@ -29,6 +34,7 @@ def score(measure, a, b, graph=GRAPH):
         return sum(1 / math.log(graph.degree(w)) for w in common if graph.degree(w) > 1)
     below = {
         "jaccard": len(near[0] | near[1]),
+        "sorensen": (len(near[0]) + len(near[1])) / 2,
         "overlap": min(map(len, near)),
         "cosine": math.sqrt(product),
         "common_neighbors": 1,
@@ -98,6 +104,132 @@ def test_text_ids_and_vertices_without_common_neighbors(built, top_k):
         ["x", "y", 1.0],
         ["y", "x", 1.0],
     ]
+
+
+def weighted_edges():
+    """Return edges with weights that are rounded, among them parallel edges, opposite edges and loops."""
+    rng = np.random.default_rng(8)
+    edges = power_law(rng, 150, 700)
+    assert (edges.a == edges.b).any()
+    assert edges.duplicated(["a", "b"]).any()
+    return edges.assign(w=rng.random(len(edges)) * (rng.random(len(edges)) < 0.9))
+
+
+def weight_matrix(edges):
+    """Return the weight between any two vertices."""
+    size = int(edges[["a", "b"]].to_numpy().max()) + 1
+    matrix = coo_array((edges.w, (edges.a, edges.b)), shape=(size, size)).toarray()
+    matrix += matrix.T
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
+def weighted_score(measure, one, other):
+    """Return the score of two rows of weights, by SciPy's Bray-Curtis distance or by its definition."""
+    if measure == "overlap":
+        return np.minimum(one, other).sum() / (min(one.sum(), other.sum()) or 1)
+    sorensen = 1 - distance.braycurtis(one, other) if (one + other).any() else 0.0
+    return sorensen if measure == "sorensen" else sorensen / (2 - sorensen)
+
+
+def test_weighted_scores_by_hand():
+    # Without its loop, a has the weights 3 and 2 of u and v, and b has 1 + 3 and 5 of u and w.
+    ties = pd.DataFrame(
+        [("a", "u", 3), ("a", "v", 2), ("b", "u", 1), ("u", "b", 3), ("b", "w", 5), ("a", "a", 7)],
+        columns=["x", "y", "w"],
+    )
+    pairs = pd.DataFrame({"one": ["a"], "other": ["b"]})
+    expected = {"jaccard": 3 / (4 + 2 + 5), "sorensen": 2 * 3 / (5 + 9), "overlap": 3 / 5}
+    for measure, wanted in expected.items():
+        options = {"pairs": pairs, "measure": measure, "source": "x", "target": "y"}
+        assert gf.similarity(ties, weight="w", **options).compute().score.tolist() == [wanted]
+        assert gf.similarity(ties, **options).compute().score.tolist() != [wanted]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("measure", WEIGHTED)
+def test_weighted_scores_of_pairs_are_those_of_scipy(built, measure, directed, monkeypatch):
+    monkeypatch.setattr(common_neighbors, "BLOCK", 300)
+    edges = weighted_edges()
+    matrix, vertices = weight_matrix(edges), np.unique(edges[["a", "b"]])
+    pairs = np.random.default_rng(3).choice(vertices, (500, 2))
+    found = built(edges, directed=directed).similarity(
+        pairs=pd.DataFrame(pairs, columns=["x", "y"]), measure=measure
+    )
+    expected = [weighted_score(measure, *matrix[pair]) for pair in pairs]
+    assert found.compute().score.tolist() == pytest.approx(expected, rel=1e-11, abs=1e-15)
+
+
+@pytest.mark.parametrize("top_k", [None, 3])
+@pytest.mark.parametrize("measure", WEIGHTED)
+def test_weighted_scores_of_all_pairs_are_those_of_scipy(built, measure, top_k, monkeypatch):
+    monkeypatch.setattr(common_neighbors, "BLOCK", 2000)
+    edges = weighted_edges()
+    matrix, graph = weight_matrix(edges), simple(edges[["a", "b"]].to_numpy().tolist())
+    found = built(edges, directed=True).similarity(measure=measure, top_k=top_k).compute()
+    rows = zip(found["first"], found["second"], strict=True)
+    expected = [weighted_score(measure, matrix[a], matrix[b]) for a, b in rows]
+    assert found.score.tolist() == pytest.approx(expected, rel=1e-11, abs=1e-15)
+    for first, best in found.groupby("first").score:
+        seconds = {b for w in graph[first] for b in graph[w]} - {first}
+        wanted = sorted(weighted_score(measure, matrix[first], matrix[b]) for b in seconds)
+        assert best.tolist() == pytest.approx(wanted[::-1][:top_k], rel=1e-11, abs=1e-15)
+
+
+@pytest.mark.parametrize("measure", WEIGHTED)
+def test_equal_weights_change_no_bit(built, measure):
+    edges = weighted_edges().drop_duplicates(["a", "b"]).query("a < b")
+    pairs = edges[["a", "b"]].rename(columns={"a": "x", "b": "y"})
+    plain = built(edges, directed=False, weight=None)
+    for weight in (1.0, 2.0**-90):
+        equal = built(edges.assign(w=weight), directed=False)
+        for options in ({"pairs": pairs}, {}, {"top_k": 2}):
+            found, wanted = (g.similarity(measure=measure, **options) for g in (equal, plain))
+            same(found.compute(), wanted.compute())
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_partitions_and_members_change_no_bit(built, measure):
+    edges = weighted_edges()
+    pairs = edges[["a", "b"]].rename(columns={"a": "x", "b": "y"})
+    weight = "w" if measure in WEIGHTED else None
+    one = built(edges, shards=1, partitions=1, weight=weight, directed=True)
+    shuffled = edges.sample(frac=1, random_state=1)
+    split = built(shuffled, partitions=7, weight=weight, directed=True)
+    for options in ({"pairs": pairs}, {}, {"top_k": 2}):
+        found, wanted = (g.similarity(measure=measure, **options) for g in (split, one))
+        same(to_host(found.compute()), to_host(wanted.compute()))
+
+
+def test_small_weights_beside_a_heavy_vertex_are_not_lost():
+    # The sum of all weights, 2**59 at both ends, would need a unit that is too coarse for weights of 1.
+    rng = np.random.default_rng(2)
+    light = pd.DataFrame({"a": [1, 1, 2, 2], "b": [3, 4, 3, 5], "w": [3.0, 1.0, 2.0, 1.0]})
+    heavy = pd.DataFrame(rng.integers(10, 90, (2048, 2)), columns=["a", "b"]).assign(w=2.0**48)
+    ties = pd.concat([light, heavy])
+    pairs = pd.DataFrame({"x": [1], "y": [2]})
+    found = gf.similarity(ties, source="a", target="b", weight="w", pairs=pairs)
+    assert found.compute().score.tolist() == [2 / 5]
+    with pytest.raises(WeightError, match="of the sum of all weighted degrees"):
+        gf.louvain(ties, source="a", target="b", weight="w").compute()
+
+
+def test_weights_that_cannot_be_added_up_are_refused(built):
+    ties = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 4], "w": [1.0, 1.0, -1.0]})
+    with pytest.raises(WeightError, match="a weight is negative, infinite or NaN"):
+        built(ties, directed=False).similarity().compute()
+    ties["w"] = [1.0, 2.0**-60, 2.0**-60]
+    with pytest.raises(WeightError, match="of the largest weighted degree, 1"):
+        built(ties, directed=False).similarity().compute()
+
+
+@pytest.mark.parametrize("measure", sorted({*MEASURES} - {*WEIGHTED}))
+def test_measures_that_weights_do_not_define_are_refused_at_the_call(measure):
+    ties = pd.DataFrame({"a": [1, 2], "b": [2, 3], "w": [1, 2]})
+    told = f"measure='{measure}' is not defined for edges with weights; give 'jaccard', .*leave out"
+    with pytest.raises(OptionError, match=told):
+        gf.similarity(ties, source="a", target="b", weight="w", measure=measure)
+    assert len(gf.similarity(ties, source="a", target="b", measure=measure).compute()) == 2
 
 
 def test_wrong_options_say_what_is_allowed():

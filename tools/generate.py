@@ -63,7 +63,7 @@ def declarations(name: str, function: object, *, overloads: bool = True) -> str:
 
 
 def declaration(name: str, taken: Sequence[Parameter], result: str) -> str:
-    """Return one declaration. Lines are broken between parameters only."""
+    """Return one declaration. Lines are broken between parameters, and in those too long for a line."""
     shown = []
     for p in taken:
         annotation = "" if p.annotation is Parameter.empty else f": {p.annotation}"
@@ -73,11 +73,14 @@ def declaration(name: str, taken: Sequence[Parameter], result: str) -> str:
         shown.insert(kinds.index(Parameter.KEYWORD_ONLY), "*")
     shown[0] = f"def {name}({shown[0]}"
     shown[-1] += f") -> {result}: ..."
-    text = ", ".join(part.replace(" ", "\xa0") for part in shown)
+    width = WIDTH - 4 if taken[0].name == "self" else WIDTH
+    indent = " " * 4
+    room = width - len(indent) - len(",")
+    text = ", ".join(part if len(part) > room else part.replace(" ", "\xa0") for part in shown)
     lines = textwrap.wrap(
         text,
-        WIDTH - 4 if taken[0].name == "self" else WIDTH,
-        subsequent_indent=" " * 4,
+        width,
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

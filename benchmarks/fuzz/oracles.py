@@ -99,7 +99,12 @@ CONVERGENCE = {
 }
 TOL = [1e-6, 1e-3, 1e-11, 0.7, 1e-300, math.inf], [0, 0.0, -1.0, math.nan, "small"]
 TOL_OR_NONE = [*TOL[0], None], TOL[1]
-MEASURES = ["jaccard", "overlap", "cosine"]
+MEASURES = ["jaccard", "sorensen", "overlap", "cosine"]
+WITHOUT_WEIGHTS = [
+    "cosine",
+    "adamic_adar",
+    "common_neighbors",
+]  # measures that are not defined with them
 RESOLUTION = [1.0, 1, 0.01, 50, 1e-9, 1e9, [0.5, 2.0]], [0, -1.0, math.nan, [], [1.0, 1.0], [-1.0]]
 COMMUNITIES = {"tol": ([1e-7, 0, 0.5, math.inf], [-1e-9, math.nan, None]), "seed": SEED,
                "levels": ([1, 2, 5, 40], [0, -1, 1.5])}  # fmt: skip
@@ -145,6 +150,8 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
         found.add(WeightError)
     both = [("pairs", "top_k"), *([("k", "sources")] if name == "betweenness_centrality" else [])]
     if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
+        found.add(OptionError)
+    if name == "similarity" and network.weighted and options.get("measure") in WITHOUT_WEIGHTS:
         found.add(OptionError)
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
@@ -248,6 +255,14 @@ def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
 
 
 def searched(net: Network, o: dict[str, Any], rows: Any, *, hops: bool) -> Any:
+    if o.get("by_source"):
+        sources = [source for source, *_ in rows]
+        expect(sources == sorted(sources), f"sources {sources}")
+        expect({*sources} <= {*o["sources"]}, f"sources {sources}")
+        for source in {*o["sources"]}:
+            own = [row for first, *row in rows if first == source]
+            searched(net, o | {"sources": [source], "by_source": False}, own, hops=hops)
+        return
     limit = o.get("depth_limit" if hops else "cutoff")
     reach = distances(net, o["sources"], hops=hops)
     reach = {v: d for v, d in reach.items() if limit is None or d <= limit * (1 + 1e-12)}
@@ -267,13 +282,13 @@ def searched(net: Network, o: dict[str, Any], rows: Any, *, hops: bool) -> Any:
 
 
 @oracle(sources=some, targets=maybe(some), depth_limit=([None, 0, 1, 3, 10**12], [-1, 1.5]),
-        direction=(["beamer", "gemini", "push", "pull"], ["up", None]))  # fmt: skip
+        direction=(["beamer", "gemini", "push", "pull"], ["up", None]), by_source=FLAG)  # fmt: skip
 def bfs(net: Network, o: dict[str, Any], rows: Any) -> None:
     searched(net, o, rows, hops=True)
 
 
 @oracle("sums", sources=some, targets=maybe(some),
-        cutoff=([None, 0, 0.0, 2.5, 1e300, math.inf], [-1.0, math.nan, "far"]))  # fmt: skip
+        cutoff=([None, 0, 0.0, 2.5, 1e300, math.inf], [-1.0, math.nan, "far"]), by_source=FLAG)  # fmt: skip
 def sssp(net: Network, o: dict[str, Any], rows: Any) -> None:
     searched(net, o, rows, hops=False)
 
@@ -576,19 +591,27 @@ def leiden(net: Network, o: dict[str, Any], rows: Any) -> None:
         expect(most <= (o.get("max_community_size") or most), f"a community of {most} vertices")
 
 
-@oracle(pairs=maybe(paired), top_k=([None, 1, 2, 10**12], [0, -1, 1.5]),
+@oracle("sums", pairs=maybe(paired), top_k=([None, 1, 2, 10**12], [0, -1, 1.5]),
         measure=([*MEASURES, "adamic_adar", "common_neighbors"], ["dice"]))  # fmt: skip
 def similarity(net: Network, o: dict[str, Any], rows: Any) -> Any:
-    graph, top = net.graph(directed=False), o.get("top_k")
+    graph, top, measure = net.graph(directed=False), o.get("top_k"), o.get("measure", "jaccard")
+    near: dict[int, Counter[int]] = {v: Counter() for v in graph}
+    for a, ends in net.near(directed=False).items():
+        for b, w in ends:
+            if a != b:
+                near[a][b] += w  # type: ignore[assignment]
+    if not net.weighted:
+        near = {v: Counter(dict.fromkeys(ends, 1)) for v, ends in near.items()}
 
     def score(a: int, b: int) -> float:
-        one, other = {*graph[a]}, {*graph[b]}
-        common = one & other
-        below = {"jaccard": len(one | other), "overlap": min(len(one), len(other)),
-                 "cosine": math.sqrt(len(one) * len(other))}  # fmt: skip
-        if o.get("measure") == "adamic_adar":
+        common = {*near[a]} & {*near[b]}
+        sizes = [sum(near[v].values()) for v in (a, b)]
+        both = sum(min(near[a][v], near[b][v]) for v in common)
+        below = {"jaccard": sum(sizes) - both, "sorensen": sum(sizes) / 2, "overlap": min(sizes),
+                 "cosine": math.sqrt(math.prod(sizes))}  # fmt: skip
+        if measure == "adamic_adar":
             return math.fsum(1 / math.log(graph.degree(v)) for v in common if graph.degree(v) > 1)
-        return len(common) / (below.get(o.get("measure", "jaccard"), 1) or 1)
+        return both / (below.get(measure, 1) or 1)
 
     if o.get("pairs") is not None:
         return [(a, b, score(a, b)) for a, b in o["pairs"]]
@@ -596,7 +619,15 @@ def similarity(net: Network, o: dict[str, Any], rows: Any) -> Any:
     for a in graph:
         best = [(-round(score(a, b), 12), b) for b in {b for w in graph[a] for b in graph[w]} - {a}]
         found += [(a, b, -negative) for negative, b in sorted(best)[:top]]
-    return found
+    if not net.weighted and measure != "cosine":
+        return found
+    # Weights and roots are rounded, so any of several pairs with equal scores can come first.
+    scores = [(a, b, score(a, b)) for a, b, _ in rows]
+    expect(same(rows, scores, 1e-9, 1e-12), f"found {rows}, expected {scores}")
+    expect(len({row[:2] for row in rows}) == len(rows), f"a pair repeats in {rows}")
+    best_scores = [[(row[0], row[2]) for row in some] for some in (rows, found)]
+    expect(same(*best_scores, 1e-9, 1e-12), f"found {rows}, expected {found}")
+    return None
 
 
 def pulled(net: Network, o: dict[str, Any], restart: Any) -> tuple[Any, bool]:

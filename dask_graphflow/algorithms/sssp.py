@@ -24,20 +24,24 @@ edges behind them. This keeps predecessors from forming a cycle.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
 
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
+from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.number_options import Number
 from dask_graphflow.runtime.vertex_options import VertexIds, only
 
+from .by_source import Reached, answer_by_source, search_columns
+
 
 @algorithm(
-    columns={"distance": "float64", "predecessor": "id or null"},
+    columns=search_columns("float64"),
     weights="required",
 )
 def sssp(
@@ -46,6 +50,7 @@ def sssp(
     *,
     targets: Annotated[Any | None, VertexIds()] = None,
     cutoff: Annotated[float | None, Number(low=0)] = None,
+    by_source: bool = False,
 ) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
@@ -63,13 +68,18 @@ def sssp(
         instead, use :func:`dask_graphflow.bfs`.
     cutoff : float, optional
         Maximum distance, in the unit of the weights. By default there is no limit.
+    by_source : bool
+        Whether to search from each source by itself, instead of from all of them at once. False by
+        default. The targets and the cutoff then apply to each source. The result can be large: it has up
+        to one row per source and vertex, and a row takes about 64 bytes while the result is made.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex that was reached, or per target that was reached, sorted by vertex, with the
         columns ``vertex`` (the dtype of the ids), ``distance`` (float64, in the unit of the weights) and
-        ``predecessor`` (the dtype of the ids, null for a source).
+        ``predecessor`` (the dtype of the ids, null for a source). With `by_source`, each source has such
+        rows, sorted by source, then by vertex, and the first column is ``source`` (the dtype of the ids).
 
     Raises
     ------
@@ -95,9 +105,25 @@ def sssp(
     3       7       5.0            5
     """
     delta, cutoff = bucket_width(g), math.inf if cutoff is None else cutoff
-    buckets = Buckets(g, light_first(g, delta), sources, delta, cutoff)
-    delta_stepping(g, buckets, targets)
-    predecessor, distance = buckets.predecessors(), buckets.distances()
+    light = light_first(g, delta)
+
+    def search(own: Any) -> tuple[Any, Any]:
+        buckets = Buckets(g, light, own, delta, cutoff)
+        delta_stepping(g, buckets, targets)
+        predecessor = buckets.predecessors()
+        return buckets.distances(), predecessor
+
+    if by_source:
+        places, every = places_of(g, sources)
+
+        def searches() -> Iterator[Reached]:
+            for place in range(len(every)):
+                distance, predecessor = search(np.flatnonzero(places == place))
+                at = np.flatnonzero(only(targets, np.isfinite(distance)))
+                yield Reached(g.numbers[at], distance[at], predecessor[at])
+
+        return answer_by_source(g, every, searches())
+    distance, predecessor = search(sources)
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
     return Answer(columns, among=only(targets, np.isfinite(distance)))

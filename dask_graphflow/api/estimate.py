@@ -16,7 +16,7 @@ from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
-from dask_graphflow.costs.table import COSTS
+from dask_graphflow.costs.table import BY_SOURCE, COSTS
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
 from dask_graphflow.runtime.algorithm import ALGORITHMS
@@ -156,8 +156,10 @@ def estimate(
         which can start from one vertex or from several together.
     k : int, optional
         Number of sources: the function's option `k`, or the number of `sources`. By default, all vertices
-        are sources. For "shortest_paths", the number of targets; 1 by default. For "similarity", the number
-        of given pairs; by default, all pairs with a common neighbor are listed.
+        are sources. For "bfs" and "sssp", the number of sources of a call with ``by_source=True``; by
+        default, the estimate is for a call without it. For "shortest_paths", the number of targets; 1 by
+        default. For "similarity", the number of given pairs; by default, all pairs with a common neighbor
+        are listed.
     top_k : int, optional
         Number of rows per vertex or source, like the option `top_k` of :func:`similarity` and
         :func:`personalized_pagerank`. By default, all rows are listed.
@@ -235,17 +237,19 @@ def estimate(
     check_count("k", k, least=1, optional=True)
     check_count("top_k", top_k, least=1, optional=True)
     cost = None if algorithm == PATHS else COSTS[algorithm]
-    if k is not None and cost is not None and not cost.takes_k:
-        sampling = [name for name, one in COSTS.items() if one.takes_k]
-        raise OptionError(
-            f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
-            f"{', '.join([*sampling, PATHS])}"
-        )
     if top_k is not None and (cost is None or cost.listed is None):
         listing = [name for name, one in COSTS.items() if one.listed]
         raise OptionError(
             f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
             f"{', '.join(listing)}"
+        )
+    if k is not None:
+        cost = BY_SOURCE.get(algorithm, cost)
+    if k is not None and cost is not None and not cost.takes_k:
+        sampling = sorted([*(name for name, one in COSTS.items() if one.takes_k), *BY_SOURCE])
+        raise OptionError(
+            f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
+            f"{', '.join([*sampling, PATHS])}"
         )
     graph = sizes_of(
         edges, source=source, target=target, weight=weight, directed=directed, num_edges=num_edges,

@@ -57,20 +57,20 @@ def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None =
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[False] = False,
-    progress: Listener = False) -> DataFrame: ...
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[True],
-    progress: Listener = False) -> Pair: ...
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+    trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -432,40 +432,43 @@ def sample_neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None,
     replace: bool = False, seed: int = 0) -> DataFrame: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, pairs: Any = None,
-    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-    top_k: int | None = None, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
-@overload
-def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, pairs: Any = None,
-    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-    top_k: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
-@overload
-def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, pairs: Any = None,
-    measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-    top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
-@overload
-def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+    'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
-def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+    'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+    'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: ColumnName | None = None, directed: bool = True,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    by_source: bool = False, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+@overload
+def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    by_source: bool = False, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+    by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -531,8 +534,8 @@ class FrameMethods:
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
-        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def bridges(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
@@ -659,14 +662,15 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     def similarity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = False, vertices: Any = None, dropna: bool = False,
-        device: Literal['gpu'] | None = None, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+        weight: ColumnName | None = None, directed: bool = False,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
+        'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         weight: ColumnName, directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
         vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
-        targets: Any = None, cutoff: float | None = None, trace: bool = False,
+        targets: Any = None, cutoff: float | None = None, by_source: bool = False, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames | None = None,
         target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,

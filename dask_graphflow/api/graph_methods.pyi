@@ -32,16 +32,16 @@ class GraphMethods:
         endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
-        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[False] = False,
-        progress: Listener = False) -> DataFrame: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+        trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
-        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: Literal[True],
-        progress: Listener = False) -> Pair: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+        trace: Literal[True], progress: Listener = False) -> Pair: ...
     @overload
     def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
-        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
+        trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def bridges(self, *, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
@@ -232,27 +232,27 @@ class GraphMethods:
     def sample_neighbors(self, seeds: Any, *, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     @overload
-    def similarity(self, *, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: Literal[False] = False,
-        progress: Listener = False) -> DataFrame: ...
-    @overload
-    def similarity(self, *, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
-    @overload
-    def similarity(self, *, pairs: Any = None,
-        measure: Literal['jaccard', 'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard',
-        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
-    @overload
-    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+    def similarity(self, *, pairs: Any = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
         trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
     @overload
-    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None, trace: Literal[True],
+    def similarity(self, *, pairs: Any = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None, trace: Literal[True],
         progress: Listener = False) -> Pair: ...
     @overload
-    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None, trace: bool = False,
+    def similarity(self, *, pairs: Any = None, measure: Literal['jaccard', 'sorensen', 'overlap', 'cosine',
+        'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
+    @overload
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        by_source: bool = False, trace: Literal[False] = False,
+        progress: Listener = False) -> DataFrame: ...
+    @overload
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        by_source: bool = False, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    @overload
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
     @overload
     def strongly_connected_components(self, *, trace: Literal[False] = False,
         progress: Listener = False) -> DataFrame: ...

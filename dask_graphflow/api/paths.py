@@ -8,7 +8,7 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 
-from dask_graphflow.exceptions import UnknownColumnError
+from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.graph import paths, renumber, vertex_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
@@ -30,7 +30,8 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     Parameters
     ----------
     result : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        All rows of a result of `bfs` or `sssp`, called without `targets`.
+        All rows of a result of `bfs` or `sssp`, called without `targets`. If it was called with
+        `by_source`, give the rows of one source, without the column ``source``.
     targets : id, or list, Series or DataFrame of ids
         Last vertices of the paths. If ids have several columns, write each id as a tuple; a single tuple
         with one part per column is one target.
@@ -44,7 +45,7 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
 
     Raises
     ------
-    EdgeListError, VertexTypeError, UnknownColumnError
+    EdgeListError, VertexTypeError, UnknownColumnError, OptionError
         An argument is invalid; raised at the call.
     UsageError
         `result` lacks the row of a vertex on a path; raised when the paths are computed.
@@ -70,6 +71,13 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
                 f"result does not have the column {column!r}{nearest(column, list(frame.columns))}; give "
                 "what bfs or sssp returned"
             )
+    sources = [name for name in vertex_names("source", width) if name in frame.columns]
+    if sources:
+        raise OptionError(
+            f"result has paths from several sources, in the column {sources[0]!r}; a path needs the rows "
+            "of one source. Select them, and leave out the column, for example by "
+            f"result[result[{sources[0]!r}] == ...].drop(columns={sources})"
+        )
     like = empty_like(frame._meta).reset_index(drop=True)
     ids = like[columns[:width]]
     given = vertex_ids.named(targets, ids, "targets")

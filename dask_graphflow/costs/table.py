@@ -28,8 +28,8 @@ def _pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None
     return min(wedges, BLOCK) + min(wedges, top_k * vertices if top_k else math.inf)
 
 
-def _scores_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
-    """Return the number of rows of the scores of k sources."""
+def _rows_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+    """Return the number of rows of a result with one row per source and vertex."""
     return (k or vertices) * min(vertices, top_k or vertices)
 
 
@@ -95,7 +95,7 @@ COSTS = {
         each=20,
         sources=16,
         scratch=450,
-        listed=_scores_listed,
+        listed=_rows_listed,
     ),
     "random_walks": Cost("labels", 80, passes=0.1, step=FUSED),
     "sample_neighbors": Cost("labels", 2, passes=0.1),
@@ -117,3 +117,13 @@ COSTS = {
         "labels", Steps.rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160
     ),
 }
+# The same functions with `by_source`, if `k` sources are given.
+BY_SOURCE = {
+    "bfs": Cost(
+        "searches", Steps.levels(), passes=6, step=1e-4, sources=64, scratch=600, listed=_rows_listed
+    ),
+    "sssp": Cost(
+        "paths", Steps.levels(), passes=1, step=FUSED, sparse=3, sources=1, rows=1, copies=1,
+        scratch=44, listed=_rows_listed,
+    ),
+}  # fmt: skip

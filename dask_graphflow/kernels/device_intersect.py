@@ -208,7 +208,7 @@ def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> 
                 rows.ends.astype(own.ends.dtype, copy=False),
                 own.offsets,
                 own.ends,
-                NULL if own.weights is None else own.weights,
+                *(NULL if side.weights is None else side.weights for side in (rows, own)),
                 *(side.astype("int64", copy=False) for side in (row, own_row)),
                 np.uint64(len(row)),
                 totals,
@@ -217,7 +217,7 @@ def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> 
 
 
 def two_hops(
-    rows: Any, without: Any, own: Any, weights: Any, size: int, *, threads: int = 1
+    rows: Any, without: Any, own: Any, size: int, *, threads: int = 1
 ) -> tuple[Any, Any, Any]:
     """Return the ends that are two hops away from each row; see :func:`.host_intersect.two_hops`.
 
@@ -232,13 +232,18 @@ def two_hops(
     entry = cupy.arange(len(over)) + (own.offsets[ends] - path_offsets[:-1])[over]
     source = owners(Rows(rows.offsets, ends, None, 0), "int64")
     row, end = source[over], own.ends[entry]
+    weight = cupy.ones(len(over), "int64") if rows.weights is None else rows.weights[over]
+    if own.weights is not None:
+        weight = cupy.minimum(weight, own.weights[entry])
+    del over, entry
     kept = end != without[row]
-    key, over = (row * size + end)[kept], over[kept]
-    del entry, row, end, kept
+    key, weight = (row * size + end)[kept], weight[kept]
+    del row, end, kept
     order = cupy.argsort(key)  # stable
     key, totals = key[order], cupy.zeros(len(order) + 1, "int64")
-    totals[1:] = cupy.cumsum(weights[ends][over[order]])
-    del over, order
+    # A sum of all weights may wrap around. The differences are still right.
+    totals[1:] = cupy.cumsum(weight[order])
+    del weight, order
     new = cupy.ones(len(key), bool)
     new[1:] = key[1:] != key[:-1]
     at = cupy.flatnonzero(new)

@@ -382,8 +382,16 @@ def settle(state: np.ndarray, lost: np.ndarray, support: np.ndarray, limit: int)
 
 
 @_compiled
+def _at_most(weight, weights, index):  # type: ignore[no-untyped-def]
+    """Return the smaller one of `weight` and ``weights[index]``; `weight` if `weights` is None."""
+    if weights is None:
+        return weight
+    return min(weight, weights[index])
+
+
+@_compiled
 def _common(rows, own, row, own_row, totals, ranges, part):  # type: ignore[no-untyped-def]
-    (offsets, ends), (own_offsets, own_ends, weights) = rows, own
+    (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for pair in range(start, stop):
@@ -399,7 +407,7 @@ def _common(rows, own, row, own_row, totals, ranges, part):  # type: ignore[no-u
                     while low < high and own_ends[low] < end:
                         low += 1
                 if low < high and own_ends[low] == end:
-                    total += weight_at(weights, low)
+                    total += _at_most(weight_at(own_weights, low), weights, at)
                 at += 1
             totals[pair] = total
         start, stop = take(ranges, part, MINI_CHUNK)
@@ -413,7 +421,8 @@ def common(
     Parameters
     ----------
     rows, own : Rows
-        Ends are in ascending order. The weights are those of `own`, as int64; if it has none, they are 1.
+        Ends are in ascending order. Weights are int64. A common end has two weights, and the smaller one
+        counts. If only `own` has weights, these count. If neither has, each weight is 1.
     row, own_row : ndarray of int64, shape (n,)
         The pairs, as indices of rows in `rows` and in `own`.
 
@@ -422,24 +431,24 @@ def common(
     ndarray of int64, shape (n,)
     """
     totals = np.zeros(len(row), np.int64)
-    run(_common, even_turns(len(row), threads), rows[:2], own[:3], row, own_row, totals)
+    run(_common, even_turns(len(row), threads), rows[:3], own[:3], row, own_row, totals)
     return totals
 
 
 @_compiled
 def _few(rows, row, without, own, total, second, sums):  # type: ignore[no-untyped-def]
     """Write the ends two hops from a row into a list, and sort it; return their number."""
-    (offsets, ends), (own_offsets, own_ends, weights) = rows, own
+    (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
     last = 0
     for i in range(offsets[row], offsets[row + 1]):
-        middle = np.uint64(ends[i])
+        middle, weight = np.uint64(ends[i]), weight_at(weights, i)
         for k in range(own_offsets[middle], own_offsets[middle + np.uint64(1)]):
             end = np.uint64(own_ends[k])
             if total[end] < 0:
                 total[end] = 0
                 second[last] = end
                 last += 1
-            total[end] += weights[middle]
+            total[end] += _at_most(weight, own_weights, k)
     second[:last].sort()
     kept = 0
     for i in range(last):
@@ -454,15 +463,14 @@ def _few(rows, row, without, own, total, second, sums):  # type: ignore[no-untyp
 @_compiled
 def _many(rows, row, without, own, total, words, second, sums):  # type: ignore[no-untyped-def]
     """Mark the ends two hops from a row in a bitmap, and list them from it; return their number."""
-    (offsets, ends), (own_offsets, own_ends, weights) = rows, own
+    (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
     one, last = np.uint64(1), 0
     for i in range(offsets[row], offsets[row + 1]):
-        middle = np.uint64(ends[i])
-        weight = weights[middle]
+        middle, weight = np.uint64(ends[i]), weight_at(weights, i)
         for k in range(own_offsets[middle], own_offsets[middle + one]):
             end = np.uint64(own_ends[k])
             words[end >> np.uint64(6)] |= one << (end & np.uint64(63))
-            total[end] += weight
+            total[end] += _at_most(weight, own_weights, k)
     for at in range(words.size):
         word, words[at] = words[at], np.uint64(0)
         while word:
@@ -503,20 +511,19 @@ def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part
 
 
 def two_hops(
-    rows: Rows, without: np.ndarray, own: Rows, weights: np.ndarray, size: int, *, threads: int = 1
+    rows: Rows, without: np.ndarray, own: Rows, size: int, *, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct ends two hops from each row, with the total weight of the paths to each end.
 
     Parameters
     ----------
     rows : Rows
-        Their ends are indices of rows in `own`.
+        Their ends are indices of rows in `own`. Weights are int64, and at least 0.
     without : ndarray of int64
         For each row, an end to exclude from the result, or -1.
     own : Rows
-        Their ends are from 0 to ``size - 1``.
-    weights : ndarray of int64
-        For each row of `own`, the weight of a path through it, at least 0.
+        Their ends are from 0 to ``size - 1``. A path has two weights, and the smaller one counts. If only
+        `rows` has weights, these count. If neither has, each weight is 1.
     size : int
         Number of possible ends.
 
@@ -541,8 +548,8 @@ def two_hops(
 
     def work(part: int) -> None:
         memory = np.full(size, -1, np.int64), np.zeros(-(-size // 64), np.uint64)
-        out, middle = (lengths, second, sums), (own.offsets, own.ends, weights)
-        _two_hops(rows[:2], without, middle, (path_offsets, bounds), out, memory, ranges, part)
+        starts, out = (path_offsets, bounds), (lengths, second, sums)
+        _two_hops(rows[:3], without, own[:3], starts, out, memory, ranges, part)
 
     share(work, threads, threads)
     last = np.zeros(count + 1, np.int64)

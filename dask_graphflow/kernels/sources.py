@@ -134,6 +134,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
     "spanning.cu": _each("join_components", _IDS, _KEYS),
     "biconnected.cu": _instances("join_cycles", 1),
+    "predecessors.cu": _instances("set_predecessors", 1),
     "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
     "groups.cu": (
         *_each("few_groups", _IDS, _RULES),

@@ -72,6 +72,60 @@ def inverse_sums(g: GraphView, places: Any, count: int) -> Any:
     return sums["harmonic"]
 
 
+class WordSearch:
+    """A bit per vertex and source, for the sources of a batch. All members create theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    sums : mapping of str to array, shape (V_p,)
+        Columns that change whenever a vertex gets bits.
+    terms : mapping of str to str
+        What is added to each of them; see :data:`DISTANCES`.
+
+    Attributes
+    ----------
+    step : Advance
+        Its steps take a frontier to the vertices that get bits, which are the next frontier.
+    seen : array of uint64, shape (V_p,)
+        The sources that have reached each vertex. The bits that no source uses are set, too.
+    visit : array of uint64, shape (V_p,)
+        For each vertex of the frontier, the bits that it got last.
+    """
+
+    def __init__(self, g: GraphView, sums: Mapping[str, Any], terms: Mapping[str, str]) -> None:
+        self._g, self._unused = g, 0
+        self.seen, self.visit, visit_next = (g.column(0, "uint64") for _ in STATE)
+        columns = {"seen": self.seen, "visit": self.visit, "visit_next": visit_next, **sums}
+        self.step = Advance(g, REACH, columns, after=_added(terms))
+
+    def is_deep(self) -> bool:
+        """Return whether most edges leave vertices that no source has reached. All members call it."""
+        degrees = self._g.degrees
+        reached = int(degrees[self.seen != self._unused].sum())
+        reached, every = self._g.all_reduce(sums=(reached, int(degrees.sum()))).sums
+        return 2 * reached < every
+
+    def begin(self, places: Any, first: int, count: int) -> Any:
+        """Begin with the batch of sources from the index `first` on; return this member's positions.
+
+        Parameters
+        ----------
+        places, count
+            See :func:`distance_sums`.
+        first : int
+        """
+        own = self._g.positions((places >= first) & (places < first + WORD))
+        bits = np.uint64(1) << (places[own] - first).astype("uint64")
+        # Bits without a source are marked as seen.
+        self._unused = ALL - (ALL >> (WORD - min(WORD, count - first)))
+        self.seen[:] = self._unused
+        self.seen[own] |= bits
+        self.visit[own] = bits
+        self.step.supersteps = 0
+        return own
+
+
 def _search(
     g: GraphView,
     places: Any,
@@ -85,25 +139,17 @@ def _search(
     ``add(levels, beyond, sums)`` adds the terms of the levels that are greater than `beyond`. Row i of
     `levels` has the level of each vertex in the search from source i of a batch.
     """
-    seen, visit, visit_next = (g.column(0, "uint64") for _ in STATE)
-    columns = {"seen": seen, "visit": visit, "visit_next": visit_next, **sums}
-    step, by_source = Advance(g, REACH, columns, after=_added(terms)), False
+    search, by_source = WordSearch(g, sums, terms), False
+    step = search.step
     for first in range(0, count, WORD):
-        own = g.positions((places >= first) & (places < first + WORD))
+        own = search.begin(places, first, count)
         if by_source:
             add(_levels(g, own), 0, sums)
             continue
-        bits = np.uint64(1) << (places[own] - first).astype("uint64")
-        # Bits without a source are marked as seen.
-        unused = ALL - (ALL >> (WORD - min(WORD, count - first)))
-        seen[:] = unused
-        seen[own] |= bits
-        visit[own] = bits
-        step.supersteps = 0
         frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
             left = DEEP - step.supersteps if g.alone else 0
-            by_source = left == 0 and g.alone and _is_deep(g, seen != unused)
+            by_source = left == 0 and g.alone and search.is_deep() and _has_room(g)
             if by_source:
                 add(_levels(g, own), DEEP, sums)
                 break
@@ -113,11 +159,10 @@ def _search(
                 frontier = step.pull(frontier)
 
 
-def _is_deep(g: GraphView, reached: Any) -> bool:
-    """Return whether most edges are still to be followed, and there is room for levels by source."""
-    free = free_bytes(kernels_for(reached))
-    room = free is None or EACH * WORD * g.owned < free // 2
-    return room and 2 * int(g.degrees[reached].sum()) < len(g.shard.out.ends)
+def _has_room(g: GraphView) -> bool:
+    """Return whether there is room for the levels by source."""
+    free = free_bytes(kernels_for(g.degrees))
+    return free is None or EACH * WORD * g.owned < free // 2
 
 
 def _levels(g: GraphView, own: Any) -> Any:
@@ -150,10 +195,10 @@ def _added(terms: Mapping[str, str]) -> After:
     """Return what is done with a vertex that gets bits: new bits are passed on, and counted in its sums."""
     host = ["bits = {visit_next} & ~{seen}", "{visit_next} = uint64(0)"]
     host += ["if bits == uint64(0):", "    return False", "{seen} |= bits", "{visit} = bits"]
-    host += ["count = int64(count_ones(bits))"]
+    host += ["count = int64(count_ones(bits))"] if terms else []
     cuda = ["const unsigned long long bits = {visit_next} & ~{seen};", "{visit_next} = 0;"]
     cuda += ["if (!bits) return false;", "{seen} |= bits;", "{visit} = bits;"]
-    cuda += ["const long long count = __popcll(bits);"]
+    cuda += ["const long long count = __popcll(bits);"] if terms else []
     for name, term in terms.items():
         host.append(f"{{{name}}} += {term}")
         cuda.append(f"{{{name}}} += {term.replace('float64', 'double')};")

@@ -63,10 +63,11 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
         least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
         if len(least) >= count:
             break
-    return places_of(g, g.positions(drawn <= least[count - 1]))
+    places, chosen = places_of(g, g.positions(drawn <= least[count - 1]))
+    return places, len(chosen)
 
 
-def places_of(g: GraphView, chosen: Any) -> tuple[Any, int]:
+def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
     """Return the place of each owned vertex among chosen vertices, as :func:`sampled` does.
 
     All members call it.
@@ -76,9 +77,16 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, int]:
     g : GraphView
     chosen : array of integers
         Positions of the chosen vertices that this member owns, each once.
+
+    Returns
+    -------
+    places : array of int64, shape (V_p,)
+        0, 1, ... in the order of the ids; -1 for vertices that are not chosen.
+    numbers : array of index, shape (c,)
+        Numbers of the chosen vertices of all members, ascending.
     """
-    own = g.ranks[chosen]
-    ranks = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
+    own = g.numbers[chosen]
+    numbers = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
     places = g.column(-1, "int64")
-    places[chosen] = np.searchsorted(ranks, own)
-    return places, len(ranks)
+    places[chosen] = np.searchsorted(numbers, own)
+    return places, numbers

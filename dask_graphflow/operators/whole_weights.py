@@ -16,7 +16,7 @@ from .neighbor_sums import leaving
 from .view import GraphView
 from .wide_column import wide_column
 
-BITS = 61  # bits of the sum of all weights as a whole number, counting both ends of each edge
+BITS = 61  # bits of the largest sum of weights as a whole number
 BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
 LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their sum by less than 1/8
 
@@ -49,15 +49,36 @@ def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
         return rows, 1.0
     totals, largest = leaving(g)
     total = g.total(totals, largest)
-    unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
-    lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
-    if g.all_reduce(sums=(int(np.count_nonzero(lost)),)).sums[0]:
-        raise WeightError(
-            f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
-            f"least 2**-57 of the sum of all weighted degrees, {total:g}. Leave out the edges with weights "
-            f"below {2 * LEAST * unit:.2g}"
-        )
+    unit = _unit(g, totals, total, "the sum of all weighted degrees")
     return rows._replace(weights=_whole(rows, unit)), unit
+
+
+def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
+    """Return rows with weights rounded to whole multiples of a unit that is fine enough for few vertices.
+
+    All members call it. They use the same unit, which is a power of 2: the sum of the weights of the edges
+    of any two vertices is at most 2**61 units.
+
+    Parameters
+    ----------
+    g : GraphView
+        Undirected, with weights.
+    rows : Rows
+        The rows of ``g.local("out")``.
+
+    Returns
+    -------
+    Rows
+        The rows, with int64 weights.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    """
+    totals, largest = leaving(g)
+    unit = _unit(g, totals, largest, "the largest weighted degree")
+    return rows._replace(weights=_whole(rows, unit))
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
@@ -192,6 +213,22 @@ def _row_sums(rows: Any) -> Any:
     sums = np.zeros_like(rows.weights, shape=len(rows.weights) + 1)
     np.cumsum(rows.weights, out=sums[1:])
     return sums[rows.offsets[1:]] - sums[rows.offsets[:-1]]
+
+
+def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
+    """Return a unit of which twice `bound` has at most 2**61, or raise an error if it is too coarse.
+
+    All members call it. `totals` are the weighted degrees, and the error calls the bound `what`.
+    """
+    unit = math.ldexp(1.0, math.frexp(2 * bound)[1] - BITS) if bound else 1.0
+    lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
+    if g.all_reduce(sums=(int(np.count_nonzero(lost)),)).sums[0]:
+        raise WeightError(
+            f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
+            f"least 2**-57 of {what}, {bound:g}. Leave out the edges with weights below "
+            f"{2 * LEAST * unit:.2g}"
+        )
+    return unit
 
 
 def _whole(rows: Any, unit: float) -> Any:

@@ -56,7 +56,7 @@ def update_mirrors(
     return mirrors.receive(partial(setitem, column))
 
 
-def at_ends(g: GraphView, column: Any, value: Callable[[Any, Any], Any]) -> Any:
+def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any = None) -> Any:
     """Return a value for each edge, from those of a column at both ends. All members call it.
 
     Parameters
@@ -64,18 +64,23 @@ def at_ends(g: GraphView, column: Any, value: Callable[[Any, Any], Any]) -> Any:
     g : GraphView
     column : array, shape (V_p,)
     value : callable
-        Takes the values at the sources and at the targets of some edges, and returns an array.
+        Takes the values at the sources and at the targets of some edges, and their weights if there are
+        any, and returns an array.
+    weights : array, optional
+        A weight for each edge.
 
     Returns
     -------
     array
         One entry per edge in ``g.rows("out")``; on disk if these are.
     """
-    values, rows = wide_column(g, column), g.local("out").rows._replace(first=0)
+    values = wide_column(g, column)
+    rows = g.local("out").rows._replace(first=0, weights=weights)
     owners_of = kernels_of("rows", rows.ends).owners
 
     def of_block(block: Any) -> Any:
         owners = owners_of(block, block.ends.dtype, threads=g.threads)
-        return value(values[owners], values[block.ends])
+        weighted = () if block.weights is None else (block.weights,)
+        return value(values[owners], values[block.ends], *weighted)
 
     return per_edge(rows, of_block)

@@ -24,6 +24,10 @@ Columns = Mapping[str, Any]
 ColumnsOf = Callable[[GraphSpec, Mapping[str, Any]], Columns]
 
 
+class Listed(dict[str, Any]):
+    """All columns of a result, if an option decides that the algorithm lists its rows."""
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm and its declaration.
@@ -35,7 +39,8 @@ class Algorithm:
     columns : mapping, or callable
         The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
         returns them for a graph's specification and the checked options. "id" stands for vertex ids, and
-        "id or null" for vertex ids that can be null. If rows are "listed", these are all columns.
+        "id or null" for vertex ids that can be null. If rows are "listed", these are all columns. A
+        function that returns :class:`Listed` columns makes the rows of its call listed.
     options : mapping of str to Option
         The options, as the signature of `run` declares them.
     weights : {"ignored", "optional", "required"}
@@ -116,14 +121,15 @@ def ask(
         name: check.check(name, options[name], spec) for name, check in checks.items()
     }
     resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
-    weighted = declared.rows == "edges" and declared.weights != "ignored"
     columns = declared.columns(spec, sent) if callable(declared.columns) else declared.columns
+    rows = "listed" if isinstance(columns, Listed) else declared.rows
+    weighted = rows == "edges" and declared.weights != "ignored"
     name = declared.name.replace("_", "-")
     call = Call(
         name,
         partial(_answer, run=run, resolve=resolve),
-        {**spec.row_columns(declared.rows, weighted=weighted), **columns},
-        rows=declared.rows,
+        {**spec.row_columns(rows, weighted=weighted), **columns},
+        rows=rows,
         incoming=declared.incoming and not resolve,
         trace=Flag().check("trace", trace, spec),
         progress=Progress(listener(progress, name)),

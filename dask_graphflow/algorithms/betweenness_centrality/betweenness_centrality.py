@@ -86,7 +86,11 @@ def betweenness_centrality(
         raise OptionError(
             f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"
         )
-    places, count = sampled(g, k, seed) if sources is None else places_of(g, sources)
+    if sources is None:
+        places, count = sampled(g, k, seed)
+    else:
+        places, numbers = places_of(g, sources)
+        count = len(numbers)
     every = g.count
     g = g.simple
     betweenness = g.column(0, "float64")

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
@@ -86,10 +87,7 @@ def personalized_pagerank(
     2       2       2     0.541
     3       2       7     0.459
     """
-    own, exchange = g.numbers[sources], g.exchange
-    every = np.sort(np.concatenate(exchange.all_gather(own)))
-    index = g.column(-1, "int64")
-    index[sources] = np.searchsorted(every, own)
+    index, every = places_of(g, sources)
     pull, listed = Pull(g), []
     share, least = pull.shares("float64")[0], (tol or 0) * pull.count
     for first in range(0, len(every), WIDTH):
@@ -105,7 +103,7 @@ def personalized_pagerank(
                 at = at[largest(rank[at], top_k)]
             ranked.append((first + column, rank[at], g.numbers[at]))
         del batch  # its memory is used to sort the rows
-        rows = listed_rows(exchange, ranked, len(every), top_k)
+        rows = listed_rows(g.exchange, ranked, len(every), top_k)
         listed += [(every[place], rank, vertex) for place, rank, vertex in rows]
     source, rank, vertex = (np.concatenate(parts) for parts in zip(*listed, strict=True))
     return Answer({"source": source, "vertex": vertex, "pagerank": rank})

@@ -2,7 +2,7 @@
 
 The neighbors of a vertex are the ends of its row in a graph without directions, self-loops and parallel
 edges. Each neighbor has a weight, and the weights of common neighbors are added up. The weights are whole
-numbers, so sums are the same in every order.
+numbers (:mod:`.neighbor_weights`), so sums are the same in every order.
 
 Memory is bounded: given pairs or vertices are processed in blocks. The rows that are read for a block
 have at most :data:`BLOCK` entries, unless they belong to a single vertex.
@@ -22,21 +22,33 @@ from dask_graphflow.operators.gather_rows import entries_of, offsets_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import wide_column
 
+from .neighbor_weights import NeighborWeights
+
 BLOCK = 1 << 24  # maximum number of row entries that are read for a block
 
 
-def degrees_at(g: GraphView, places: Any) -> Any:
-    """Return the degrees of vertices of any member. All members call it with the same places."""
+def values_at(g: GraphView, column: Any, places: Any) -> Any:
+    """Return the values of vertices of any member, which are at least 0. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array of int64, shape (V_p,)
+    places : array of int64
+        The same for all members.
+    """
     shard = g.shard
     if g.alone:
-        return g.degrees[places]
+        return column[places]
     own = (places >= shard.low) & (places < shard.high)
-    degrees = np.full_like(places, -1)
-    degrees[own] = g.degrees[places[own] - shard.low]
-    return g.elementwise_max(degrees)
+    values = np.full_like(places, -1)
+    values[own] = column[places[own] - shard.low]
+    return g.elementwise_max(values)
 
 
-def of_pairs(g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: Any = None) -> Any:
+def of_pairs(
+    g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: NeighborWeights
+) -> Any:
     """Return the sum of the weights of the common neighbors of each of some pairs.
 
     All members call it. The shorter of a pair's two rows is sent to the owner of the other row, if that is
@@ -50,8 +62,7 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: 
         The same for all members: places of the first and of the second vertices.
     degrees : pair of array of int64, shape (n,)
         The degrees of these vertices.
-    weights : array of int64, shape (V_p,), optional
-        The weight of each vertex; 1 by default.
+    weights : NeighborWeights
 
     Returns
     -------
@@ -59,15 +70,16 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: 
         The sums of the pairs that this member lists, which begin at ``n * rank // members``.
     """
     (first, second), shard, exchange = pairs, g.shard, g.exchange
-    own = g.rows("out")._replace(first=0)
-    own = own._replace(ends=shard.numbers_at(own.ends, g.threads))  # ascending in each row
-    if weights is not None:
-        own = own._replace(weights=wide_column(g, weights)[g.local("out").rows.ends])
+    rows = g.rows("out")
+    ends = shard.numbers_at(rows.ends, g.threads)  # ascending in each row
+    short_rows = own = rows._replace(first=0, ends=ends, weights=weights.of_edges)
+    if weights.of_vertices is not None:
+        own = own._replace(weights=wide_column(g, weights.of_vertices)[g.local("out").rows.ends])
     kernels = kernels_of("intersect", own.ends)
     shorter = degrees[0] <= degrees[1]
     short, long = np.where(shorter, first, second), np.where(shorter, second, first)
     if g.alone:
-        return kernels.common(own, own, short, long, threads=g.threads)
+        return kernels.common(short_rows, own, short, long, threads=g.threads)
     size = np.where(shorter, *degrees)
     short_owner, long_owner = shard.owners(short), shard.owners(long)
     sums = np.zeros_like(first)
@@ -77,15 +89,16 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], degrees: list[Any], weights: 
         sent = []
         for rank in range(exchange.size):
             which = np.unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
-            sent.append(own.ends[entries_of(own, which, g.threads)[1]])
-        for rank, ends in enumerate(exchange.all_to_all(sent)):
+            entries = entries_of(own, which, g.threads)[1]
+            sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
+        for rank, (ends, counts) in enumerate(_all_to_all(g, sent)):
             pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low
             if not len(pair_numbers):
                 continue
             _, at, row = np.unique(short[pair_numbers], return_index=True, return_inverse=True)
-            rows = Rows(offsets_of(size[pair_numbers][at]), ends, None, 0)
+            sent_rows = Rows(offsets_of(size[pair_numbers][at]), ends, counts, 0)
             sums[pair_numbers] = kernels.common(
-                rows, own, row, long[pair_numbers] - shard.low, threads=g.threads
+                sent_rows, own, row, long[pair_numbers] - shard.low, threads=g.threads
             )
     if exchange.size == 1:
         return sums
@@ -107,15 +120,15 @@ class Neighborhood(NamedTuple):
         The number of the other vertex of each pair, ascending for each first vertex.
     sums : array of int64
         Sum of the weights of the common neighbors.
-    degrees : array of int64
-        The number of neighbors of the other vertex.
+    totals : array of int64
+        The entry of the other vertex in :attr:`.NeighborWeights.totals`.
     """
 
     first: int
     offsets: Any
     second: Any
     sums: Any
-    degrees: Any
+    totals: Any
 
     def firsts(self, threads: int) -> Any:
         """Return the position of the first vertex of each pair: array of int64."""
@@ -124,21 +137,21 @@ class Neighborhood(NamedTuple):
         return owners(rows, "int64", threads=threads)
 
 
-def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
+def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
     """Yield all pairs that have common neighbors, in blocks of vertices. All members call it.
 
     Parameters
     ----------
     g : GraphView
         An undirected graph without self-loops and parallel edges.
-    weights : array of int64, shape (V_p,), optional
-        The weight of each vertex; 1 by default.
+    weights : NeighborWeights
     """
     local, exchange = g.local("out"), g.exchange
-    rows, degrees = local.rows._replace(first=0), wide_column(g, g.degrees)
+    rows = local.rows._replace(first=0, weights=weights.of_edges)
+    degrees = wide_column(g, g.degrees)
+    totals = degrees if weights.of_edges is None else wide_column(g, weights.totals)
     owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
     places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
-    weights = g.column(1, "int64") if weights is None else weights
     # For each vertex, the number of row entries that are read for all vertices before it.
     blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
     kernels = kernels_of("intersect", rows.ends)
@@ -147,20 +160,35 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
     blocks += [(g.owned, g.owned)] * (count - len(blocks))
     for low, high in blocks:
         cut = rows.offsets[low : high + 1]
-        ends = rows.ends[int(cut[0]) : int(cut[-1])]
-        asked = _by_owner(g, Rows(cut - cut[0], ends, None, low))
-        lengths, sought = (exchange.all_to_all(list(sent)) for sent in zip(*asked, strict=True))
+        entries = slice(int(cut[0]), int(cut[-1]))
+        some = Rows(cut - cut[0], rows.ends[entries], _selected(rows.weights, entries), low)
+        asked = _all_to_all(g, _by_owner(g, some))
         firsts = exchange.all_gather(np.array([g.shard.low + low]))
         results = []
-        for count, ends, first in zip(lengths, sought, firsts, strict=True):
-            their_rows = Rows(offsets_of(count), ends, None, 0)
-            own = _positions(g, int(first[0]) + np.arange(len(count), like=count))
+        for (length, ends, counts), first in zip(asked, firsts, strict=True):
+            if weights.of_vertices is not None:
+                counts = weights.of_vertices[ends]
+            their_rows = Rows(offsets_of(length), ends, counts, 0)
+            own = _positions(g, int(first[0]) + np.arange(len(length), like=length))
             size, end, total = kernels.two_hops(
-                their_rows, own, rows, weights, len(places), threads=g.threads
+                their_rows, own, rows, len(places), threads=g.threads
             )
-            results.append((size, end if g.alone else places[end], total, degrees[end]))
-        answers = [exchange.all_to_all(list(sent)) for sent in zip(*results, strict=True)]
-        yield _merged(g, low, list(zip(*answers, strict=True)))
+            results.append((size, end if g.alone else places[end], total, totals[end]))
+        yield _merged(g, low, _all_to_all(g, results))
+
+
+def _selected(weights: Any, entries: Any) -> Any:
+    """Return the weights of some entries; None if there are no weights."""
+    return None if weights is None else weights[entries]
+
+
+def _all_to_all(g: GraphView, sent: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Send each member a tuple of arrays, and return the tuples of all members; None is not sent."""
+    columns = zip(*sent, strict=True)
+    received = [
+        list(parts) if parts[0] is None else g.exchange.all_to_all(list(parts)) for parts in columns
+    ]
+    return list(zip(*received, strict=True))
 
 
 def _positions(g: GraphView, places: Any) -> Any:
@@ -187,11 +215,14 @@ def _blocks(costs: Any) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
-    """Return the row entries that each member owns: lengths of the rows, and positions in that member."""
+def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any, Any]]:
+    """Return the row entries that each member owns.
+
+    These are the lengths of the rows, positions in that member, and the weights of the entries.
+    """
     local, rank = g.local("out"), g.exchange.rank
     if g.exchange.size == 1:
-        return [(np.diff(rows.offsets), rows.ends)]
+        return [(np.diff(rows.offsets), rows.ends, rows.weights)]
     entries = []
     for other, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
         first = 0 if other == rank else g.owned + low
@@ -200,21 +231,22 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
         ends = rows.ends[wanted]
         if other != rank:
             ends = (local.slots[ends - g.owned] - g.shard.bounds[other]).astype(ends.dtype)
-        entries.append((np.diff(offsets_of(wanted)[rows.offsets]), ends))
+        lengths = np.diff(offsets_of(wanted)[rows.offsets])
+        entries.append((lengths, ends, _selected(rows.weights, wanted)))
     return entries
 
 
 def _merged(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
     """Combine the results of all members for some vertices."""
     if g.alone:
-        ((lengths, second, sums, degrees),) = results
-        return Neighborhood(low, offsets_of(lengths), second, sums, degrees)
+        ((lengths, second, sums, totals),) = results
+        return Neighborhood(low, offsets_of(lengths), second, sums, totals)
     of_rows, parts = kernels_of("rows", results[0][1]), []
-    for lengths, second, sums, degrees in results:
+    for lengths, second, sums, totals in results:
         rows = Rows(offsets_of(lengths), second, None, 0)
         row = of_rows.owners(rows, "int64", threads=g.threads)
-        parts.append((row, g.shard.numbers_at(second, g.threads), sums, degrees))
-    row, second, sums, degrees = (np.concatenate(column) for column in zip(*parts, strict=True))
+        parts.append((row, g.shard.numbers_at(second, g.threads), sums, totals))
+    row, second, sums, totals = (np.concatenate(column) for column in zip(*parts, strict=True))
     key = row * g.size + second
     order = np.argsort(key, kind="stable")
     key = key[order]
@@ -222,6 +254,6 @@ def _merged(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborh
     new[1:] = key[1:] != key[:-1]
     at = np.flatnonzero(new)
     sums = np.diff(offsets_of(sums[order])[np.append(at, len(key))])
-    row, second, degrees = (column[order[at]] for column in (row, second, degrees))
+    row, second, totals = (column[order[at]] for column in (row, second, totals))
     starts = np.searchsorted(row, np.arange(len(results[0][0]) + 1, like=row))
-    return Neighborhood(low, starts, second, sums, degrees)
+    return Neighborhood(low, starts, second, sums, totals)

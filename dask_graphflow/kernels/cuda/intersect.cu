@@ -369,7 +369,7 @@ __global__ void __launch_bounds__(GANG)
 // Each warp takes a pair of rows, and looks up the ends of one row in the other.
 template <typename I>
 __global__ void common(const i64* offsets, const I* ends, const i64* own_offsets, const I* own_ends, const i64* weights,
-                       const i64* row, const i64* own_row, u64 pairs, i64* found)
+                       const i64* own_weights, const i64* row, const i64* own_row, u64 pairs, i64* found)
 {
     for (u64 pair = warp_index(); pair < pairs; pair += warp_count()) {
         const i64 first = own_offsets[own_row[pair]], stop = offsets[row[pair] + 1];
@@ -377,7 +377,9 @@ __global__ void common(const i64* offsets, const I* ends, const i64* own_offsets
         i64 total = 0;
         for (i64 at = offsets[row[pair]] + lane(); at < stop; at += 32) {
             const u64 place = sought(own_ends + first, size, ends[at]);
-            if (place < size) total += weights ? weights[first + i64(place)] : 1;
+            if (place == size) continue;
+            const i64 weight = own_weights ? own_weights[first + i64(place)] : 1;
+            total += weights ? min(weight, weights[at]) : weight;
         }
         __syncwarp();
         total = warp_sum(total);

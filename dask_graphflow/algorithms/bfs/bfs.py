@@ -17,20 +17,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from dask_graphflow.operators.direction import DIRECTION_RULES, Direction
-from dask_graphflow.operators.search import Search
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.algorithms.by_source import answer_by_source, search_columns
+from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.priorities import places_of
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.number_options import Count
 from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.vertex_options import VertexIds, only
 
-from .sssp import delta_stepping
+from .breadth_first import breadth_first
+from .each_source import search_each
 
 
 @algorithm(
-    columns={"distance": "int32", "predecessor": "id or null"},
+    columns=search_columns("int32"),
 )
 def bfs(
     g: GraphView,
@@ -39,6 +41,7 @@ def bfs(
     targets: Annotated[Any | None, VertexIds()] = None,
     depth_limit: Annotated[int | None, Count(least=0)] = None,
     direction: Annotated[str, Choice(DIRECTION_RULES)] = "beamer",
+    by_source: bool = False,
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
@@ -60,13 +63,19 @@ def bfs(
         the rule of Beamer et al. [1]_, but pushes if fewer edges leave the frontier than 1/18 of the
         number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
         never pulls, and "pull" always does.
+    by_source : bool
+        Whether to search from each source by itself, instead of from all of them at once. False by
+        default. The targets and the limit then apply to each source. Up to 64 sources share the reads of
+        an edge. The result can be large: it has up to one row per source and vertex, and a row takes about
+        64 bytes while the result is made.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex that was reached, or per target that was reached, sorted by vertex, with the
         columns ``vertex`` (the dtype of the ids), ``distance`` (int32, in edges) and ``predecessor`` (the
-        dtype of the ids, null for a source).
+        dtype of the ids, null for a source). With `by_source`, each source has such rows, sorted by source,
+        then by vertex, and the first column is ``source`` (the dtype of the ids).
 
     References
     ----------
@@ -86,52 +95,15 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
+    if by_source:
+        places, every = places_of(g, sources)
+        searches = search_each(
+            g, places, len(every), targets=targets, depth_limit=depth_limit, direction=direction
+        )
+        return answer_by_source(g, every, searches)
     search = breadth_first(
         g, sources, targets=targets, depth_limit=depth_limit, direction=direction
     )
     level = search.level
     columns = {"distance": level, "predecessor": OrNull(search.parents(), level <= 0)}
     return Answer(columns, among=only(targets, level >= 0))
-
-
-def breadth_first(
-    g: GraphView,
-    sources: Any,
-    *,
-    targets: Any | None = None,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
-) -> Search:
-    """Search from sources, and return the search with its levels. All members call it at once.
-
-    Parameters
-    ----------
-    sources, targets : array of integers
-        Positions of vertices that this member owns, each once. Either all members pass targets, or none
-        does.
-    depth_limit, direction
-        See :func:`bfs`.
-    """
-    search, rule = Search(g, targets), Direction(direction, g)
-    frontier = search.begin(sources)
-    while frontier and search.depth != depth_limit and not search.reached_targets:
-        if rule.choose(frontier) == "pull":
-            frontier = search.pull(frontier)
-        elif search.is_deep(frontier):
-            frontier = _remaining_levels(g, search, frontier, targets, depth_limit)
-        else:
-            frontier = search.push(frontier, rule, depth_limit)
-    return search
-
-
-def _remaining_levels(
-    g: GraphView, search: Search, frontier: Frontier, targets: Any, depth_limit: int | None
-) -> Frontier:
-    """Find all remaining levels as distances along edges of weight 1.
-
-    A level takes a round of messages, however small it is. Along shortest paths, each member goes as far as
-    it can before a round.
-    """
-    buckets = search.buckets(frontier, depth_limit)
-    delta_stepping(g, buckets, targets)
-    return search.take_levels(buckets)

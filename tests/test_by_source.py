@@ -1,0 +1,241 @@
+"""Searches by source: NetworkX and calls with one source, for more sources than a word has bits."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, is_as_announced, partitioned
+from shapes import DIFFICULT, ENDS, LARGE, SMALL, same, traced, weights
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.bfs import each_source
+from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
+from dask_graphflow.operators.direction import DIRECTION_RULES
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+SEARCHES = pytest.mark.parametrize("search", ["bfs", "sssp"])
+
+
+def edges_of(pairs):
+    return frame(pairs).assign(w=weights(len(pairs)))
+
+
+def some(pairs, count):
+    """Return up to `count` vertices, spread over all of them."""
+    every = sorted({v for pair in pairs for v in pair})
+    count = min(count, len(every))
+    return [every[len(every) * i // count] for i in range(count)]
+
+
+def one_by_one(graph, search, sources, **options):
+    """Return the results of a call per source as one frame."""
+    found = []
+    for source in sorted(set(sources)):
+        rows = getattr(graph, search)([source], **options).compute()
+        rows.insert(0, "source", pd.Series([source] * len(rows), dtype=rows["vertex"].dtype))
+        found.append(rows)
+    return pd.concat(found, ignore_index=True)
+
+
+def by_networkx(edges, source, directed, search):
+    """Return {vertex: distance} of the vertices that a source reaches."""
+    graph = (nx.MultiDiGraph if directed else nx.MultiGraph)()
+    ends = zip(edges.a.tolist(), edges.b.tolist(), edges.w.tolist(), strict=True)
+    graph.add_weighted_edges_from(ends)
+    if search == "bfs":
+        return nx.single_source_shortest_path_length(graph, source)
+    return nx.single_source_dijkstra_path_length(graph, source)
+
+
+@SEARCHES
+@DIRECTED
+@pytest.mark.parametrize("shape", ["difficult", "rmat", "star", "path", "two triangles"])
+def test_distances_are_those_of_networkx_and_rows_those_of_a_call_per_source(
+    built, shape, directed, search
+):
+    pairs = (SMALL | {"difficult": DIFFICULT})[shape]
+    edges, sources = edges_of(pairs), some(pairs, 9)
+    graph = built(edges, directed=directed)
+    lazy = getattr(graph, search)(sources, by_source=True)
+    found = lazy.compute()
+    assert is_as_announced(found, lazy)
+    assert list(found) == ["source", "vertex", "distance", "predecessor"]
+    assert found["source"].drop_duplicates().tolist() == sources
+    for source, rows in found.groupby("source"):
+        assert rows["vertex"].is_monotonic_increasing
+        reached = dict(zip(rows["vertex"], rows["distance"], strict=True))
+        assert reached == by_networkx(edges, source, directed, search)
+    same(found, one_by_one(graph, search, sources))
+
+
+@DIRECTED
+def test_three_words_of_sources(built, directed):
+    pairs = SMALL["rmat"]
+    graph, sources = built(pairs, directed=directed), some(pairs, 150)
+    assert len(sources) > 2 * each_source.WORD
+    found = graph.bfs(sources[::-1], by_source=True).compute()
+    same(found, one_by_one(graph, "bfs", sources))
+
+
+@DIRECTED
+@pytest.mark.parametrize("shape", LARGE)
+def test_every_rule_gives_the_same_bits_for_many_members(built, shape, directed):
+    pairs = LARGE[shape]()
+    graph, sources = built(pairs, directed=directed), some(pairs, 3)
+    wanted = one_by_one(graph, "bfs", sources)
+    for rule in DIRECTION_RULES if shape == "rmat" else ("beamer",):
+        same(graph.bfs(sources, by_source=True, direction=rule).compute(), wanted)
+
+
+@pytest.mark.parametrize(("deep", "tail"), [(99, 99), (4, 99), (99, 4)])
+def test_a_deep_batch_is_searched_from_one_source_after_another(built, monkeypatch, deep, tail):
+    graph, sources = built([(i, i + 1) for i in range(40)] + [(50, 51)]), [0, 3, 50]
+    called, by_itself = [], each_source._by_itself
+
+    def counted(*arguments, **options):
+        called.append(1)
+        return by_itself(*arguments, **options)
+
+    for name, value in {"DEEP": deep, "TAIL": tail, "_by_itself": counted}.items():
+        monkeypatch.setattr(each_source, name, value)
+    found = graph.bfs(sources, by_source=True).compute()
+    assert bool(called) == (min(deep, tail) < 40)
+    same(found, one_by_one(graph, "bfs", sources))
+
+
+def test_64_searches_share_their_supersteps(built):
+    pairs = SMALL["rmat"]
+    graph, sources = built(pairs, directed=False), some(pairs, 64)
+    _, together = traced(graph.bfs(sources, by_source=True, trace=True))
+    _, alone = traced(graph.bfs(sources[:1], trace=True))
+    assert len(together) <= 2 * len(alone) + 4
+
+
+@SEARCHES
+@DIRECTED
+def test_targets_and_limits_apply_to_each_source(built, search, directed):
+    pairs = [*SMALL["rmat"], (5000, 5001)]
+    sources, limit = some(pairs, 70), {"bfs": "depth_limit", "sssp": "cutoff"}[search]
+    graph = built(edges_of(pairs), directed=directed)
+    every = getattr(graph, search)(sources, by_source=True).compute()
+    for targets in (None, [sources[5]], [pairs[0][1], pairs[9][0], 5001]):
+        for most in (None, 0, 2):
+            found = getattr(graph, search)(
+                sources, by_source=True, targets=targets, **{limit: most}
+            ).compute()
+            named = every["vertex"].isin(every["vertex"] if targets is None else targets)
+            near = every["distance"] <= (np.inf if most is None else most)
+            same(found, every[named & near])
+
+
+def test_a_search_ends_once_every_source_has_reached_the_targets(built):
+    graph = built([(i, i + 1) for i in range(100)])
+    found, steps = traced(graph.bfs([0, 5], targets=[7], by_source=True, trace=True))
+    assert found["distance"].tolist() == [7, 2]
+    assert len(steps) == 7
+
+
+@SEARCHES
+def test_a_source_that_is_given_several_times_counts_once(built, search):
+    graph = built(edges_of(DIFFICULT))
+    same(
+        getattr(graph, search)([4, 0, 4], by_source=True).compute(),
+        getattr(graph, search)([0, 4], by_source=True).compute(),
+    )
+
+
+@SEARCHES
+def test_ids_of_text_and_of_several_columns(built, search):
+    edges = edges_of(SMALL["rmat"])
+    sources = some(SMALL["rmat"], 70)
+    wanted = getattr(built(edges), search)(sources, by_source=True).compute()
+
+    def name(ids):
+        return ids.map("v{:05d}".format, na_action="ignore")
+
+    text = edges.assign(a=name(edges.a), b=name(edges.b))
+    found = getattr(built(text), search)(name(pd.Series(sources)), by_source=True).compute()
+    ids = ["source", "vertex", "predecessor"]
+    same(
+        found,
+        wanted.assign(**{column: name(wanted[column]) for column in ids}).astype(found.dtypes),
+    )
+
+    pairs = {"a0": edges.a // 7, "a1": edges.a % 7, "b0": edges.b // 7, "b1": edges.b % 7}
+    both = pd.DataFrame({**pairs, "w": edges.w})
+    options = {"weight": "w"} if search == "sssp" else {}
+    lazy = getattr(gf, search)(
+        partitioned(both, 3), source=["a0", "a1"], target=["b0", "b1"], by_source=True,
+        sources=[(v // 7, v % 7) for v in sources], **options,
+    )  # fmt: skip
+    found = lazy.compute()
+    assert is_as_announced(found, lazy)
+    assert list(found)[:4] == ["source_0", "source_1", "vertex_0", "vertex_1"]
+    for column in ids:
+        joined = found[f"{column}_0"] * 7 + found[f"{column}_1"]
+        pd.testing.assert_series_equal(
+            joined.reset_index(drop=True), wanted[column].reset_index(drop=True),
+            check_names=False, check_dtype=False,
+        )  # fmt: skip
+
+
+@SEARCHES
+def test_functions_methods_and_frames_give_the_same_rows(search):
+    edges = edges_of(SMALL["rmat"])
+    weight = {"weight": "w"} if search == "sssp" else {}
+    options = {"sources": some(SMALL["rmat"], 5), "by_source": True}
+    wanted = getattr(gf.Graph(edges, **ENDS, weight="w"), search)(**options).compute()
+    same(getattr(gf, search)(edges, **ENDS, **weight, **options).compute(), wanted)
+    lazy = partitioned(edges, 3)
+    same(getattr(lazy.gf, search)(**ENDS, **weight, **options).compute(), wanted)
+
+
+@SEARCHES
+def test_bad_input(built, search):
+    graph = built(edges_of(DIFFICULT))
+    call = getattr(graph, search)
+    with pytest.raises(EdgeListError, match="sources has no vertex"):
+        call([], by_source=True)
+    with pytest.raises(UnknownVertexError, match="999"):
+        call([0, 999], by_source=True).compute()
+    with pytest.raises(OptionError, match=r"by_source=1; give True or False"):
+        call([0], by_source=1)
+
+
+@SEARCHES
+def test_paths_need_the_rows_of_one_source(search):
+    edges = edges_of([(0, 1), (1, 2), (5, 2)])
+    graph = gf.Graph(partitioned(edges, 2), **ENDS, weight="w")
+    result = getattr(graph, search)([0, 5], by_source=True)
+    with pytest.raises(
+        OptionError, match=r"paths from several sources.*drop\(columns=\['source'\]\)"
+    ):
+        gf.shortest_paths(result, [2])
+    one = result[result["source"] == 0].drop(columns=["source"])
+    assert gf.shortest_paths(one, [2]).compute()["vertex"].tolist() == [0, 1, 2]
+
+
+def test_estimates_count_a_row_per_source_and_vertex():
+    sizes = {**ENDS, "num_edges": 10**6, "num_vertices": 10**5}
+    edges = frame([(0, 1)]).assign(w=1.0)
+    for search in ("bfs", "sssp"):
+        few, many = (gf.estimate(edges, search, k=k, weight="w", **sizes) for k in (64, 640))
+        assert few.bytes_per_worker[0] > gf.estimate(edges, search, **sizes).bytes_per_worker[0]
+        rows = 576 * 10**5
+        assert many.bytes_per_worker[0] - few.bytes_per_worker[0] >= 29 * rows
+        assert many.seconds > 5 * few.seconds
+
+
+def test_every_number_of_bits_in_the_last_word(built):
+    pairs = [(i, (i * 7 + 3) % 130) for i in range(130)] + [(i, i + 1) for i in range(129)]
+    graph = built(pairs)
+    for count in (1, 63, 64, 65, 128, 130):
+        found = graph.bfs(list(range(count)), by_source=True).compute()
+        sizes = found.groupby("source").size()
+        assert len(sizes) == count
+        assert (found["distance"] == 0).sum() == count
+        assert np.array_equal(found["predecessor"].isna(), found["source"] == found["vertex"])
