@@ -16,6 +16,7 @@ COMMANDS = {
         'core-number': 'Compute the core number of each vertex.',
         'degree-centrality': 'Compute the degree centrality of each vertex.',
         'degrees': 'Compute the number of edges that enter and leave each vertex.',
+        'edge-betweenness-centrality': 'Compute the betweenness centrality of each edge.',
         'ego-graph': 'Compute the edges between all vertices that are at most --radius edges away from some centers.',
         'eigenvector-centrality': 'Compute the eigenvector centrality of each vertex.',
         'greedy-color': 'Compute a color for each vertex, such that neighbors have different colors.',

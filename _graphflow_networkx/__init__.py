@@ -41,18 +41,20 @@ class Function(NamedTuple):
 FUNCTIONS: dict[str, Function] = {
     "adamic_adar_index": Function(None, 100_000, note="`ebunch` is required."),
     "ancestors": Function(None, 100_000),
+    "articulation_points": Function(50_000, 5000),
     "average_clustering": Function(
         5000, 1000, unsupported=("weight",), unsupported_graphs=("directed",)
     ),
     "bellman_ford_path": Function(50_000, 50_000),
     "bellman_ford_path_length": Function(50_000, 20_000),
-    "betweenness_centrality": Function(5000, 2000, unsupported=("weight",)),
+    "betweenness_centrality": Function(5000, 2000),
     "bfs_edges": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_layers": Function(None, 100_000),
     "bfs_predecessors": Function(None, 500_000, unsupported=("sort_neighbors",)),
     "bfs_successors": Function(None, 200_000, unsupported=("sort_neighbors",)),
     "bfs_tree": Function(200_000, 50_000, unsupported=("sort_neighbors",)),
-    "closeness_centrality": Function(5000, 2000, unsupported=("u", "distance")),
+    "bridges": Function(5000, 1000),
+    "closeness_centrality": Function(5000, 2000, unsupported=("u", "sp")),
     "clustering": Function(5000, 2000, unsupported=("weight",), unsupported_graphs=("directed",)),
     "connected_components": Function(None, 100_000),
     "core_number": Function(50_000, 5000),
@@ -61,6 +63,7 @@ FUNCTIONS: dict[str, Function] = {
     "descendants_at_distance": Function(None, None),
     "dijkstra_path": Function(100_000, 50_000),
     "dijkstra_path_length": Function(None, 100_000),
+    "edge_betweenness_centrality": Function(5000, 1000, unsupported_graphs=("multigraph",)),
     "ego_graph": Function(
         None, None, unsupported=("undirected",), unsupported_graphs=("multigraph",)
     ),
@@ -68,23 +71,27 @@ FUNCTIONS: dict[str, Function] = {
     "greedy_color": Function(
         100_000, 20_000, unsupported=("strategy", "interchange"), unsupported_graphs=("directed",)
     ),
-    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "distance", "sources")),
+    "harmonic_centrality": Function(5000, 2000, unsupported=("nbunch", "sources")),
+    "has_bridges": Function(5000, 1000),
     "has_path": Function(None, None),
-    "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized")),
+    "hits": Function(100_000, 50_000, unsupported=("nstart", "normalized", "method")),
     "in_degree_centrality": Function(None, 1_000_000),
+    "is_biconnected": Function(20_000, 10_000),
     "is_connected": Function(None, 100_000),
+    "is_directed_acyclic_graph": Function(200_000, 20_000),
     "is_strongly_connected": Function(None, 200_000),
     "is_weakly_connected": Function(None, 100_000),
     "jaccard_coefficient": Function(50_000, 20_000, note="`ebunch` is required."),
     "k_core": Function(5000, 1000, unsupported=("core_number",)),
+    "k_corona": Function(50_000, 5000, unsupported=("core_number",)),
     "k_crust": Function(5000, 1000, unsupported=("core_number",)),
     "k_shell": Function(5000, 1000, unsupported=("core_number",)),
     "k_truss": Function(10_000, 2000),
     "katz_centrality": Function(5000, 2000, unsupported=("nstart",)),
-    "leiden_communities": Function(0, 0, unsupported=("max_level",)),
-    "louvain_communities": Function(
-        2000, 1000, unsupported=("max_level",), unsupported_graphs=("directed",)
+    "leiden_communities": Function(
+        0, 0, unsupported=("max_level", "theta"), unsupported_graphs=("directed",)
     ),
+    "louvain_communities": Function(2000, 1000, unsupported=("max_level",)),
     "maximal_independent_set": Function(50_000, 20_000, unsupported=("nodes",)),
     "maximum_spanning_edges": Function(
         50_000, 20_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
@@ -98,7 +105,7 @@ FUNCTIONS: dict[str, Function] = {
     "minimum_spanning_tree": Function(
         10_000, 10_000, unsupported=("algorithm",), unsupported_graphs=("multigraph",)
     ),
-    "modularity": Function(50_000, 10_000, unsupported_graphs=("directed",)),
+    "modularity": Function(50_000, 10_000),
     "multi_source_dijkstra": Function(100_000, 50_000),
     "multi_source_dijkstra_path": Function(100_000, 50_000),
     "multi_source_dijkstra_path_length": Function(100_000, 50_000),
@@ -121,6 +128,8 @@ FUNCTIONS: dict[str, Function] = {
     "single_target_shortest_path": Function(None, 200_000),
     "single_target_shortest_path_length": Function(None, 100_000),
     "strongly_connected_components": Function(100_000, 50_000),
+    "topological_generations": Function(500_000, 50_000),
+    "topological_sort": Function(200_000, 50_000),
     "transitivity": Function(5000, 1000, unsupported_graphs=("directed",)),
     "triangles": Function(20_000, 5000),
     "weakly_connected_components": Function(None, 100_000),

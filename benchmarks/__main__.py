@@ -21,6 +21,7 @@ from . import (
     networkx_backend,
     out_of_core,
     soak,
+    table_to_ranks,
 )
 from .errors import BenchmarkError
 
@@ -38,6 +39,7 @@ COMMANDS = (
     soak,
     estimates,
     networkx_backend,
+    table_to_ranks,
 )
 
 

@@ -39,7 +39,10 @@ GRAPHS: dict[str, Callable[[int], Any]] = {
 }
 DIRECTED = ("R-MAT",)
 HUBS = "star", "R-MAT"  # too many pairs have a common neighbor there
-SEARCHES = "betweenness_centrality", "closeness_centrality", "harmonic_centrality"
+SEARCHES = (
+    *("betweenness_centrality", "closeness_centrality"),
+    *("edge_betweenness_centrality", "harmonic_centrality"),
+)
 # On a path, searches take a level per vertex, so they have one source and a tenth of the vertices.
 PATH_SOURCES, SHORTER = 1, 10
 MANY = {"personalized_pagerank": 16, "similarity": 1000, PATHS: 20}

@@ -1,8 +1,9 @@
-"""The NetworkX backend beside NetworkX, on graphs of several sizes."""
+"""The NetworkX backend beside NetworkX and nx-parallel, on graphs of several sizes."""
 
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import math
 from collections import deque
@@ -13,14 +14,17 @@ from typing import Any
 from . import report
 
 NOTES = """\
-Milliseconds of one call in NetworkX, in this backend with the conversion of the graph, and in this backend
-with a graph that was converted before: the least of 2 to 5 calls within {budget} s. The last columns are
-NetworkX's time divided by those of this backend, with and without the conversion; above 1, this backend is
+Milliseconds of one call in NetworkX, in nx-parallel if it is installed, in this backend with the conversion
+of the graph, and in this backend with a graph that was converted before: the least of 2 to 5 calls within
+{budget} s. The last columns are NetworkX's time divided by those of the others; above 1, the other is
 faster. Iterators are read to their ends. "-" was not measured: its times on smaller graphs predict more
-than {limit} s, or NetworkX does not have the function. The last table has the numbers of edges from which
-this backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a power of ten;
-they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert, 8 edges per node.
-Functions of directed graphs get them with each edge in a random direction."""
+than {limit} s, or NetworkX or nx-parallel does not have the function. The last table has the numbers of
+edges from which this backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a
+power of ten; they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert, 8
+edges per node. Functions of directed graphs get them with each edge in a random direction, and those of
+acyclic graphs with each edge from the older to the newer node."""
+
+OTHERS = "nx-parallel", "with conversion", "converted"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +49,12 @@ def run(options: argparse.Namespace) -> int:
     names, texts = options.only or [*FUNCTIONS], []
     seconds: dict[str, dict[int, dict[str, float]]] = {name: {} for name in names}
     for name in names:  # this compiles what is not in the cache
-        contenders(name, graphs_of(1000)[is_directed(name)])["with conversion"]()
+        contenders(name, graph_of(1000, kind_of(name)))["with conversion"]()
     for edges in options.edges:
-        graphs = graphs_of(edges)
+        graphs = {kind: graph_of(edges, kind) for kind in {*map(kind_of, names)}}
         for name in names:
             found = seconds[name][edges] = {}
-            for contender, call in contenders(name, graphs[is_directed(name)]).items():
+            for contender, call in contenders(name, graphs[kind_of(name)]).items():
                 before = [
                     sizes[contender] for sizes in seconds[name].values() if contender in sizes
                 ]
@@ -73,8 +77,8 @@ def forecast(before: list[float], sizes: int) -> float:
     return before[-1] * growth if before else 0
 
 
-def graphs_of(edges: int) -> dict[bool, Any]:
-    """Return an undirected and a directed graph with weights."""
+def graph_of(edges: int, kind: str) -> Any:
+    """Return an undirected, directed or acyclic graph with weights."""
     import networkx as nx
     import numpy as np
 
@@ -86,13 +90,18 @@ def graphs_of(edges: int) -> dict[bool, Any]:
     directed.add_nodes_from(graph)
     for (a, b, data), weight, turn in zip(graph.edges(data=True), weights, turned, strict=True):
         data["weight"] = weight
-        directed.add_edge(*((b, a) if turn else (a, b)), weight=weight)
-    return {False: graph, True: directed}
+        if kind != "undirected":
+            ends = (b, a) if turn and kind == "directed" else (a, b)
+            directed.add_edge(*ends, weight=weight)
+    return graph if kind == "undirected" else directed
 
 
-def is_directed(name: str) -> bool:
-    """Return whether a function is measured on a directed graph."""
-    return any(word in name for word in ("weakly", "strongly", "in_degree", "out_degree"))
+def kind_of(name: str) -> str:
+    """Return on which kind of graph a function is measured."""
+    if any(word in name for word in ("topological", "acyclic")):
+        return "acyclic"
+    words = "weakly", "strongly", "in_degree", "out_degree"
+    return "directed" if any(word in name for word in words) else "undirected"
 
 
 def options_of(name: str, graph: Any) -> dict[str, Any]:
@@ -104,7 +113,12 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
         "communities": [set(range(part, len(graph), 8)) for part in range(8)],
         "distance": 2 if name == "descendants_at_distance" else None,
         "ebunch": [(node, (node + 7) % len(graph)) for node in range(len(graph))],
-        "k": {"betweenness_centrality": 16, "k_truss": 4}.get(name),
+        "k": {
+            "betweenness_centrality": 16,
+            "edge_betweenness_centrality": 16,
+            "k_corona": 8,
+            "k_truss": 4,
+        }.get(name),
         "n": last,
         "seed": 1,
         "source": first,
@@ -140,9 +154,12 @@ def contenders(name: str, graph: Any) -> dict[str, Callable[[], Any]]:
         "with conversion": with_conversion,
         "converted": lambda: function(graph, backend="graphflow", **options),
     }
-    if "networkx" in function.backends:
-        calls = {"NetworkX": lambda: function(graph, backend="networkx", **options), **calls}
-    return calls
+    others = {"NetworkX": "networkx", "nx-parallel": "parallel"}
+    return {
+        contender: functools.partial(function, graph, backend=backend, **options)
+        for contender, backend in others.items()
+        if backend in function.backends
+    } | calls
 
 
 def least_seconds(call: Callable[[], Any], budget: float) -> float:
@@ -159,22 +176,22 @@ def least_seconds(call: Callable[[], Any], budget: float) -> float:
 
 def table(seconds: Mapping[str, Mapping[int, Mapping[str, float]]], edges: int) -> str:
     """Return the table of one size."""
-    columns = ["NetworkX", "with conversion", "converted"]
+    columns = ["NetworkX", *OTHERS]
     rows = []
     for name, sizes in seconds.items():
         found = sizes[edges]
         cells = [f"{found[one] * 1e3:.3g}" if one in found else "-" for one in columns]
         ratios = [
             f"{found['NetworkX'] / found[one]:.2f}" if {"NetworkX", one} <= found.keys() else "-"
-            for one in columns[1:3]
+            for one in OTHERS
         ]
         rows.append([name, *cells, *ratios])
-    return report.table(["function", *columns, "speedup", "converted"], rows)
+    return report.table(["function", *columns, *(f"{one} x" for one in OTHERS)], rows)
 
 
 def summary(seconds: Mapping[str, Mapping[int, Mapping[str, float]]]) -> str:
     """Return the table of the numbers of edges from which this backend is faster than NetworkX."""
-    columns = "with conversion", "converted"
+    columns = OTHERS[1:]
     rows = []
     for name, sizes in seconds.items():
         least = [least_edges(sizes, contender) for contender in columns]

@@ -56,6 +56,7 @@ NOT_ON_GPU = (
     "host_scores.py",
     "host_search.py",
     "host_threads.py",
+    "host_tight_edges.py",
     "memory.py",
 )
 

@@ -34,6 +34,7 @@ def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
         "bfs": {"sources": one},
         "closeness_centrality": {"k": 64},
         "community_metrics": {"communities": communities},
+        "edge_betweenness_centrality": {"k": 16},
         "ego_graph": {"centers": one},
         "harmonic_centrality": {"k": 64},
         "induced_subgraph": {"subset": two},

@@ -18,6 +18,7 @@ import dask
 import dask.dataframe as dd
 import networkx as nx
 import numpy as np
+import nx_graphs
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
@@ -510,3 +511,13 @@ GRAPHS = {
 @pytest.fixture(params=GRAPHS, ids=str)
 def graph(request):
     return GRAPHS[request.param]
+
+
+@pytest.fixture(
+    params=itertools.product(nx_graphs.TYPES, nx_graphs.NODES),
+    ids=lambda pair: f"{pair[0].__name__}-{pair[1]}",
+)
+def nx_graph(request):
+    """Return a random graph of NetworkX, of each type and with each kind of nodes."""
+    kind, nodes = request.param
+    return nx_graphs.random_graph(kind, nx_graphs.NODES[nodes], seed=len(nodes))

@@ -67,6 +67,7 @@ ALSO_ASKED = {
     "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
     "betweenness": lambda g, start: g.betweenness_centrality(k=2),
+    "edge betweenness": lambda g, start: g.edge_betweenness_centrality(k=2),
     "closeness": lambda g, start: g.closeness_centrality(k=100),
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
     "degree centrality": lambda g, start: g.degree_centrality(),
@@ -107,7 +108,7 @@ KINDS = {
 def power_law(rng, size=400, edges=2500):
     """Return edges with weights, many of them at vertices with small ids."""
     ends = (size * rng.random((edges, 2)) ** 3).astype("int64")
-    return pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(0, 9, edges) / 4)
+    return pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(1, 10, edges) / 4)
 
 
 def power_law_pairs(size, edges):

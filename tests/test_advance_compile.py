@@ -13,6 +13,7 @@ from expressions import CUDA, above_three, add_one
 from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
+from dask_graphflow.algorithms.betweenness_centrality import generations, level_sums, tight_edges
 from dask_graphflow.algorithms.topological_order import NEXT, REMOVE
 from dask_graphflow.kernels import policies, sources
 from dask_graphflow.operators import float_sums, multi_search
@@ -31,7 +32,24 @@ def each(name):
     return EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max")
 
 
+# The columns of the programs that follow tight edges.
+TIGHT = dict.fromkeys(("waits", "exponent", "largest", "whole", "unit", "sums", "asked"), "int64")
+TIGHT |= {"distance": "float64", "level": "int32"}
+
+
+def tight(op, otherwise, weight_dtype, *, after=None, backward=False):
+    op = tight_edges.only_tight(op, otherwise, backward=backward)
+    op = op if after is None else with_after(op, after)
+    columns = {name: TIGHT[name] for name in op.columns}
+    return op.bind(columns, index_dtype="int32", weight_dtype=weight_dtype)
+
+
 PROGRAMS = [
+    tight(generations.COUNT, 0, "float64"),
+    tight(generations.RELEASE, 0, "float32", after=generations.READY),
+    tight(tight_edges.ASK, 0, "int64", backward=True),
+    tight(level_sums.LARGEST, level_sums.LOWEST, "float32"),
+    tight(level_sums.SUM, 0, "float64", backward=True),
     EdgeOp(
         "hops",
         target="level",

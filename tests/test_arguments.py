@@ -21,11 +21,8 @@ def graph():
     return gf.Graph(EDGES, **ENDS)
 
 
+# More of them are in docs/howto/first_ten_minutes.md, whose rows are tests.
 CALLS = {
-    "columns by position": (
-        lambda graph: gf.pagerank(EDGES, "a", "b"),
-        r"^pagerank\(\) was called with 3 arguments .* such as pagerank\(edges, source='a', target='b'\)$",
-    ),
     "columns by position without sources": (
         lambda graph: gf.bfs(EDGES, "a", "b"),
         r"such as bfs\(edges, source='a', target='b'\)$",
@@ -70,10 +67,6 @@ CALLS = {
     "missing weight of the accessor": (
         lambda graph: EDGES.gf.sssp(**ENDS, sources=[1]),
         r"^frame\.gf\.sssp\(\) was called without weight",
-    ),
-    "estimate with exchanged arguments": (
-        lambda graph: gf.estimate("pagerank", EDGES),
-        r"edges='pagerank'; the edges come first\. Call it as estimate\(edges, 'pagerank'\)$",
     ),
     "estimate without edges": (
         lambda graph: gf.estimate("bfs"),

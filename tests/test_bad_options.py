@@ -109,6 +109,7 @@ OUT_OF_RANGE = {
     "betweenness_centrality": [{"k": 0}, {"k": 2.5}, {"normalized": 1}, {"endpoints": None}],
     "bfs": [{"depth_limit": -1}, {"depth_limit": 1.5}, {"direction": "pul"}],
     "closeness_centrality": [{"k": 0}, {"wf_improved": 1}],
+    "edge_betweenness_centrality": [{"k": 0}, {"normalized": 1}, {"seed": -1}],
     "ego_graph": [{"radius": -1}],
     "eigenvector_centrality": [{"max_iter": 0}, {"tol": 0}, {"tol": None}],
     "greedy_color": [{"seed": -1}, {"seed": 0.5}, {"seed": None}, {"seed": True}],

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dask_graphflow as gf
 from benchmarks import __main__ as command
 from benchmarks import (
     compare,
@@ -26,6 +27,7 @@ from benchmarks import (
     report,
     side,
     soak,
+    table_to_ranks,
 )
 from benchmarks.algorithms import agreement, inputs, ours, peers, rows
 from benchmarks.algorithms import measure as measure_row
@@ -253,6 +255,25 @@ def test_memory_checks_the_components(tmp_path):
     memory.check(labels, 2000, 4)
     with pytest.raises(DisagreementError, match="cannot be in component"):
         memory.check(labels.assign(component=0), 2000, 4)
+
+
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize("ids", ["ids from 0", "ids far apart"])
+def test_ranks_of_a_table_are_those_of_the_function(ids, tmp_path, monkeypatch):
+    connect = pytest.importorskip("duckdb").connect
+    monkeypatch.setattr(table_to_ranks, "CONTENDERS", {"graphflow": None})
+    table = tmp_path / "edges.duckdb"
+    options = argparse.Namespace(edges=3000, scale=8, repeat=1, workers=1)
+    vertices = table_to_ranks.write(table, options, apart=ids == "ids far apart")
+    found = table_to_ranks.measured(table, ids, options)
+    assert len(found["seconds"]["graphflow"]) == 1
+    assert found["peak_bytes"]["graphflow"] > 50 << 20
+    with connect(str(table)) as connection:
+        edges = connection.execute("FROM edges").df()
+    assert len(edges) == 3000
+    wanted = gf.pagerank(edges, tol=1e-6 / vertices).compute()
+    assert (wanted.vertex.max() < vertices) == (ids == "ids from 0")
+    assert np.load(tmp_path / "graphflow.npy").tolist() == wanted.pagerank.tolist()
 
 
 @pytest.mark.slow

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import BACKEND, frame, host_only, to_host
-from shapes import DIFFICULT, ENDS, on_members, traced
+from shapes import DIFFICULT, ENDS, on_members, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.betweenness_centrality import dependencies
+from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.priorities import priorities
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -55,17 +56,35 @@ def squares(count, sides=2):
     return frame([(at + a, at + b) for at in corners for a, b in sum(ends, ())])
 
 
+WEIGHTS = {
+    "whole": lambda rng, count: rng.integers(1, 4, count),  # many shortest paths are equally long
+    "real": lambda rng, count: rng.random(count),
+    "float32": lambda rng, count: rng.choice(np.array([0.1, 0.2, 0.3], "float32"), count),
+}
+
+
+def weighted(rng, kind, size=60, count=150):
+    """Return edges with weights between random vertices, some of them parallel, and self-loops."""
+    ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
+    return ends.assign(w=WEIGHTS[kind](rng, count))
+
+
 def assert_networkx(found, edges, directed, **options):
-    graph = nx.DiGraph() if directed else nx.Graph()
-    graph.add_nodes_from(found.vertex)
-    graph.add_edges_from(edges.itertuples(index=False, name=None))
+    if "w" in edges:
+        graph, options["weight"] = nx.MultiDiGraph() if directed else nx.MultiGraph(), "weight"
+        graph.add_nodes_from(found.vertex)
+        graph.add_weighted_edges_from(edges.itertuples(index=False, name=None))
+    else:
+        graph = nx.DiGraph() if directed else nx.Graph()
+        graph.add_nodes_from(found.vertex)
+        graph.add_edges_from(edges.itertuples(index=False, name=None))
     if options.get("k", 0) > len(graph):
         options["k"] = None
     sample = OurSample()
     if chosen := options.pop("sources", None):
         options["k"], sample.sample = len(chosen), lambda population, k: chosen
     wanted = pd.Series(nx.betweenness_centrality(graph, **options, seed=sample))
-    np.testing.assert_allclose(found.betweenness, wanted[found.vertex], rtol=1e-12)
+    np.testing.assert_allclose(found.betweenness, wanted[found.vertex], rtol=1e-12, atol=1e-15)
 
 
 @WAYS
@@ -75,6 +94,63 @@ def test_values_are_those_of_networkx(built, options, directed):
         graph = built(edges, directed=directed, vertices=pd.Series(alone))
         found = graph.betweenness_centrality(**options).compute()
         assert_networkx(found, edges, directed, **options)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_weighted_values_are_those_of_networkx(built, rng, options, directed, kind):
+    edges = weighted(rng, kind)
+    graph = built(edges, directed=directed, vertices=pd.Series([7, 1, 2, 1000]))
+    assert_networkx(graph.betweenness_centrality(**options).compute(), edges, directed, **options)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("members", [1, 3])
+def test_weighted_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, kind):
+    edges, options = weighted(rng, kind, 200, 700), {"k": 30, "seed": 1, "endpoints": True}
+    whole = built(edges, directed=directed, shards=1).betweenness_centrality(**options).compute()
+    monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+    levels = built(edges.sample(frac=1, random_state=2), directed=directed, partitions=5)
+    same(levels.betweenness_centrality(**options).compute(), whole)
+
+
+@WAYS
+@pytest.mark.parametrize("members", [1, 3])
+def test_equal_weights_give_the_bits_of_a_graph_without_weights(built, monkeypatch, directed):
+    wanted = built(rmat(), directed=directed).betweenness_centrality().compute()
+    graph = built(rmat().assign(w=0.25), directed=directed)
+    same(graph.betweenness_centrality().compute(), wanted)
+    monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+    same(graph.betweenness_centrality().compute(), wanted)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("weight", [0, -1.0, np.inf])
+def test_weights_that_are_not_positive_and_finite_are_refused(built, weight):
+    edges = frame([(1, 2), (2, 3), (3, 3)]).assign(w=[1.0, 2.0, weight])
+    with pytest.raises(WeightError, match="a weight is 0, negative, infinite or NaN"):
+        built(edges).betweenness_centrality().compute()
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_weight_that_does_not_change_a_distance_is_refused(built, monkeypatch):
+    edges = frame([(1, 2), (2, 3)]).assign(w=[1e17, 1.0])
+    for _ in range(2):
+        with pytest.raises(WeightError, match="does not change the distance"):
+            built(edges).betweenness_centrality(sources=1).compute()
+        assert built(edges).betweenness_centrality(sources=2).compute().betweenness.sum() == 0
+        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_an_edge_to_an_infinite_distance_is_on_no_path(built, monkeypatch):
+    edges = frame([(1, 2), (2, 3), (2, 4)]).assign(w=[1e308, 1e308, 1e292])
+    for _ in range(2):
+        found = built(edges).betweenness_centrality(sources=1, normalized=False).compute()
+        assert found.betweenness.tolist()[1:] == [3, 0, 0]
+        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
 
 
 def test_sources_and_a_random_sample_exclude_each_other():
@@ -100,6 +176,25 @@ def test_more_paths_than_a_float_can_count(built, members):
         wanted[corners + side] = (last - corners - sides) / sides
     wanted[source] = np.nan
     np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_more_weighted_paths_than_a_float_can_count(built, monkeypatch):
+    # Each side of a square takes a step of another length first, and all of them lead to the next corner.
+    size, sides = 270, 16
+    edges, step = squares(size, sides), sides + 1
+    ahead = edges.b - edges.a  # from a corner to a side, or from a side to the next corner
+    edges["w"] = np.where(edges.a % step == 0, ahead, ahead + 1).astype("float64")
+    last = step * size
+    wanted = np.zeros(last + 1)
+    corners = np.arange(0, last, step)
+    wanted[corners] = last - corners
+    for side in range(1, step):
+        wanted[corners + side] = (last - corners - sides) / sides
+    for _ in range(2):
+        scores = built(edges).betweenness_centrality(sources=0, normalized=False).compute()
+        np.testing.assert_allclose(scores.betweenness[1:], wanted[1:] * last, rtol=1e-12)
+        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
 
 
 @WAYS

@@ -134,6 +134,7 @@ GIVEN = [
     ("louvain", ["--resolution", "1,0.5"], {"resolution": [1, 0.5]}),
     ("louvain", ["--resolution", "2"], {"resolution": [2]}),
     ("betweenness-centrality", ["--no-normalized", "--k", "2"], {"normalized": False, "k": 2}),
+    ("edge-betweenness-centrality", ["--k", "2", "--weight", "km"], {"k": 2, "weight": "km"}),
     ("similarity", ["--pairs", "pairs.csv"], {"pairs": pd.DataFrame({"x": [1, 2], "y": [5, 1]})}),
     ("degrees", ["--vertices", "seven.csv"], {"vertices": [7]}),
     (
@@ -209,7 +210,13 @@ def test_the_ends_have_defaults(names, edges):
     write_csv(edges.rename(columns=dict(zip("ab", names, strict=True))))
     run("connected-components", "in.csv", "-o", "out.csv")
     check(pd.read_csv("out.csv"), expected(edges))
-    assert "source= is None" not in failing("bfs", *write_csv(edges), "--sources", "1")
+    for command in (["bfs", "--sources", "1"], ["pagerank"], ["estimate", "pagerank"]):
+        message = failing(*command, *write_csv(edges))
+        assert "--source and --target are not given" in message
+        assert "the columns are 'a', 'b'" in message
+    for command in (["pagerank"], ["info"], ["estimate", "pagerank"]):
+        message = failing(*command, *write_csv(edges), "--source", "a")
+        assert "--source is given without --target" in message
 
 
 def test_seed_goes_on_from_an_earlier_result(edges):

@@ -6,10 +6,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame
-from shapes import DIFFICULT, same, traced
+from conftest import frame, to_host
+from shapes import DIFFICULT, on_members, same, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.sssp.distances import distances_from_each
+from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -22,6 +24,20 @@ def rmat():
     """Return edges among more than 64 vertices, which take several batches."""
     edges = gf.generate.rmat(8, edge_factor=2, npartitions=1).compute()
     return frame(edges.to_numpy().tolist())
+
+
+WEIGHTS = {
+    "whole": lambda rng, count: rng.integers(1, 4, count),
+    "real": lambda rng, count: rng.random(count),
+    "float32": lambda rng, count: rng.random(count).astype("float32"),
+    "some are 0": lambda rng, count: rng.integers(0, 3, count),
+}
+
+
+def weighted(rng, kind="real", size=60, count=150):
+    """Return edges with weights between random vertices, some of them parallel, and self-loops."""
+    ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
+    return ends.assign(w=WEIGHTS[kind](rng, count))
 
 
 def assert_networkx(name, found, edges, directed, **options):
@@ -72,3 +88,65 @@ def test_one_member_searches_by_source_if_levels_are_small(built, monkeypatch, n
     monkeypatch.setattr(multi_search, "DEEP", 10**9)
     levels = built(paths, directed=False, shards=1)
     same(found, getattr(levels, name)(k=70).compute())
+
+
+@WAYS
+@NAMES
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weighted_values_are_those_of_networkx(built, rng, name, directed, kind):
+    edges = weighted(rng, kind)
+    found = getattr(
+        built(edges, directed=directed, vertices=pd.Series([7, 1000])), name
+    )().compute()
+    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    graph.add_nodes_from(found.vertex)
+    graph.add_weighted_edges_from(edges.itertuples(index=False, name=None))
+    wanted = pd.Series(getattr(nx, name)(graph, distance="weight"))[found.vertex]
+    np.testing.assert_allclose(found.iloc[:, 1], wanted, rtol=1e-12)
+
+
+@WAYS
+@NAMES
+def test_weighted_sums_have_the_same_bits_everywhere(built, rng, name, directed):
+    edges = weighted(rng, size=300, count=1200)
+    wanted = getattr(built(edges, directed=directed, shards=1), name)(k=80, seed=3).compute()
+    found = built(edges.sample(frac=1, random_state=1), partitions=5, directed=directed)
+    same(getattr(found, name)(k=80, seed=3).compute(), wanted)
+
+
+@pytest.mark.parametrize("members", [1])
+def test_whole_sources_and_buckets_give_the_same_bits(built, rng):
+    edges, found = weighted(rng, "some are 0", 200, 700), []
+
+    def ask(g):
+        places = np.where(g.exists & (g.numbers < 70), g.numbers, -1)
+        for g.threads in (2, 71):  # more threads than sources share each of them
+            found.extend(to_host(part) for part in distances_from_each(g, places, 70))
+
+    on_members(built(edges), ask)
+    np.testing.assert_array_equal(found[:70], found[70:])
+
+
+@NAMES
+def test_a_sample_with_weights_of_1_counts_edges(built, name):
+    edges = rmat()
+    wanted = getattr(built(edges), name)(k=70).compute()
+    found = getattr(built(edges.assign(w=1)), name)(k=70).compute()
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)
+
+
+@NAMES
+@pytest.mark.parametrize(
+    ("weight", "message"), [(-1.0, "1 weight is negative"), (np.nan, "1 null"), (None, "1 null")]
+)
+def test_negative_weights_and_nulls_are_refused(built, name, weight, message):
+    edges = frame([(1, 2), (2, 3), (3, 4)]).assign(w=[1.0, weight, 2.0])
+    with pytest.raises(WeightError, match=message):
+        getattr(built(edges), name)().compute()
+
+
+@NAMES
+def test_an_infinite_weight_leads_nowhere(built, name):
+    edges = frame([(1, 2), (2, 3)]).assign(w=[2.0, np.inf])
+    found = getattr(built(edges, directed=False), name)().compute()
+    assert found.iloc[:, 1].tolist() == ([0.25, 0.25, 0] if "close" in name else [0.5, 0.5, 0])

@@ -104,7 +104,9 @@ def dense_graph(rng, edges, **options):
     """Return a persisted graph on disk with few vertices and many edges."""
     frame = pd.DataFrame(rng.integers(0, 500, (edges, 2)), columns=["a", "b"])
     options = {"directed": False, "storage": "disk"} | options
-    return gf.Graph(dd.from_pandas(frame, npartitions=max(4, edges // 10_000)), **ENDS, **options).persist()
+    return gf.Graph(
+        dd.from_pandas(frame, npartitions=max(4, edges // 10_000)), **ENDS, **options
+    ).persist()
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,11 @@ def test_exported_names():
         "EdgeOp Graph GraphflowError Hybrid __version__ articulation_points "
         "betweenness_centrality bfs bridges calibrate "
         "closeness_centrality clustering community_metrics connected_components core_number costs "
-        "degree_centrality degrees ego_graph eigenvector_centrality estimate exceptions generate "
-        "greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph k_core k_truss "
-        "katz_centrality label_propagation leiden load_graph louvain maximal_independent_set "
-        "minimum_spanning_forest neighbors pagerank personalized_pagerank plot random_walks read_edges "
-        "sample_neighbors shortest_paths show_versions similarity sssp "
+        "degree_centrality degrees edge_betweenness_centrality ego_graph eigenvector_centrality estimate "
+        "exceptions generate greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph "
+        "k_core k_truss katz_centrality label_propagation leiden load_graph louvain "
+        "maximal_independent_set minimum_spanning_forest neighbors pagerank personalized_pagerank plot "
+        "random_walks read_edges sample_neighbors shortest_paths show_versions similarity sssp "
         "strongly_connected_components topological_order triangle_count truss_number"
     )
     assert all(hasattr(gf, name) for name in gf.__all__)

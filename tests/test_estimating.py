@@ -16,7 +16,7 @@ from dask_graphflow.costs import ClusterSpec, Links, Rates, store
 from dask_graphflow.costs.cost import FUSED
 from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
-from dask_graphflow.costs.table import COSTS
+from dask_graphflow.costs.table import COSTS, WEIGHTED
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.scheduling.memory_limits import PROCESS
@@ -275,6 +275,16 @@ def test_similarity_depends_on_the_degrees():
     unknown = estimate(algorithm="similarity", cluster=typical, **sizes)
     assert 100 * unknown.seconds < hub.seconds <= unknown.most_seconds
     assert not unknown.fits
+
+
+@pytest.mark.parametrize("algorithm", WEIGHTED)
+def test_distances_by_weight_take_longer(algorithm):
+    plain = pd.DataFrame({"a": range(10**4), "b": range(1, 10**4 + 1)})
+    seconds = []
+    for edges, weight in ((plain, None), (plain.assign(w=1.0), "w")):
+        found = gf.estimate(edges, algorithm, source="a", target="b", weight=weight, k=64)
+        seconds.append(found.parts["computing"])
+    assert seconds[0] < seconds[1]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import inspect
 import json
 import sys
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -68,10 +68,14 @@ class Igraph(Library):
         return lambda: g.eigenvector_centrality(), np.array
 
     def betweenness_centrality(self, g, sources):
-        return lambda: g.betweenness(sources=sources), np.array
+        return lambda: g.betweenness(sources=sources, weights=_weights(g)), np.array
+
+    def edge_betweenness_centrality(self, g, sources):
+        found = partial(g.edge_betweenness, sources=sources, weights=_weights(g))
+        return found, lambda scores: np.array([max(scores) / sum(scores)])
 
     def closeness_centrality(self, g, sources):
-        return lambda: g.closeness(sources), None
+        return lambda: g.closeness(sources, weights=_weights(g)), None
 
     def harmonic_centrality(self, g, sources):
         return lambda: g.harmonic_centrality(sources), None
@@ -403,6 +407,11 @@ def _ahead(order, vertices, source, target, *_):
     position = np.empty(vertices, "int64")
     position[order] = np.arange(vertices)
     return np.array([(position[source] < position[target]).sum()])
+
+
+def _weights(graph):
+    """Return the name of the weights of a graph of igraph's, or None."""
+    return "weight" if "weight" in graph.es.attributes() else None
 
 
 def _edges(graph):

@@ -17,7 +17,10 @@ TOL = 1e-6
 ITERATIONS = 20
 BUILD = "build"
 # Number of vertices that an algorithm samples itself, or gets as an option with this name.
-SAMPLED = {"betweenness_centrality": 16, "closeness_centrality": 64, "harmonic_centrality": 64}
+SAMPLED = {
+    "betweenness_centrality": 16, "edge_betweenness_centrality": 16, "closeness_centrality": 64,
+    "harmonic_centrality": 64,
+}  # fmt: skip
 GIVEN = {
     "bfs": ("sources", 1), "sssp": ("sources", 1), "personalized_pagerank": ("sources", 16),
     "random_walks": ("starts", 4096), "ego_graph": ("centers", 1), "induced_subgraph": ("subset", 10_000),
@@ -120,6 +123,11 @@ def total(weights: Any, inputs: Inputs) -> float:
     return float(weights.sum())
 
 
+def highest(scores: Any, inputs: Inputs) -> float:
+    """Return the largest score as a part of the sum, since libraries scale them differently."""
+    return float(scores.max() / scores.sum())
+
+
 def ahead(positions: Any, inputs: Inputs) -> float:
     """Return how many edges of the acyclic graph lead to a vertex of a larger position."""
     source, target = inputs.ends("acyclic")
@@ -127,6 +135,7 @@ def ahead(positions: Any, inputs: Inputs) -> float:
 
 
 KATZ = "katz_centrality"
+EDGES = "edge_betweenness_centrality"
 SCC = "strongly_connected_components"
 PAGERANK = {"options": {"max_iter": ITERATIONS}, "own": {"tol": None}}
 # Scores of a road network do not converge, and peers then stop after as many iterations.
@@ -146,7 +155,15 @@ ROWS = {
         "eigenvector_centrality", "eigenvector", rule="near", options={"tol": TOL}, own=UNTIL
     ),
     "betweenness_centrality": Row("betweenness_centrality", "betweenness", rule="near"),
+    "betweenness_centrality, weighted": Row(
+        "betweenness_centrality", "betweenness", "weighted", "near"
+    ),
+    "edge_betweenness_centrality": Row(EDGES, "betweenness", rule="value", number=highest),
+    "edge_betweenness_centrality, weighted": Row(
+        EDGES, "betweenness", "weighted", "value", number=highest
+    ),
     "closeness_centrality": Row("closeness_centrality", "closeness", rule="near"),
+    "closeness_centrality, weighted": Row("closeness_centrality", "closeness", "weighted", "near"),
     "harmonic_centrality": Row("harmonic_centrality", "harmonic", rule="near"),
     "connected_components": Row("connected_components", "component", rule="partition"),
     SCC: Row(SCC, "component", "directed", "partition"),

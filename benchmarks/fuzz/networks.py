@@ -107,6 +107,15 @@ class Network:
         graph.add_edges_from((a, b) for a, b, _ in self.edges if a != b)
         return graph
 
+    def lightest(self) -> Any:
+        """Return the weighted graph of NetworkX without self-loops, with the lightest parallel edges."""
+        graph = nx.DiGraph() if self.directed else nx.Graph()
+        graph.add_nodes_from(self.vertices)
+        for a, b, w in sorted(self.edges, key=lambda edge: -edge[2]):
+            if a != b:
+                graph.add_edge(a, b, weight=w)
+        return graph
+
     def matrix(self) -> np.ndarray[Any, Any]:
         """Return the adjacency matrix, in which the weights of parallel edges are added up."""
         at = {v: i for i, v in enumerate(self.vertices)}

@@ -38,9 +38,9 @@ class Oracle:
         Returns the rows of the answer, or checks it and returns None.
     options : dict
         The values of each option: valid ones and invalid ones, or a function that draws a value.
-    weights : {"any", "ignored", "sums"}
+    weights : {"any", "ignored", "positive", "sums"}
         Whether weights can be any numbers, are ignored, or are added up, so that negative weights and
-        those that are not finite are refused.
+        those that are not finite are refused. "positive" also refuses weights of 0.
     rtol, atol : float
         By how much numbers may differ.
     """
@@ -109,6 +109,9 @@ RESOLUTION = [1.0, 1, 0.01, 50, 1e-9, 1e9, [0.5, 2.0]], [0, -1.0, math.nan, [], 
 COMMUNITIES = {"tol": ([1e-7, 0, 0.5, math.inf], [-1e-9, math.nan, None]), "seed": SEED,
                "levels": ([1, 2, 5, 40], [0, -1, 1.5])}  # fmt: skip
 
+#: Functions that never follow an edge whose weight is infinite.
+MAY_BE_INFINITE = "closeness_centrality", "harmonic_centrality", "shortest_paths", "sssp"
+
 
 def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
     """Draw the options of a call; those that name vertices are always given unless None is allowed."""
@@ -148,14 +151,16 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
             found |= {EdgeListError, OptionError}
     if name == "sssp" and not network.weighted:
         found.add(WeightError)
-    both = [("pairs", "top_k"), *([("k", "sources")] if name == "betweenness_centrality" else [])]
+    both = [("pairs", "top_k"), *([("k", "sources")] if "betweenness" in name else [])]
     if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
         found.add(OptionError)
     if name == "similarity" and network.weighted and options.get("measure") in WITHOUT_WEIGHTS:
         found.add(OptionError)
     weights = ORACLES[name].weights
     bad = [w for w in network.weights if not 0 <= w < math.inf]
-    if weights == "sums" and bad and not (name in ("sssp", "shortest_paths") and math.inf in bad):
+    if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):
+        found.add(WeightError)
+    if weights == "positive" and (bad or 0 in network.weights):
         found.add(WeightError)
     if any(map(math.isnan, network.weights)):
         found.add(WeightError)
@@ -214,15 +219,9 @@ def expect(condition: Any, message: str) -> None:
 
 def distances(network: Network, sources: list[int], *, hops: bool = True) -> dict[int, float]:
     """Return the distance from the nearest source to each vertex, if it is finite."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(network.vertices)
-    for a, ends in network.near().items():
-        for b, w in ends:
-            w = 1 if hops else w
-            graph.add_edge(
-                a, b, weight=min(w, graph.edges[a, b]["weight"] if graph.has_edge(a, b) else w)
-            )
-    reach = nx.multi_source_dijkstra_path_length(graph, {*sources})
+    graph = network.lightest()
+    weight = (lambda a, b, edge: 1) if hops else "weight"
+    reach = nx.multi_source_dijkstra_path_length(graph, {*sources}, weight=weight)
     return {v: distance for v, distance in reach.items() if distance < math.inf}
 
 
@@ -246,12 +245,26 @@ class Chosen(Random):
         return self.chosen
 
 
-@oracle(k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
+@oracle("positive", k=SAMPLE, sources=maybe(some), normalized=FLAG, endpoints=FLAG, seed=SEED)
 def betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    return between(nx.betweenness_centrality, net, o)
+
+
+@oracle("positive", k=SAMPLE, sources=maybe(some), normalized=FLAG, seed=SEED)
+def edge_betweenness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
+    found, graph = between(nx.edge_betweenness_centrality, net, o), net.lightest()
+    ends = {edge: edge if net.directed else tuple(sorted(edge)) for edge in found}
+    weight = {edge: (graph.edges[edge]["weight"],) if net.weighted else () for edge in found}
+    return sorted((*ends[edge], *weight[edge], value) for edge, value in found.items())
+
+
+def between(function: Callable[..., Any], net: Network, o: dict[str, Any]) -> Any:
     chosen = sorted({*o["sources"]}) if "sources" in o else sample(net, o)
-    how = {name: o[name] for name in ("normalized", "endpoints") if name in o}
-    k = None if len(chosen) == len(net.vertices) else len(chosen)
-    return nx.betweenness_centrality(net.graph(), k, seed=Chosen(chosen), **how)
+    how: dict[str, Any] = {name: o[name] for name in ("normalized", "endpoints") if name in o}
+    how["k"] = None if len(chosen) == len(net.vertices) else len(chosen)
+    graph = net.lightest() if net.weighted else net.graph()
+    how["weight"] = "weight" if net.weighted else None
+    return function(graph, seed=Chosen(chosen), **how)
 
 
 def searched(net: Network, o: dict[str, Any], rows: Any, *, hops: bool) -> Any:
@@ -313,23 +326,23 @@ def near_counts(net: Network, o: dict[str, Any]) -> tuple[Any, Any]:
     chosen = sample(net, o)
     found: dict[int, list[float]] = {v: [] for v in net.vertices}
     for source in chosen:
-        for v, d in nx.single_source_shortest_path_length(net.graph(), source).items():
-            found[v] += [d] if d else []
+        for v, d in distances(net, [source], hops=not net.weighted).items():
+            found[v] += [d] if v != source else []
     return found, {v: max(1, len(chosen) - (v in chosen)) for v in found}
 
 
-@oracle(wf_improved=FLAG, k=SAMPLE, seed=SEED)
+@oracle("sums", wf_improved=FLAG, k=SAMPLE, seed=SEED)
 def closeness_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
     found, others = near_counts(net, o)
     share = {v: len(d) / others[v] if o.get("wf_improved", True) else 1.0 for v, d in found.items()}
-    return {v: share[v] * len(d) / (sum(d) or 1) for v, d in found.items()}
+    return {v: share[v] * len(d) / sum(d) if sum(d) else 0.0 for v, d in found.items()}
 
 
-@oracle(k=SAMPLE, seed=SEED)
+@oracle("sums", k=SAMPLE, seed=SEED)
 def harmonic_centrality(net: Network, o: dict[str, Any], rows: Any) -> Any:
     found, others = near_counts(net, o)
     scale = {v: max(1, len(found) - 1) / others[v] for v in found}
-    return {v: scale[v] * sum(1 / x for x in d) for v, d in found.items()}
+    return {v: scale[v] * sum(1 / x for x in d if x) for v, d in found.items()}
 
 
 @oracle()

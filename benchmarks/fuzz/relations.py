@@ -79,7 +79,9 @@ RULES: dict[str, Rule] = {
     "articulation_points": Rule(),
     "betweenness_centrality": Rule({"normalized": False}, rtol=1e-9),
     "bfs": Rule(**SEARCH),
-    "closeness_centrality": Rule({"wf_improved": False}, turned=AHEAD),
+    "closeness_centrality": Rule(
+        {"wf_improved": False}, doubled={"closeness": 0.5}, turned=AHEAD, rtol=1e-12
+    ),
     "bridges": Rule(repeated="a repeated edge is not a bridge"),
     "clustering": Rule(),
     "community_metrics": Rule(
@@ -100,6 +102,9 @@ RULES: dict[str, Rule] = {
         repeated=dict.fromkeys(("degree", "in_degree", "out_degree"), 2),
         turned={"in_degree": "out_degree", "out_degree": "in_degree"},
     ),
+    "edge_betweenness_centrality": Rule(
+        {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9
+    ),
     "ego_graph": Rule({"radius": 2}, "centers", repeated={}, doubled=HEAVIER, turned=AHEAD),
     "eigenvector_centrality": Rule(
         {"max_iter": 20_000, "tol": 1e-12, "fail_on_nonconvergence": False},
@@ -107,7 +112,7 @@ RULES: dict[str, Rule] = {
         isolated=SLOW, repeated=SLOW, doubled=SLOW, turned=AHEAD,
     ),
     "greedy_color": Rule(joined="this"),
-    "harmonic_centrality": Rule(turned=AHEAD, rtol=1e-12),
+    "harmonic_centrality": Rule(doubled={"harmonic": 0.5}, turned=AHEAD, rtol=1e-12),
     "hits": Rule(
         STEPS, joined="the part with the larger singular value has all of the score", **ITERATED,
         repeated={}, turned={"hub": "authority", "authority": "hub"},

@@ -1,7 +1,8 @@
 """Closeness centrality: one divided by the mean distance from the vertices that reach a vertex.
 
-Searches from 64 sources at a time count how many of them reach each vertex, and at which distance. With
-`k`, a random sample of the vertices are sources [2]_.
+Searches from 64 sources at a time count how many of them reach each vertex, and at which distance. If edges
+have weights, there is one search per source. With `k`, a random sample of
+the vertices are sources [2]_.
 
 .. [1] L. C. Freeman, "Centrality in Social Networks: Conceptual Clarification", Social Networks 1, 1979.
 .. [2] D. Eppstein, J. Wang, "Fast Approximation of Centrality", Journal of Graph Algorithms and
@@ -10,7 +11,7 @@ Searches from 64 sources at a time count how many of them reach each vertex, and
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,9 +22,12 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
 
+from .sssp.distances import distances_from_each
+
 
 @algorithm(
     columns={"closeness": "float64"},
+    weights="optional",
 )
 def closeness_centrality(
     g: GraphView,
@@ -34,9 +38,9 @@ def closeness_centrality(
 ) -> Answer:
     """Return the closeness centrality of each vertex.
 
-    The closeness of a vertex is one divided by the mean distance in edges from the other vertices that
-    reach it, and 0 if no other vertex does. In a directed graph, these are distances along incoming edges.
-    Weights are ignored.
+    The closeness of a vertex is one divided by the mean distance from the other vertices that reach it, and
+    0 if no other vertex does. In a directed graph, these are distances along incoming edges. A distance is
+    the smallest sum of weights along a path, or a number of edges if the graph has no weights.
 
     Parameters
     ----------
@@ -48,6 +52,11 @@ def closeness_centrality(
         which is exact, and takes time in proportion to V times E.
     seed : int
         Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, null or NaN. Raised when the result is computed.
 
     References
     ----------
@@ -66,8 +75,21 @@ def closeness_centrality(
     [0.5, 0.75, 0.75, 0.5]
     """
     places, count = sampled(g, k, seed)
-    farness, reaching = distance_sums(g, places, count)
-    closeness = reaching / np.maximum(farness, 1)
+    sums = _weighted_sums if g.weighted else distance_sums
+    farness, reaching = sums(g, places, count)
+    far = farness > 0
+    closeness = np.where(far, reaching / np.where(far, farness, 1), 0)
     if wf_improved:
         closeness *= reaching / np.maximum(count - (places >= 0), 1)
     return Answer({"closeness": closeness})
+
+
+def _weighted_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
+    """Return the sums and the numbers of weighted distances; see :func:`.distance_sums`."""
+    farness, reaching = g.column(0, "float64"), g.column(0, "int64")
+    for distance in distances_from_each(g, places, count):
+        reached = np.isfinite(distance)
+        with np.errstate(over="ignore"):
+            farness += np.where(reached, distance, 0)
+        reaching += reached
+    return farness, reaching - (places >= 0)

@@ -1,14 +1,15 @@
 """Harmonic centrality: the sum of one divided by the distance from every other vertex.
 
-Searches from 64 sources at a time count how many of them reach each vertex, and at which distance. With
-`k`, a random sample of the vertices are sources, as for closeness centrality.
+Searches from 64 sources at a time count how many of them reach each vertex, and at which distance. If edges
+have weights, there is one search per source. With `k`, a random sample of
+the vertices are sources, as for closeness centrality.
 
 .. [1] P. Boldi, S. Vigna, "Axioms for Centrality", Internet Mathematics 10, 2014.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,18 +20,22 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Seed
 
+from .sssp.distances import distances_from_each
+
 
 @algorithm(
     columns={"harmonic": "float64"},
+    weights="optional",
 )
 def harmonic_centrality(
     g: GraphView, *, k: Annotated[int | None, Count()] = None, seed: Seed = 0
 ) -> Answer:
     """Return the harmonic centrality of each vertex.
 
-    This is the sum of one divided by the distance in edges from each other vertex; a vertex from which
-    there is no path adds 0. In a directed graph, these are distances along incoming edges. Weights are
-    ignored.
+    This is the sum of one divided by the distance from each other vertex. A vertex from which there is no
+    path adds 0, and so does a vertex at a distance of 0. In a directed graph, these are distances along
+    incoming edges. A distance is the smallest sum of weights along a path, or a number of edges if the
+    graph has no weights.
 
     Parameters
     ----------
@@ -39,6 +44,11 @@ def harmonic_centrality(
         vertices. By default all vertices, which is exact, and takes time in proportion to V times E.
     seed : int
         Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, null or NaN. Raised when the result is computed.
 
     References
     ----------
@@ -55,7 +65,16 @@ def harmonic_centrality(
     """
     places, count = sampled(g, k, seed)
     every = g.count
-    harmonic = inverse_sums(g, places, count)
+    harmonic = (_weighted_sums if g.weighted else inverse_sums)(g, places, count)
     if count < every:
         harmonic *= (every - 1) / np.maximum(count - (places >= 0), 1)
     return Answer({"harmonic": harmonic})
+
+
+def _weighted_sums(g: GraphView, places: Any, count: int) -> Any:
+    """Return the sums of 1 divided by the weighted distance; see :func:`.inverse_sums`."""
+    harmonic = g.column(0, "float64")
+    for distance in distances_from_each(g, places, count):
+        with np.errstate(divide="ignore", over="ignore"):
+            harmonic += np.where(distance > 0, 1 / distance, 0)
+    return harmonic

@@ -16,7 +16,7 @@ from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
-from dask_graphflow.costs.table import BY_SOURCE, COSTS
+from dask_graphflow.costs.table import BY_SOURCE, COSTS, WEIGHTED
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
 from dask_graphflow.runtime.algorithm import ALGORITHMS
@@ -256,6 +256,8 @@ def estimate(
         num_vertices=num_vertices, dense_ids=dense_ids,
         count_degrees=cost is None or bool(cost.limits),
     )  # fmt: skip
+    if graph.weight_bytes:
+        cost = WEIGHTED.get(algorithm, cost)
     kinds = _kinds(cluster, graph.device)
     workers = sum(kind.workers for kind in kinds)
     if shards is not None and shards > workers:

@@ -14,12 +14,12 @@ Pair = tuple[DataFrame, DataFrame]
 
 __all__ = [
     "articulation_points", "betweenness_centrality", "bfs", "bridges", "closeness_centrality", "clustering",
-    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees", "ego_graph",
-    "eigenvector_centrality", "greedy_color", "harmonic_centrality", "hits", "induced_subgraph", "k_core",
-    "k_truss", "katz_centrality", "label_propagation", "leiden", "louvain", "maximal_independent_set",
-    "minimum_spanning_forest", "neighbors", "pagerank", "personalized_pagerank", "random_walks",
-    "sample_neighbors", "similarity", "sssp", "strongly_connected_components", "topological_order",
-    "triangle_count", "truss_number",
+    "community_metrics", "connected_components", "core_number", "degree_centrality", "degrees",
+    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "greedy_color",
+    "harmonic_centrality", "hits", "induced_subgraph", "k_core", "k_truss", "katz_centrality",
+    "label_propagation", "leiden", "louvain", "maximal_independent_set", "minimum_spanning_forest",
+    "neighbors", "pagerank", "personalized_pagerank", "random_walks", "sample_neighbors", "similarity",
+    "sssp", "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
 @overload
@@ -37,19 +37,22 @@ def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = No
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
@@ -86,17 +89,20 @@ def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: 
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
@@ -142,6 +148,25 @@ def degree_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None
 def degrees(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = True, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
+@overload
+def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
+@overload
+def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
+@overload
+def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+    device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+    normalized: bool = True, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     centers: Any, weight: ColumnName | None = None, directed: bool = True,
@@ -198,17 +223,20 @@ def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
     progress: Listener = False) -> Any: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
@@ -527,10 +555,11 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
-        dropna: bool = False, device: Literal['gpu'] | None = None, k: int | None = None,
-        sources: Any = None, normalized: bool = True, endpoints: bool = False, seed: int = 0,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+        normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
@@ -540,7 +569,8 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
         trace: bool = False, progress: Listener = False) -> Any: ...
     def clustering(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
@@ -566,6 +596,11 @@ class FrameMethods:
     def degrees(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = True, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
+    def edge_betweenness_centrality(self, *, source: ColumnNames | None = None,
+        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
+        normalized: bool = True, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         centers: Any, weight: ColumnName | None = None, directed: bool = True,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
@@ -582,7 +617,8 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def harmonic_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        weight: ColumnName | None = None, directed: bool = True,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def hits(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,

@@ -158,9 +158,7 @@ def _arguments(
     sides = {side: list(given.pop(side, ())) for side in ("source", "target")}
     edges = files.edges(paths, [*sides["source"], *sides["target"]])
     if not any(sides.values()):
-        sides = {
-            s: [name] for s, name in zip(("source", "target"), first_ends(edges), strict=False)
-        }
+        sides |= {side: [name] for side, name in zip(sides, first_ends(edges), strict=False)}
     width = max(1, len(sides["source"]))
     call: dict[str, Any] = {"edges": edges}
     for side, columns in sides.items():

@@ -9,7 +9,7 @@ import click
 
 from dask_graphflow.cli import options
 
-from .files import Files, first_ends
+from .files import Files
 from .output import Output
 from .tables import summary_json
 
@@ -48,8 +48,11 @@ def estimate(
     reading = options.taken(sizes, options.READING)
     with Output(None) as out:
         edges = Files(out, **reading).edges(paths, [*source, *target])
-        ends = ([*source], [*target]) if source or target else first_ends(edges) or (None, None)
         result = predicted(
-            edges, algorithm.replace("-", "_"), source=ends[0], target=ends[1], **sizes
+            edges,
+            algorithm.replace("-", "_"),
+            source=[*source] or None,
+            target=[*target] or None,
+            **sizes,
         )
     click.echo(summary_json(dataclasses.asdict(result)) if as_json else result)

@@ -46,9 +46,7 @@ def info(
             f"column {name}": str(dtype) for name, dtype in edges.dtypes.items()
         }
         told["partitions"] = edges.npartitions
-        ends = (
-            ([*source], [*target]) if source or target else [[name] for name in first_ends(edges)]
-        )
+        ends = ([*source] or None, [*target] or None) if source or target else first_ends(edges)
         if not ends:
             (told["rows"],) = engine.compute(edges.map_partitions(len).sum())
         else:
@@ -59,7 +57,7 @@ def info(
     click.echo(summary_json(told) if as_json else summary_text(told))
 
 
-def _counted(engine: Engine, edges: Any, source: list[str], target: list[str]) -> dict[str, Any]:
+def _counted(engine: Engine, edges: Any, source: Any, target: Any) -> dict[str, Any]:
     """Return the numbers of rows and vertices, and the range and the mean of the degrees."""
     from dask_graphflow.api.functions import degrees
 

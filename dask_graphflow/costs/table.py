@@ -63,6 +63,17 @@ COSTS = {
     "core_number": Cost("labels", Steps.rounds(0.5, 0.01), passes=1, rows=1, copies=1),
     "degree_centrality": Cost("labels", 0, passes=0.6),
     "degrees": Cost("labels", 0, passes=0.6),
+    "edge_betweenness_centrality": Cost(
+        "labels",
+        Steps.levels(3),
+        passes=3,
+        step=FUSED,
+        sources=1,
+        rows=1,
+        copies=1,
+        scratch=115,
+        edge=60,
+    ),
     "ego_graph": Cost("searches", 1, passes=2, scratch=55),
     "eigenvector_centrality": Cost(
         "pulls", CONVERGING, each=1, sparse=10, rows=1.7, copies=1, scratch=90
@@ -127,3 +138,28 @@ BY_SOURCE = {
         scratch=44, listed=_rows_listed,
     ),
 }  # fmt: skip
+
+
+def _by_weight(passes: float, *, edge: int = 0) -> Cost:
+    """Return the cost of a search for weighted distances from each source."""
+    return Cost(
+        "paths",
+        Steps.levels(),
+        passes=passes,
+        step=FUSED,
+        sparse=3,
+        sources=1,
+        rows=1,
+        copies=1,
+        scratch=150,
+        edge=24 + edge,
+    )
+
+
+WEIGHTED = {
+    "betweenness_centrality": _by_weight(1.5),
+    "closeness_centrality": _by_weight(1),
+    "edge_betweenness_centrality": _by_weight(2, edge=40),
+    "harmonic_centrality": _by_weight(1),
+}
+"""Costs of the calls that take another way if edges have weights, and can be made without."""

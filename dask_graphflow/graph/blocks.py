@@ -17,7 +17,7 @@ from dask_graphflow.kernels.csr import Rows
 BLOCK = 1 << 22  # about the number of edges in a block
 
 
-def blocks(rows: Rows) -> Iterator[tuple[slice, Rows]]:
+def blocks(rows: Rows) -> Iterator[tuple[slice, Any]]:
     """Yield the blocks of rows, and which edges they have.
 
     The offsets of a block begin at 0, and `first` is the vertex of its first row.
@@ -86,6 +86,6 @@ def filtered(columns: Sequence[Any], keep: Callable[[Sequence[Any]], Any]) -> li
         which = keep(parts)
         first, count = count, count + int(np.count_nonzero(which))
         for part, into in zip(parts, made, strict=True):
-            if part is not None:
-                into[first:count] = part[which]
+            if into is not None:
+                into[first:count] = part[which]  # type: ignore[index]
     return [None if column is None else column[:count] for column in made]

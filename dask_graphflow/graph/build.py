@@ -325,7 +325,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     kernels = kernels_of("rows", out.ends)
     leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
     if exchange.size == 1:
-        size = {"count": shard.owned, "columns": shard.size}
+        size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
         return make_rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # swapped: edges are sent by their first end
     dealt = _dealt_in_slices(exchange, whole, shard.bounds, both=False, threads=threads)

@@ -49,6 +49,23 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     return _derived("simple", shard, exchange, rows, directed=host.directed)
 
 
+def lightest(shard: Shard, exchange: Exchange, threads: int) -> Shard:
+    """Return this member's part of a weighted graph without self-loops.
+
+    All members call it. Of parallel edges, only the lightest is left.
+    """
+    host = shard.host
+
+    def rows() -> Any:
+        out, kernels = host.out, kernels_of("rows", host.out.ends)
+        sources = kernels.owners(out, index_dtype(host.size), threads=threads)
+        columns = filtered((sources, out.ends, out.weights), lambda edges: edges[0] != edges[1])
+        edges = ([column] for column in columns)
+        return _merged(host, *edges, multi="min", threads=threads)
+
+    return _derived("lightest", shard, exchange, rows, directed=host.directed)
+
+
 def reverse(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     """Return this member's part of a directed graph with every edge reversed. No edge is copied.
 
@@ -76,27 +93,41 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
         weights = None if out.weights is None else [out.weights, entering[2]]
         sources = [sources, entering[1]]
-        targets, labels = [out.ends, entering[0]], None
-        if host.placed is not None:  # within a row, ends are in the order of their numbers
-            labels = host.placed.places
-            sources, targets = (
-                [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
-                for side in (sources, targets)
-            )
-        return make_rows(
-            sources,
-            targets,
-            weights,
-            first=host.low,
-            count=host.owned,
-            columns=host.count,
-            labels=labels,
-            multi=multi,
-            threads=threads,
-        )
+        targets = [out.ends, entering[0]]
+        return _merged(host, sources, targets, weights, multi=multi, threads=threads)
 
     name = "undirected" if multi == "keep" else f"undirected {multi}"
     return _derived(name, shard, exchange, rows, directed=False)
+
+
+def _merged(
+    host: Shard,
+    sources: list[Any],
+    targets: list[Any],
+    weights: list[Any] | None,
+    *,
+    multi: str,
+    threads: int,
+) -> Any:
+    """Return the rows of edges, each column of which is a list of arrays."""
+    kernels, labels = kernels_of("rows", host.out.ends), None
+    if host.placed is not None:  # within a row, ends are in the order of their numbers
+        labels = host.placed.places
+        sources, targets = (
+            [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
+            for side in (sources, targets)
+        )
+    return make_rows(
+        sources,
+        targets,
+        weights,
+        first=host.low,
+        count=host.owned,
+        columns=host.count,
+        labels=labels,
+        multi=multi,
+        threads=threads,
+    )
 
 
 def _derived(

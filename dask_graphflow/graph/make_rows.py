@@ -35,7 +35,8 @@ def make_rows(
     **how: Any,
 ) -> Rows:
     """Return the rows of an edge list; see :func:`.host_rows.rows`. They are on disk if the edges are."""
-    lists = [one if isinstance(one, list | None) else [one] for one in (source, target, weight)]
+    given = source, target, *(() if weight is None else (weight,))
+    lists = [one if isinstance(one, list) else [one] for one in given]
     columns = first + count if columns is None else columns
     how |= {"columns": columns, "undirected": undirected, "threads": threads}
     longest = max(
@@ -52,21 +53,20 @@ def make_rows(
     owners = np.full(-(-columns // (1 << SHIFT)), len(cuts) - 1, np.int16)
     owners[first >> SHIFT :][:blocks] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     spools = [disk.Spool(folder) for _ in cuts[1:]]
-    both = [one for one in lists if one is not None]
-    for piece in _pieces(both):
-        ends = piece[0], piece[1] if undirected else None
+    for piece in _pieces(lists):
+        by = piece[0], piece[1] if undirected else None
         # Edges that belong to no range are not written: those of other members.
         nobody = {"shift": SHIFT, "threads": threads, "but": len(cuts) - 1}
-        parts = kernels_of("partition", longest).parted(piece, *ends, owners, len(cuts), **nobody)
+        parts = kernels_of("partition", longest).parted(piece, *by, owners, len(cuts), **nobody)
         for spool, *arrays in zip(spools, *parts, strict=False):
             for array in arrays:
                 spool.append(array)
-    offsets, written = np.zeros(count + 1, np.int64), [disk.Spool(folder) for _ in both[1:]]
+    offsets, written = np.zeros(count + 1, np.int64), [disk.Spool(folder) for _ in lists[1:]]
     for spool, (low, high) in zip(spools, itertools.pairwise(cuts), strict=True):
         low, high = low << SHIFT, min(high << SHIFT, count)
         arrays = spool.taken()
-        lists = [arrays[at :: len(both)] for at in range(len(both))]
-        rows = kernels.rows(*lists, first=first + low, count=high - low, **how)
+        parts = [arrays[at :: len(lists)] for at in range(len(lists))]
+        rows = kernels.rows(*parts, first=first + low, count=high - low, **how)
         offsets[low + 1 : high + 1] = offsets[low] + rows.offsets[1:]
         for into, column in zip(written, rows[1:3], strict=False):
             into.append(column)

@@ -147,7 +147,8 @@ def _renumbered(
     folder = next((source.folder for source, _ in ends), None)
     if exchange.size == 1 and folder is None:
         return _renumbered_alone(ends, like)
-    codes, uniques = [], [like]
+    codes: list[tuple[Any, Any]] = []
+    uniques = [like]
     for source, target in consumed(ends):
         if target is None:
             own, ids = renumber.factorize(source.frame.reset_index(drop=True))
@@ -165,8 +166,8 @@ def _renumbered(
     numbers = []
     for (source, target), place in zip(consumed(codes), places[1:], strict=True):
         own = by_row[place]
-        both = (None if side is None else own[side] for side in (source, target))
-        numbers.append(tuple(None if one is None else disk.stored(one, folder) for one in both))
+        of_target = None if target is None else disk.stored(own[target], folder)
+        numbers.append((disk.stored(own[source], folder), of_target))
     return Numbering(like, homes[-1], ids=owned, first=homes[exchange.rank]), numbers
 
 

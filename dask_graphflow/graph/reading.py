@@ -37,7 +37,7 @@ class Piece(NamedTuple):
     partition: int
 
 
-@sizeof.register(Piece)
+@sizeof.register(Piece)  # type: ignore[untyped-decorator]
 def _bytes_in_memory(piece: Piece) -> int:
     weight = None if is_on_disk(piece.weight) else piece.weight
     return int(sum(map(sizeof, (piece.source, piece.target, weight))))
@@ -47,7 +47,8 @@ def on_disk(frame: Any, partition: int, read: Callable[..., Piece]) -> Piece:
     """Read a partition, and move what was read to files in the folder of the task."""
     piece, folder = read(frame, partition), placement.scratch()
     disk.limit(placement.task_memory(False))
-    source, target = (None if side is None else side.stored(folder) for side in piece[:2])
+    source = piece.source.stored(folder)
+    target = None if piece.target is None else piece.target.stored(folder)
     weight = None if piece.weight is None else disk.stored(piece.weight, folder)
     return Piece(source, target, weight, partition)
 

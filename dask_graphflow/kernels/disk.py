@@ -103,7 +103,7 @@ class Spool:
     def append(self, array: np.ndarray) -> None:
         """Write an array behind those before it; raise `OutputError` if there is no room."""
         self._written.append((array.dtype, len(array)))
-        left = memoryview(np.ascontiguousarray(array)).cast("B") if len(array) else b""
+        left = np.ascontiguousarray(array).data.cast("B") if len(array) else memoryview(b"")
         try:
             while len(left):
                 left = left[self._file.write(left) :]

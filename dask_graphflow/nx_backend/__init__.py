@@ -14,6 +14,8 @@ from types import SimpleNamespace
 
 # Importing a family of functions registers them.
 from . import (  # noqa: F401
+    acyclic,
+    biconnected,
     centrality,
     coloring,
     communities,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
@@ -69,10 +70,16 @@ def out_degree_centrality(G: ConvertedGraph) -> dict[Node, float]:
 
 @networkx_function
 def closeness_centrality(
-    G: ConvertedGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
+    G: ConvertedGraph,
+    u: Any = None,
+    distance: Any = None,
+    wf_improved: bool = True,
+    *,
+    sp: Any = None,
 ) -> dict[Node, float]:
     """Return the closeness centrality of each node."""
-    return G.by_node(G.run("closeness_centrality", wf_improved=bool(wf_improved)).closeness)
+    scores = G.run("closeness_centrality", distance, wf_improved=bool(wf_improved))
+    return G.by_node(scores.closeness)
 
 
 @networkx_function
@@ -80,7 +87,7 @@ def harmonic_centrality(
     G: ConvertedGraph, nbunch: Any = None, distance: Any = None, sources: Any = None
 ) -> dict[Node, float]:
     """Return the harmonic centrality of each node."""
-    return G.by_node(G.run("harmonic_centrality").harmonic)
+    return G.by_node(G.run("harmonic_centrality", distance).harmonic)
 
 
 @networkx_function
@@ -93,9 +100,34 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Node, float]:
     """Return the betweenness centrality of each node."""
-    options: dict[str, Any] = {"normalized": bool(normalized), "endpoints": bool(endpoints)}
-    if k is not None and k != len(G):
-        if k < 1:
-            raise NotImplementedError(f"k={k} takes no source")
-        options["sources"] = nx.utils.create_py_random_state(seed).sample(range(len(G)), k)
-    return G.by_node(G.run("betweenness_centrality", **options).betweenness)
+    options = {"normalized": bool(normalized), "endpoints": bool(endpoints), **_sample(G, k, seed)}
+    return G.by_node(G.run("betweenness_centrality", weight, **options).betweenness)
+
+
+@networkx_function
+def edge_betweenness_centrality(
+    G: ConvertedGraph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    seed: Any = None,
+) -> dict[tuple[Node, Node], float]:
+    """Return the betweenness centrality of each edge."""
+    options = {"normalized": bool(normalized), **_sample(G, k, seed)}
+    found = G.run("edge_betweenness_centrality", weight, **options)
+    values = np.zeros(len(G.sources))  # self-loops have no row
+    proper = G.sources != G.targets
+    pairs = found.source.to_numpy() * len(G) + found.target.to_numpy()
+    at = np.searchsorted(pairs, (G.sources * len(G) + G.targets)[proper])
+    values[proper] = found.betweenness.to_numpy()[at]
+    edges = zip(G.nodes_at(G.sources), G.nodes_at(G.targets), strict=True)
+    return dict(zip(edges, values.tolist(), strict=True))
+
+
+def _sample(G: ConvertedGraph, k: int | None, seed: Any) -> dict[str, Any]:
+    """Return the option with the sources that NetworkX samples, if it samples any."""
+    if k is None or k == len(G):
+        return {}
+    if k < 1:
+        raise NotImplementedError(f"k={k} takes no source")
+    return {"sources": nx.utils.create_py_random_state(seed).sample(range(len(G)), k)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +12,14 @@ import pandas as pd
 from networkx.algorithms.community.quality import NotAPartition
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function
+from .registry import networkx_function, reason_against
+
+#: What NetworkX's Leiden method maximizes by default. Before 3.7, modularity was the only choice.
+METRIC = (
+    "cpm"
+    if "metric" in inspect.signature(nx.community.leiden_communities.orig_func).parameters
+    else "modularity"
+)
 
 
 @networkx_function
@@ -34,9 +42,18 @@ def leiden_communities(
     resolution: float = 1,
     max_level: int | None = None,
     seed: Any = None,
+    *,
+    metric: str = METRIC,
+    theta: float = 0.01,
 ) -> list[set[Node]]:
     """Return the communities that the Leiden method finds."""
-    return _best(G, "leiden", weight, seed, resolution=resolution)
+    return _best(G, "leiden", weight, seed, resolution=resolution, objective=metric)
+
+
+@reason_against(leiden_communities)
+def _(G: Any, metric: Any = METRIC, **others: Any) -> str | None:
+    known = "cpm", "modularity"
+    return None if metric in known else "metric= has to be 'cpm' or 'modularity'"
 
 
 def _best(
@@ -66,8 +83,9 @@ def modularity(
         }
     )
     found = G.run("community_metrics", weight, communities=frame)
-    inside, degrees = found.internal_edges, 2 * found.internal_edges + found.cut_edges
-    edges = float(degrees.sum()) / 2
+    edges = float((found.internal_edges + found.cut_edges / 2).sum())
     if not edges:
         raise ZeroDivisionError("the modularity of a graph without edges is not defined")
-    return float((inside / edges - resolution * (degrees / (2 * edges)) ** 2).sum())
+    inside = found.internal_edges / edges
+    # The column has the modularity with a resolution of 1.
+    return float((inside - resolution * (inside - found.modularity)).sum())

@@ -226,6 +226,20 @@ class ConvertedGraph:
             data=data,
         )
 
+    def which_edges(self, found: pd.DataFrame) -> Any:
+        """Return which edges of an undirected graph are in a frame, as an array of bool.
+
+        Parameters
+        ----------
+        found : pandas.DataFrame
+            The positions of the ends in the columns ``source`` and ``target``; the source is the smaller
+            one.
+        """
+        first = np.minimum(self.sources, self.targets)
+        second = np.maximum(self.sources, self.targets)
+        wanted = found.source.to_numpy() * len(self) + found.target.to_numpy()
+        return np.isin(first * len(self) + second, wanted)
+
     def by_node(self, values: pd.Series) -> dict[Any, Any]:
         """Return a column with a value per node as a dict keyed by node."""
         return dict(zip(self.nodes, values.tolist(), strict=True))

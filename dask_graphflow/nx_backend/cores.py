@@ -23,11 +23,7 @@ def core_number(G: ConvertedGraph) -> dict[Node, int]:
 def k_truss(G: ConvertedGraph, k: float) -> ConvertedGraph:
     """Return the subgraph of the edges that are in at least k - 2 of its triangles."""
     _refuse_self_loops(G)
-    edges = G.run("k_truss", k=max(2, math.ceil(k)))
-    kept = np.isin(
-        np.minimum(G.sources, G.targets) * len(G) + np.maximum(G.sources, G.targets),
-        edges.source.to_numpy() * len(G) + edges.target.to_numpy(),
-    )
+    kept = G.which_edges(G.run("k_truss", k=max(2, math.ceil(k))))
     nodes = np.zeros(len(G), bool)
     nodes[G.sources[kept]] = nodes[G.targets[kept]] = True
     return G.subgraph(nodes, kept)
@@ -58,6 +54,17 @@ def k_crust(
     """Return the subgraph of the nodes with a core number of at most k."""
     cores = _cores(G)
     return G.subgraph(cores <= (max(cores) - 1 if k is None else k))
+
+
+@networkx_function
+def k_corona(
+    G: ConvertedGraph, k: int, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes of the k-core that have exactly k neighbors in it."""
+    cores = _cores(G).to_numpy()
+    ends = [(G.sources, G.targets)] + ([] if G.directed else [(G.targets, G.sources)])
+    neighbors = sum(np.bincount(node[cores[other] >= k], minlength=len(G)) for node, other in ends)
+    return G.subgraph((cores == k) & (neighbors == k))
 
 
 def _cores(G: ConvertedGraph) -> pd.Series:

@@ -25,8 +25,11 @@ def _signature(name: str) -> inspect.Signature:
 
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
     """Return whether a function supports the arguments of a call, or the reason why it does not."""
-    signature = _signature(name)
-    given, function = signature.bind(*args, **kwargs).arguments, FUNCTIONS[name]
+    signature, function = _signature(name), FUNCTIONS[name]
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:  # a newer NetworkX has more options
+        return f"{name}() of this backend {error}"
     for option in function.unsupported:
         default = signature.parameters[option].default
         value = given.get(option, default)

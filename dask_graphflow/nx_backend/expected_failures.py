@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import networkx as nx
+from packaging.version import Version
+
 SEED = "the backend draws other random numbers from the same seed"
 
 #: The reason for each test, by the end of its name in pytest.
 EXPECTED_FAILURES: dict[str, str] = {
     "algorithms/coloring/tests/test_coloring.py::TestColoring::test_strategy_as_function": (
         "nodes of the same degree are colored in another order"
+    ),
+    "algorithms/community/tests/test_louvain.py::test_directed_partition": (
+        "the same communities are in another order, which NetworkX does not define"
     ),
     "algorithms/community/tests/test_louvain.py::test_karate_club_partition": SEED,
     "algorithms/community/tests/test_louvain.py::test_none_weight_param": SEED,
@@ -19,5 +25,18 @@ EXPECTED_FAILURES: dict[str, str] = {
     "algorithms/tests/test_cycles.py::TestMinimumCycleBasis::test_gh6787_and_edge_attribute_names": (
         "of two shortest paths of equal length, which go around the same cycle, the backend takes the other"
     ),
+    "algorithms/tests/test_dag.py::TestDAG::test_topological_sort6": (
+        "the graph is converted before the iteration, so changes during it are not noticed"
+    ),
     "algorithms/tests/test_mis.py::test_random_seed": SEED,
 }
+
+if Version(nx.__version__).release >= (3, 7):
+    _NO_WARNING = "NetworkX's own function warns that it is deprecated, and the backend's does not"
+    EXPECTED_FAILURES |= {
+        "algorithms/community/tests/test_leiden.py::test_expected_stable_across_code_changes_cpm": SEED,
+        "algorithms/community/tests/test_louvain.py::test_petersen": SEED,
+        "algorithms/traversal/tests/test_bfs.py::TestBFS::test_predecessor": _NO_WARNING,
+        "algorithms/traversal/tests/test_bfs.py"
+        "::TestBreadthLimitedSearch::test_limited_bfs_predecessor": _NO_WARNING,
+    }

@@ -53,6 +53,8 @@ def hits(
     tol: float = 1.0e-8,
     nstart: Any = None,
     normalized: bool = True,
+    *,
+    method: str = "power_iteration",
 ) -> tuple[dict[Node, float], dict[Node, float]]:
     """Return the hub score and the authority score of each node."""
     scores = G.run("hits", "weight", max_iter=max_iter * HITS_PRODUCTS, tol=tol)

@@ -201,7 +201,7 @@ def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
     rows = entered(shard, exchange) if side == "into" else shard.out
     if isinstance(rows, Edges):
         ends = rows.target - shard.low, rows.source, rows.weight
-        size = {"count": shard.owned, "columns": shard.size}
+        size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
         rows = make_rows(*ends, **size, threads=threads)
     return rows._replace(first=0)
 

@@ -120,6 +120,14 @@ class GraphView:
         return self.view_of(derived.simple(self.shard, self.exchange, self.threads))
 
     @property
+    def lightest(self) -> GraphView:
+        """The same weighted graph without self-loops, and with the lightest of parallel edges.
+
+        All members call it. Its rows are made once, and cached with the graph.
+        """
+        return self.view_of(derived.lightest(self.shard, self.exchange, self.threads))
+
+    @property
     def undirected(self) -> GraphView:
         """The same graph without the directions of the edges. All members call it.
 

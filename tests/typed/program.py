@@ -165,6 +165,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.eigenvector_centrality(fail_on_nonconvergence=False),
         gf.betweenness_centrality(g, k=2, normalized=False, endpoints=True, seed=1),
         g.betweenness_centrality(),
+        gf.edge_betweenness_centrality(g, k=2, normalized=False, seed=1),
+        g.edge_betweenness_centrality(),
         gf.closeness_centrality(g, wf_improved=False, k=2, seed=1),
         g.closeness_centrality(),
         gf.harmonic_centrality(g, k=2, seed=1),

@@ -1,8 +1,9 @@
 """Betweenness centrality: the part of all shortest paths that lead through a vertex.
 
 For each source, a search finds the level of each vertex, and a pass from level to level counts the shortest
-paths to each vertex. A pass back adds up what each vertex contributes to the paths behind it [1]_. With
-`k`, a random sample of the vertices are sources [2]_.
+paths to each vertex. A pass back adds up what each vertex contributes to the paths behind it [1]_. If edges
+have weights, the search finds distances, and levels are the generations of the edges on shortest paths.
+With `k`, a random sample of the vertices are sources [2]_.
 
 Sums are of whole multiples of a unit per vertex, so they are bit-identical for every partitioning and
 number of threads.
@@ -19,8 +20,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.priorities import places_of, sampled
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
@@ -28,10 +27,13 @@ from dask_graphflow.runtime.number_options import Count, Seed
 from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .dependencies import add_dependencies
+from .sources import places_of_sources
+from .tight_edges import without_parallel_edges
 
 
 @algorithm(
     columns={"betweenness": "float64"},
+    weights="optional",
 )
 def betweenness_centrality(
     g: GraphView,
@@ -45,8 +47,9 @@ def betweenness_centrality(
     """Return the betweenness centrality of each vertex.
 
     This is the sum, over all pairs of other vertices, of the part of the shortest paths between them that
-    lead through the vertex. Paths are measured in edges. Weights, parallel edges and self-loops do not
-    change the result.
+    lead through the vertex. The length of a path is the sum of its weights, or its number of edges if the
+    graph has no weights. Self-loops do not change the result, and of parallel edges only the lightest
+    counts.
 
     Parameters
     ----------
@@ -68,6 +71,12 @@ def betweenness_centrality(
         One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
         ``betweenness`` (float64). With ``k=1``, the source has NaN unless `endpoints` is set.
 
+    Raises
+    ------
+    WeightError
+        A weight is 0, negative, infinite, null or NaN, or so small that adding it to a distance does not
+        change the distance. Raised when the result is computed.
+
     References
     ----------
     .. [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology
@@ -82,17 +91,9 @@ def betweenness_centrality(
     >>> scores.compute().betweenness.round(3).tolist()
     [0.0, 0.667, 0.667, 0.0]
     """
-    if k is not None and sources is not None:
-        raise OptionError(
-            f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"
-        )
-    if sources is None:
-        places, count = sampled(g, k, seed)
-    else:
-        places, numbers = places_of(g, sources)
-        count = len(numbers)
+    places, count = places_of_sources(g, k, sources, seed)
     every = g.count
-    g = g.simple
+    g = without_parallel_edges(g)
     betweenness = g.column(0, "float64")
     add_dependencies(g, places, count, betweenness, endpoints=endpoints)
     pairs = every if endpoints else every - 1

@@ -2,7 +2,8 @@
 
 A single member takes whole sources in one call, without a superstep per level, unless there are fewer
 sources than threads and the levels are large. Otherwise members go from level to level. All numbers are
-added up as in :mod:`.level_sums`, so both give the same bits.
+added up as in :mod:`.level_sums`, so both give the same bits. If edges have weights, a device goes from
+level to level, too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.kernels import is_on_disk, kernels_of
 from dask_graphflow.operators.view import GraphView
 
-from .level_sums import LevelSums
-from .levels import Levels
+from .paths import paths_from_each
+from .tight_edges import lost_weight
 
 SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level
 
@@ -32,7 +33,7 @@ def add_dependencies(
     Parameters
     ----------
     g : GraphView
-        A graph without parallel edges and self-loops.
+        A graph without parallel edges and self-loops. Weights are positive and finite.
     places : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices. Contributions are added in the
         order of the sources.
@@ -43,20 +44,23 @@ def add_dependencies(
     endpoints : bool
         Whether a path also counts for its first and its last vertex.
     """
-    sources = np.flatnonzero(places >= 0)
-    sources = sources[np.argsort(places[sources])]
-    if g.alone and _are_taken_whole(g, sources):
+    sources = in_order(places)
+    if g.weighted and is_on_one_host(g):
+        add_contributions(g, sources, betweenness, endpoints=endpoints)
+        return
+    if g.alone and not g.weighted and _are_taken_whole(g, sources):
         _add_whole_sources(g, sources, betweenness, endpoints)
         return
-    level = g.column(-1, "int32")
-    forward, backward = LevelSums(g, level, whole=True), LevelSums(g.T, level)
-    for index in range(count):
-        source = (places == index).nonzero()[0]
-        level[:] = breadth_first(g, source).level
-        levels, sigma, exponent = _paths(g, source, forward)
-        dependency = _dependencies(g, levels, sigma, exponent, backward)
-        dependency[source] = levels.count - 1 if endpoints else 0
-        betweenness += dependency + (level > 0) if endpoints else dependency
+    for paths in paths_from_each(g, places, count):
+        dependency = paths.dependency
+        dependency[paths.source] = paths.reached - 1 if endpoints else 0
+        betweenness += dependency + (paths.level > 0) if endpoints else dependency
+
+
+def in_order(places: Any) -> Any:
+    """Return the positions of the sources of a single member, in their order."""
+    sources = np.flatnonzero(places >= 0)
+    return sources[np.argsort(places[sources])]
 
 
 def _are_taken_whole(g: GraphView, sources: Any) -> bool:
@@ -81,36 +85,38 @@ def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: 
             )
 
 
-def _paths(g: GraphView, source: Any, forward: LevelSums) -> tuple[Levels, Any, Any]:
-    """Return the levels of a source, and the number of shortest paths to each vertex.
+def is_on_one_host(g: GraphView) -> bool:
+    """Return whether :func:`add_contributions` can be used: a single member has the graph on the host."""
+    return g.alone and not g.shard.on_device
 
-    The number is ``sigma * 2**exponent``, with `sigma` from 0.5 to 1. It can exceed the range of floats.
+
+def add_contributions(
+    g: GraphView, sources: Any, scores: Any, carried: Any = None, *, endpoints: bool = False
+) -> None:
+    """Add what vertices and edges contribute to the shortest paths from some sources.
+
+    Each thread takes a whole source.
+
+    Parameters
+    ----------
+    g : GraphView
+        See :func:`add_dependencies`. It is on one host.
+    sources : array of integers
+        The contributions are added in this order.
+    scores : array of float64, shape (V,)
+        Contributions of vertices. Changed in place.
+    carried : array of float64, shape (E,), optional
+        Contributions of the edges in ``g.rows("out")``. Changed in place.
+    endpoints : bool
+        Whether a path also counts for its first and its last vertex.
     """
-    sigma, exponent = g.column(0.5, "float64"), g.column(1, "int64")
-    levels, frontier = Levels(g), g.frontier(source)
-    while frontier:
-        levels.append(frontier)
-        at = frontier.vertices
-        frontier, *sums = forward.send(frontier, sigma[at], exponent[at], len(levels))
-        at = frontier.vertices
-        sigma[at], exponent[at] = sums
-    return levels, sigma, exponent
-
-
-def _dependencies(
-    g: GraphView, levels: Levels, sigma: Any, exponent: Any, backward: LevelSums
-) -> Any:
-    """Return, for each vertex v, the sum over all w behind it of the part of the paths to w through v.
-
-    ``dependency[v] = sigma[v] * sum((1 + dependency[w]) / sigma[w])``, over the neighbors w of v in the
-    next level.
-    """
-    dependency = g.column(0, "float64")
-    for depth in range(len(levels) - 1, 0, -1):
-        level = levels[depth]
-        at = level.vertices
-        share, power = np.frexp((1 + dependency[at]) / sigma[at])
-        before, sums, power = backward.send(level, share, power - exponent[at], depth - 1)
-        at = before.vertices
-        dependency[at] = np.ldexp(sums * sigma[at], power + exponent[at])
-    return dependency
+    rows, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
+    kernels = kernels_of("tight_edges", rows.ends)
+    carried = np.empty(0) if carried is None else carried
+    for first in range(0, len(sources), kernels.AT_ONCE):
+        some = sources[first : first + kernels.AT_ONCE]
+        with g.superstep("push", len(some), len(some) * len(rows.ends)):
+            if not kernels.add_contributions(
+                rows, into, some, scores, carried, endpoints=endpoints, threads=g.threads
+            ):
+                raise lost_weight()

@@ -6,6 +6,10 @@ largest exponent that a vertex receives, which determines the unit. A second one
 multiples of the unit. If all values are whole numbers and so small that the unit would be at most 1, a unit
 of 1 loses no bits either, and the first superstep is left out. Both supersteps run in the direction with
 fewer edges to follow; push and pull give the same sums.
+
+If edges have weights, levels are the generations of :mod:`.generations`, and only tight edges carry values.
+A level then receives values from all levels before it. The vertices with such an edge to the level send
+again what they were given; a superstep against the direction of the edges finds them.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ import numpy as np
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
+
+from .tight_edges import Senders, only_tight
 
 SMALL = 4  # if fewer than V / 4 edges leave a frontier, it is pushed
 PULLED = 2  # number of edges that are pulled in the time in which one is pushed
@@ -52,23 +58,45 @@ class LevelSums:
         Level of each vertex. It can change between two calls of :meth:`send`.
     whole : bool
         Whether all values are whole numbers.
+    distance : array of float64, shape (V_p,), optional
+        Distances, if edges have weights; see :class:`.Generations`.
+    backward : bool
+        Whether edges are followed from their farther to their nearer end. Only used with `distance`.
     """
 
-    def __init__(self, g: GraphView, level: Any, *, whole: bool = False) -> None:
+    def __init__(
+        self,
+        g: GraphView,
+        level: Any,
+        *,
+        whole: bool = False,
+        distance: Any = None,
+        backward: bool = False,
+    ) -> None:
         self._g, self._level, self._all_whole = g, level, whole
         self._whole, self._exponent = g.column(0, "int64"), g.column(0, "int64")
         self._largest, self._unit = g.column(LOWEST, "int64"), g.column(0, "int64")
         self._sums = g.column(0, "int64")
         # Bits by which the sum of all values may grow.
         self._spare = np.frexp(g.T.degrees)[1].astype("int64")
-        sent = {"level": level, "exponent": self._exponent}
+        sent, largest, add = {"level": level, "exponent": self._exponent}, LARGEST, SUM
+        if distance is not None:
+            self._senders = Senders(g, distance, backward=backward)
+            sent["distance"] = distance
+            largest = only_tight(LARGEST, LOWEST, backward=backward)
+            add = only_tight(SUM, 0, backward=backward)
         self._most_spare = g.largest(self._spare) if whole else 0.0
-        self._find = Advance(g, LARGEST, {**sent, "largest": self._largest})
+        self._find = Advance(g, largest, {**sent, "largest": self._largest})
         sent |= {"whole": self._whole, "unit": self._unit, "sums": self._sums}
-        self._add = Advance(g, SUM, sent)
+        self._add = Advance(g, add, sent)
 
     def send(
-        self, frontier: Frontier, values: Any, exponents: Any, receiving: int
+        self,
+        frontier: Frontier,
+        values: Any,
+        exponents: Any,
+        receiving: int,
+        receivers: Frontier | None = None,
     ) -> tuple[Frontier, Any, Any]:
         """Send ``values * 2**exponents`` from a frontier, which is a whole level.
 
@@ -80,6 +108,8 @@ class LevelSums:
         exponents : array of int64
         receiving : int
             The level that receives them.
+        receivers : Frontier, optional
+            The vertices of that level, if edges have weights. They also receive what was sent before.
 
         Returns
         -------
@@ -91,6 +121,8 @@ class LevelSums:
         at = frontier.vertices
         self._whole[at] = np.ldexp(values, BITS).astype("int64")
         self._exponent[at] = exponents - BITS
+        if receivers is not None:
+            frontier = self._senders.of(receivers)
         direction, step = self._direction(frontier, receiving), {"receiving": np.int32(receiving)}
         unit: Any = 0
         exact = self._all_whole and self._g.largest(exponents) + self._most_spare <= BITS

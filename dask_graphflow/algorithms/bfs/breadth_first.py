@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.algorithms.sssp import delta_stepping
+from dask_graphflow.algorithms.sssp.sssp import delta_stepping
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import Frontier, GraphView

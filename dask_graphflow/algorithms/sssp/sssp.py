@@ -29,6 +29,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.by_source import Reached, answer_by_source, search_columns
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
 from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.view import GraphView
@@ -36,8 +37,6 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.number_options import Number
 from dask_graphflow.runtime.vertex_options import VertexIds, only
-
-from .by_source import Reached, answer_by_source, search_columns
 
 
 @algorithm(

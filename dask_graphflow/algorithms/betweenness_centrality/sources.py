@@ -1,0 +1,38 @@
+"""The sources from which shortest paths start: all vertices, a random sample, or given vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.operators.priorities import places_of, sampled
+from dask_graphflow.operators.view import GraphView
+
+
+def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> tuple[Any, int]:
+    """Return the place of each owned vertex among the sources, and their number; see :func:`.sampled`.
+
+    All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    k : int or None
+        Number of vertices to sample; None takes all.
+    sources : array of integers, or None
+        Positions of given sources that this member owns, each once, instead of a sample.
+    seed : int
+
+    Raises
+    ------
+    OptionError
+        Both `k` and `sources` are given.
+    """
+    if sources is None:
+        return sampled(g, k, seed)
+    if k is not None:
+        raise OptionError(
+            f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"
+        )
+    places, numbers = places_of(g, sources)
+    return places, len(numbers)

@@ -1,0 +1,5 @@
+"""Shortest paths by weight."""
+
+from .sssp import sssp
+
+__all__ = ["sssp"]

@@ -1,0 +1,69 @@
+"""Weighted distances from one source after another.
+
+If a single member has the graph on the host, each thread takes a whole source (Dijkstra). Otherwise, or if
+there are fewer sources than threads, all threads and members search from a source together. A distance is
+summed along its path, starting at the source, so both give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
+from dask_graphflow.operators.view import GraphView
+
+from .sssp import delta_stepping
+
+ROOM = 1 << 20  # number of distances that are found before they are used
+
+
+def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
+    """Yield the weighted distances from each of some sources, one source after another.
+
+    All members call it at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    places : array of int64, shape (V_p,)
+        Index of each source among all sources, and -1 for other vertices.
+    count : int
+        Number of sources.
+
+    Yields
+    ------
+    array of float64, shape (V_p,)
+        Infinite for vertices that the source does not reach. It must not be changed.
+
+    Raises
+    ------
+    WeightError
+        A weight of any member is negative or NaN.
+    """
+    delta = bucket_width(g)
+    if g.alone and not g.shard.on_device and count >= g.threads:
+        yield from _distances_by_thread(g, places, count)
+        return
+    light = light_first(g, delta)
+    for index in range(count):
+        buckets = Buckets(g, light, np.flatnonzero(places == index), delta, math.inf)
+        delta_stepping(g, buckets)
+        yield buckets.distances()
+
+
+def _distances_by_thread(g: GraphView, places: Any, count: int) -> Iterator[Any]:
+    """Yield the same, if a single member has the graph on the host: each thread takes a whole source."""
+    sources = np.argsort(places, kind="stable")[-count:]
+    rows = g.local("out").rows._replace(first=0)
+    kernels = kernels_of("tight_edges", rows.ends)
+    several = max(g.threads, min(kernels.AT_ONCE, ROOM // g.owned))
+    for first in range(0, count, several):
+        some = sources[first : first + several]
+        with g.superstep("push", len(some), len(some) * len(rows.ends)):
+            found = kernels.distances(rows, some, threads=g.threads)
+        yield from found

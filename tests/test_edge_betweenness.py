@@ -1,0 +1,141 @@
+"""Edge betweenness centrality: NetworkX' values, and the same bits everywhere."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame
+from shapes import DIFFICULT, ENDS, same
+from test_betweenness import WEIGHTS, OurSample, rmat, squares, weighted
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.betweenness_centrality import dependencies
+from dask_graphflow.exceptions import OptionError, WeightError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+OPTIONS = [
+    {},
+    {"normalized": False},
+    {"k": 5},
+    {"k": 4, "normalized": False},
+    {"k": 1000},
+    {"sources": [7, 1, 2]},
+    {"sources": [7], "normalized": False},
+]
+
+
+def lightest(edges):
+    """Return edges without self-loops, the lightest of parallel edges last, as NetworkX keeps the last."""
+    edges = edges[edges.a != edges.b]
+    return edges.sort_values("w", ascending=False) if "w" in edges else edges.assign(w=1)
+
+
+def assert_networkx(found, edges, vertices, directed, **options):
+    graph = nx.DiGraph() if directed else nx.Graph()
+    graph.add_nodes_from(vertices)
+    pairs = list(zip(found.source, found.target, strict=True))
+    graph.add_weighted_edges_from(lightest(edges).itertuples(index=False, name=None))
+    if options.get("k", 0) > len(graph):
+        options["k"] = None
+    sample = OurSample()
+    if chosen := options.pop("sources", None):
+        options["k"], sample.sample = len(chosen), lambda population, k: chosen
+    if "w" in edges:
+        options["weight"] = "weight"
+        assert found.weight.tolist() == [graph.edges[pair]["weight"] for pair in pairs]
+    wanted = nx.edge_betweenness_centrality(graph, **options, seed=sample)
+    if not directed:
+        wanted = {tuple(sorted(edge)): value for edge, value in wanted.items()}
+    assert pairs == sorted(wanted)
+    values = [wanted[edge] for edge in sorted(wanted)]
+    np.testing.assert_allclose(found.betweenness, values, rtol=1e-12, atol=1e-15)
+
+
+@WAYS
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_values_are_those_of_networkx(built, options, directed):
+    for edges, alone in ((rmat(), [1, 7, 1000]), (frame(DIFFICULT), [1, 7])):
+        graph = built(edges, directed=directed, vertices=pd.Series(alone))
+        found = graph.edge_betweenness_centrality(**options).compute()
+        assert_networkx(found, edges, graph.vertices().compute().vertex, directed, **options)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_weighted_values_are_those_of_networkx(built, rng, options, directed, kind):
+    edges = weighted(rng, kind)
+    graph = built(edges, directed=directed, vertices=pd.Series([7, 1, 2, 1000]))
+    found = graph.edge_betweenness_centrality(**options).compute()
+    assert_networkx(found, edges, graph.vertices().compute().vertex, directed, **options)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", [*WEIGHTS, None])
+@pytest.mark.parametrize("members", [1, 3])
+def test_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, kind):
+    edges, options = weighted(rng, kind or "real", 200, 700), {"k": 30, "seed": 1}
+    edges = edges if kind else edges.drop(columns="w")
+    whole = built(edges, directed=directed, shards=1)
+    wanted = whole.edge_betweenness_centrality(**options).compute()
+    monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+    levels = built(edges.sample(frac=1, random_state=2), directed=directed, partitions=5)
+    same(levels.edge_betweenness_centrality(**options).compute(), wanted)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_edges_that_leave_a_vertex_carry_its_paths(built, rng):
+    edges, sources = weighted(rng, "whole"), [3, 1, 4]
+    graph = built(edges, vertices=pd.Series(sources))
+    options = {"sources": sources, "normalized": False}
+    carried = graph.edge_betweenness_centrality(**options).compute()
+    leaving = carried.groupby("source").betweenness.sum() * len(sources)
+    through = graph.betweenness_centrality(**options).compute().set_index("vertex").betweenness
+    some = through.index.difference(sources)
+    count = len(through)
+    np.testing.assert_allclose(
+        leaving.reindex(some, fill_value=0) / count, through[some] * len(sources) / (count - 1)
+    )
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("kind", ["plain", "weighted"])
+def test_more_paths_than_a_float_can_count(built, monkeypatch, kind):
+    size, sides = 270, 16
+    edges, step = squares(size, sides), sides + 1
+    if kind == "weighted":  # each side of a square takes steps of other lengths
+        ahead = edges.b - edges.a
+        edges["w"] = np.where(edges.a % step == 0, ahead, ahead + 1).astype("float64")
+    last = step * size
+    for _ in range(2):
+        found = built(edges).edge_betweenness_centrality(sources=0, normalized=False).compute()
+        # The paths to the next corner and behind it use all sides alike.
+        corner = found.source // step * step
+        wanted = (last - corner - sides) / sides + (found.source == corner)
+        np.testing.assert_allclose(found.betweenness, wanted * (last + 1), rtol=1e-12)
+        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("edges", [[], [(4, 4)], [(1, 2)]], ids=str)
+def test_graphs_of_few_edges(built, edges):
+    found = built(frame(edges), directed=False).edge_betweenness_centrality().compute()
+    assert found.betweenness.tolist() == [1.0 for a, b in edges if a != b]
+    assert [*found] == ["source", "target", "betweenness"]
+
+
+def test_sources_and_a_random_sample_exclude_each_other():
+    found = gf.edge_betweenness_centrality(frame([(1, 2)]), **ENDS, k=1, sources=1)
+    with pytest.raises(OptionError, match="k=1 cannot be used with sources"):
+        found.compute()
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_weights_that_are_not_positive_are_refused(built):
+    edges = frame([(1, 2), (2, 3)]).assign(w=[1, 0])
+    with pytest.raises(WeightError, match="a weight is 0, negative, infinite or NaN"):
+        built(edges).edge_betweenness_centrality().compute()
