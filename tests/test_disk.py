@@ -20,9 +20,9 @@ from shapes import ALSO_ASKED, ASKED, ENDS, KINDS, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow.api import member_plan
-from dask_graphflow.exceptions import OptionError, OutputError
+from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
 from dask_graphflow.graph import blocks, make_rows
-from dask_graphflow.kernels import disk
+from dask_graphflow.kernels import disk, memory
 from dask_graphflow.operators import connected
 
 pytestmark = pytest.mark.usefixtures("host_memory")
@@ -248,3 +248,16 @@ def left(dask_worker):
     """Return the files in the folder of a worker, apart from its own."""
     folder = dask_worker.local_directory
     return [name for name in os.listdir(folder) if name.startswith("tmp")]
+
+
+@pytest.mark.usefixtures("tiny")
+def test_functions_that_need_memory_for_every_edge_say_so_before_they_begin(rng, monkeypatch):
+    graph = dense_graph(rng, 50_000)
+    monkeypatch.setattr(memory, "CHECKED", 1)
+    monkeypatch.setattr(memory, "_available", lambda: 1_000_000)
+    graph.pagerank().compute()
+    with pytest.raises(
+        GraphMemoryError,
+        match=r"truss_number of a graph whose edges are on disk needs .* for every edge",
+    ):
+        graph.truss_number().compute()

@@ -144,9 +144,15 @@ def _joined_rows(parts: list[Rows]) -> Rows:
         shift += len(part.ends)
     weights = None
     if first.weights is not None:
-        weights = np.concatenate([part.weights for part in parts])
-    ends = np.concatenate([part.ends for part in parts])
+        weights = _joined([part.weights for part in parts])
+    ends = _joined([part.ends for part in parts])
     return Rows(np.concatenate(offsets), ends, weights, first.first)
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Return arrays as one, which is on disk if they are."""
+    whole = disk.beside(max(parts, key=len), sum(map(len, parts)), parts[0].dtype)
+    return np.concatenate(parts, out=whole)
 
 
 class _File:
