@@ -19,6 +19,7 @@ from . import (
     members,
     memory,
     networkx_backend,
+    on_disk,
     out_of_core,
     soak,
     table_to_ranks,
@@ -39,6 +40,7 @@ COMMANDS = (
     soak,
     estimates,
     networkx_backend,
+    on_disk,
     table_to_ranks,
 )
 

@@ -23,6 +23,7 @@ from benchmarks import (
     launches,
     machine,
     memory,
+    on_disk,
     out_of_core,
     report,
     side,
@@ -274,6 +275,16 @@ def test_ranks_of_a_table_are_those_of_the_function(ids, tmp_path, monkeypatch):
     wanted = gf.pagerank(edges, tol=1e-6 / vertices).compute()
     assert (wanted.vertex.max() < vertices) == (ids == "ids from 0")
     assert np.load(tmp_path / "graphflow.npy").tolist() == wanted.pagerank.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("host_memory")
+def test_graphs_on_disk_and_in_memory_take_turns(tmp_path):
+    gf.generate.rmat(8, npartitions=2).to_parquet(tmp_path)
+    seconds, peaks = on_disk.measured(str(tmp_path), argparse.Namespace(repeat=1, workers=1))
+    assert {*seconds} == {*on_disk.CALLS}
+    assert all(len(times) == 1 for both in seconds.values() for times in both.values())
+    assert min(peaks.values()) > 50 << 20
 
 
 @pytest.mark.slow

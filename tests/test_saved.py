@@ -10,7 +10,7 @@ from conftest import BACKEND, GRAPHS, fewer, host_only, on_backend, on_host, par
 from shapes import ALSO_ASKED, ASKED, on_members, power_law, same
 
 import dask_graphflow as gf
-from dask_graphflow.graph import storage_files
+from dask_graphflow.kernels import disk
 
 ENDS = {"source": "a", "target": "b"}
 SOME = fewer(GRAPHS, {name: GRAPHS[name] for name in ("empty", "duplicates", "star")})
@@ -158,8 +158,8 @@ def test_arrays_of_local_files_are_views_of_the_mapped_files(
 ):
     host_only("about arrays in host memory")
     maps = []
-    make = storage_files._mapped
-    monkeypatch.setattr(storage_files, "_mapped", lambda path: maps.append(make(path)) or maps[-1])
+    make = disk.opened
+    monkeypatch.setattr(disk, "opened", lambda *given: maps.append(make(*given)) or maps[-1])
     built(power_law(rng)).save(tmp_path)
     rows = arrays_of(gf.load_graph(tmp_path, shards=loading))
     files = [np.frombuffer(one, np.uint8) for one in maps]

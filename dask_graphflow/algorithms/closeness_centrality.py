@@ -28,6 +28,7 @@ from .sssp.distances import distances_from_each
 @algorithm(
     columns={"closeness": "float64"},
     weights="optional",
+    edge_bytes=(0, 24),
 )
 def closeness_centrality(
     g: GraphView,

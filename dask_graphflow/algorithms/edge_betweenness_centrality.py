@@ -35,6 +35,7 @@ from .betweenness_centrality.tight_edges import without_parallel_edges
     columns={"betweenness": "float64"},
     weights="optional",
     rows="edges",
+    edge_bytes=(40, 40),
 )
 def edge_betweenness_centrality(
     g: GraphView,

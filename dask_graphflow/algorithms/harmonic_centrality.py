@@ -26,6 +26,7 @@ from .sssp.distances import distances_from_each
 @algorithm(
     columns={"harmonic": "float64"},
     weights="optional",
+    edge_bytes=(0, 24),
 )
 def harmonic_centrality(
     g: GraphView, *, k: Annotated[int | None, Count()] = None, seed: Seed = 0

@@ -25,6 +25,7 @@ from .truss_number.truss_number import peel_edges
     weights="optional",
     directed=False,
     rows="edges",
+    edge_bytes=(80, 80),
 )
 def k_truss(g: GraphView, *, k: Annotated[int, Count(least=2)]) -> Answer:
     """Return the edges of the k-truss.

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 
 from dask_graphflow.graph import build
 from dask_graphflow.graph.local_rows import Local, localize
+from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.labels import Labels
@@ -105,7 +106,7 @@ def _around(shard: Shard, g: GraphView) -> Local:
     def make() -> Local:
         kernels = kernels_of("rows", shard.out.ends)
         dtype = index_dtype(shard.size)
-        both = kernels.rows(
+        both = make_rows(
             [kernels.owners(rows, dtype, threads=g.threads) for rows in sides],
             [rows.ends for rows in sides],
             [rows.weights for rows in sides] if g.weighted else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any
 
 from dask_graphflow.operators.view import GraphView
@@ -40,5 +41,5 @@ def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     1       1       5
     2       2       7
     """
-    leaving, entering = at_ends(g, only(sources, g.exists))
-    return Answer({}, among=leaving if g.directed else leaving | entering, edges=g)
+    either = operator.or_ if not g.directed else lambda leaving, entering: leaving
+    return Answer({}, among=at_ends(g, only(sources, g.exists), either), edges=g)

@@ -23,7 +23,7 @@ from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import at_ends
+from dask_graphflow.operators.whole_weights import loops
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 from dask_graphflow.runtime.algorithm import algorithm
@@ -99,8 +99,8 @@ def _check_all_removed(g: GraphView, generation: Any) -> None:
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)
-    sources, targets = at_ends(g, g.numbers)
-    on_cycles = gather(g, np.concatenate([component[several], sources[sources == targets]]))
+    looped = g.positions((loops(g, None) > 0) & g.exists)
+    on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
     first = numbering.shown_vertices(g.shard, g.exchange, on_cycles.min()[None])
     raise CycleError(
         f"the graph has a cycle through vertex {first}; only a graph without cycles has a topological "

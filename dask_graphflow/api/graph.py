@@ -19,7 +19,7 @@ from .arguments import attribute_error, explained
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
-from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi
+from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi, Storage
 
 __all__ = ["Graph"]
 
@@ -80,6 +80,14 @@ class Graph(GraphMethods, GraphContents):
         memory, and copied to the GPU when a call first uses it. Results are pandas frames with the same
         bits. This needs CuPy, and neither cuDF nor the rest of RAPIDS. By default, None, calls run where
         `edges` is stored.
+    storage : {"auto", "memory", "disk"}
+        Where the edges are. "disk" writes them to files while the partitions are read one after another,
+        so a graph may be larger than memory: only what belongs to vertices has to fit. The files have no
+        name, and end with the graph. They are in the folder of the worker (``local_directory=`` of the
+        cluster), or in Dask's ``temporary-directory``. By default, "auto", edges are on disk if the number
+        of rows is known, and if building the graph in memory could take more than 60 % of the memory of
+        the workers, or of this machine. The option does not change the results. Calls on GPUs need
+        "memory".
 
     Attributes
     ----------
@@ -156,6 +164,7 @@ class Graph(GraphMethods, GraphContents):
         shards: int | None = None,
         hybrid: Hybrid | Literal["auto"] | None = None,
         device: Literal["gpu"] | None = None,
+        storage: Storage = "auto",
     ) -> None:
         Choice(get_args(Multi)).check("multi", multi, None)
         Flag().check("directed", directed, None)
@@ -166,7 +175,8 @@ class Graph(GraphMethods, GraphContents):
         frame, columns = frames[0]
         spec = graph_spec(frame, columns, directed=bool(given.directed), multi=multi)
         placement.check_spilling(spec.ids)
-        self._take(Shards(spec, frames, member_plan(frame, spec, shards, hybrid, device)))
+        plan = member_plan(frame, spec, shards, hybrid, device, storage)
+        self._take(Shards(spec, frames, plan))
 
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
@@ -186,6 +196,7 @@ class Graph(GraphMethods, GraphContents):
             ("edge partitions", f"{spec.partitions:,}"),
             ("shards", _count(shards)),
             ("memory", "GPU" if self.on_device else memory),
+            ("edges", _where_edges_are(shards)),
             ("built", _is_built(shards)),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(shards.sizes.items())]
@@ -374,6 +385,13 @@ def _is_built(shards: Shards) -> str:
     if shards.persisted:
         return KEPT
     return LAZY if shards.folder is None else f"yes; every compute() opens {shards.folder}"
+
+
+def _where_edges_are(shards: Shards) -> str:
+    """Return as text whether the edges are in memory or on disk, and why they are on disk."""
+    if shards.plan.disk:
+        return f"on disk, {shards.plan.disk}"
+    return "in memory" if shards.folder is None else f"in the files of {shards.folder}"
 
 
 def _count(shards: Shards) -> str:

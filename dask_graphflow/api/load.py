@@ -62,7 +62,8 @@ def load_graph(
     -----
     If the graph is loaded into as many shards as it was saved from, or was saved from one shard, the arrays
     of the edges are views of the mapped files. Otherwise, a shard that needs parts of several files copies
-    these parts into one array. Dask counts pages of mapped files that were read as memory of the worker.
+    these parts into one array. Mapped pages are let go before they take more than a quarter
+    of the memory limit of the worker, so the edges may be larger than memory.
 
     Examples
     --------

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
+from dask.utils import format_bytes
+from distributed.system import MEMORY_LIMIT
 
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
@@ -15,6 +17,7 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling import placement
@@ -22,14 +25,26 @@ from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows
 
 from .inputs import moved_to_gpu
+from .types import Storage
 
 __all__ = ["member_plan", "shard_count"]
 
 logger = logging.getLogger(__name__)
 
+ID_BYTES = 8  # of an id, as it is read
+END_BYTES = 4  # of the number of a vertex
+ROOM = (
+    0.6  # part of the memory that a graph may take in memory; workers of Dask begin to spill at 0.6
+)
+
 
 def member_plan(
-    edges: Any, spec: GraphSpec, shards: Any, hybrid: Any, device: Any = None
+    edges: Any,
+    spec: GraphSpec,
+    shards: Any,
+    hybrid: Any,
+    device: Any = None,
+    storage: Any = "memory",
 ) -> MemberPlan:
     """Return which members build a graph.
 
@@ -37,11 +52,15 @@ def member_plan(
     ----------
     edges : dask.dataframe.DataFrame or Held
     spec : GraphSpec
-    shards, hybrid, device
+    shards, hybrid, device, storage
         Options of :class:`.Graph`.
     """
     check_count("shards", shards, least=1, optional=True)
+    Choice(get_args(Storage)).check("storage", storage, None)
     lent = moved_to_gpu(spec.ids, device)
+    disk = _why_on_disk(edges, spec, storage, lent or spec.on_device or hybrid is not None)
+    if disk:
+        logger.info("The edges of a graph are stored on disk: %s", disk)
     if hybrid is not None:
         if lent:
             raise OptionError(
@@ -60,15 +79,15 @@ def member_plan(
                 "A graph gets 1 of %d possible shards: its edges have 1 partition",
                 len(slots.workers),
             )
-        return MemberPlan(count, device=lent)
+        return MemberPlan(count, device=lent, disk=disk)
     limit = _most_rows(edges, spec)
     if members.never_split(limit, count, slots.threads, device=lent or spec.on_device):
         logger.info(
             "A graph of at most %d edges gets 1 of %d possible shards: more would be slower",
             limit, count,
         )  # fmt: skip
-        return MemberPlan(1, device=lent)  # without the tasks of several members
-    return MemberPlan(count, choose=members.choose, device=lent)
+        return MemberPlan(1, device=lent, disk=disk)  # without the tasks of several members
+    return MemberPlan(count, choose=members.choose, device=lent, disk=disk)
 
 
 def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
@@ -87,6 +106,28 @@ def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
     least = None if size.device else placement.least_room()
     room = math.inf if least is None else least[0]
     return members.choose(size, len(slots.workers), slots.threads, room)
+
+
+def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, on_gpus: bool) -> str:
+    """Return why edges are stored on disk; an empty string if they are in memory."""
+    if storage == "disk" and on_gpus:
+        raise OptionError(
+            "storage='disk' was given for a graph whose calls run on GPUs; edges on disk are for calls on "
+            "CPUs. Leave storage= out, or give edges of pandas, without device= and hybrid="
+        )
+    if storage != "auto" or on_gpus:
+        return "as storage='disk' says" if storage == "disk" else ""
+    rows = _most_rows(edges, spec)
+    weight = spec.weight_dtype.itemsize if spec.weighted else 0
+    # The ends of an edge as they are read, and its entry in the rows of each of them while they are sorted.
+    needed = rows * (2 * ID_BYTES + weight + (1 if spec.directed else 2) * 2 * (END_BYTES + weight))
+    least = placement.least_room()
+    room = MEMORY_LIMIT if least is None else least[0] * least[2]
+    if not math.isfinite(needed) or needed <= ROOM * room:
+        return ""
+    return (
+        f"to build it in memory may take {format_bytes(needed)}, and there are {format_bytes(room)}"
+    )
 
 
 def _most_rows(edges: Any, spec: GraphSpec) -> float:

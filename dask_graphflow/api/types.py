@@ -30,6 +30,7 @@ ColumnNames = ColumnName | Sequence[ColumnName]  # one column name, or several
 Listener = bool | Callable[[dict[str, Any]], object]  # the type of `progress`
 
 Multi = Literal["keep", "sum", "min", "first"]
+Storage = Literal["auto", "memory", "disk"]
 Direction = Literal["gemini", "beamer", "push", "pull"]
 Balance = Literal[
     "auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"

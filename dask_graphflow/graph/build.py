@@ -23,6 +23,8 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.kernels import (
     aligned,
+    as_stored,
+    disk,
     index_dtype,
     joined,
     kernels_for,
@@ -34,6 +36,7 @@ from dask_graphflow.scheduling import gang, placement
 
 from . import numbering, shares
 from .hubs import is_even
+from .make_rows import make_rows
 from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
@@ -104,6 +107,7 @@ def build(
     rate: Rate | None = None,
     choose: Choose | None = None,
     for_device: bool = False,
+    on_disk: bool = False,
 ) -> Shard:
     """Build a shard: the loop of a gang (see :func:`.gang.run`).
 
@@ -133,6 +137,9 @@ def build(
         Chooses how many members get a part of the graph; see :data:`Choose`. By default all of them do.
     for_device : bool
         Whether calls on the graph run on devices although the pieces are in host memory.
+    on_disk : bool
+        Whether edges are in files: those of the pieces (see :func:`.reading.on_disk`), those that arrive
+        from other members, and the rows.
 
     Returns
     -------
@@ -215,6 +222,7 @@ def build(
         both=not directed,
         threads=threads,
         stay=not directed and hybrid is None and exchange.size <= STAY and not any(devices),
+        folder=placement.scratch() if on_disk else None,
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about |= {"placed": placed, "for_device": for_device}
@@ -233,16 +241,16 @@ def build(
             edges_here = _renamed(edges_here, placed.places, threads)
         return Shard(vertices.like, bounds, rank, entering=edges_here, **about)
     if dealt.weight is not None and multi == "sum":
-        dealt.weight[:] = map(summable, dealt.weight)
-    rows = kernels_of("rows", empty).rows(
+        dealt.weight[:] = [as_stored(one, summable(one)) for one in dealt.weight]
+    rows = make_rows(
         *dealt,
         first=bounds[rank],
         count=bounds[rank + 1] - bounds[rank],
         columns=vertices.size,
-        labels=labels,
         undirected=not directed,
         multi=multi,
         threads=threads,
+        labels=labels,
     )
     seconds = time.perf_counter() - began
     logger.debug("Shard %d of %d was built in %.3g s", rank, used, seconds)
@@ -268,7 +276,7 @@ def into(shard: Shard, exchange: Exchange) -> Any:
             labels, columns = host.placed.places, host.count
             edges = _renamed(edges, host.all_numbers, threads)
         source, target, weight = edges
-        return kernels_of("rows", source).rows(
+        return make_rows(
             target,
             source,
             weight,
@@ -317,8 +325,8 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     kernels = kernels_of("rows", out.ends)
     leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
     if exchange.size == 1:
-        size = {"count": shard.owned, "columns": shard.size}
-        return kernels.rows(out.ends, leaving, out.weights, **size, threads=threads)
+        size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
+        return make_rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # swapped: edges are sent by their first end
     dealt = _dealt_in_slices(exchange, whole, shard.bounds, both=False, threads=threads)
     target, source, weight = map(joined, dealt)
@@ -349,9 +357,7 @@ def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     bounds = chunk_grains(grains, size, exchange.size)
     dealt = _dealt_in_slices(exchange, edges, bounds, both=False, threads=threads)
     low, high = bounds[exchange.rank : exchange.rank + 2]
-    own = kernels.rows(
-        *dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads
-    )
+    own = make_rows(*dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads)
     return Shard(rows.ends[:0], bounds, exchange.rank, own, directed=False)
 
 
@@ -454,6 +460,7 @@ def _dealt(
     both: bool,
     threads: int,
     stay: bool = False,
+    folder: str | None = None,
 ) -> Edges:
     """Send edges to the owners of their sources, or of both their ends; return the edges for this member.
 
@@ -480,12 +487,15 @@ def _dealt(
         Whether a whole piece may become part of the result. The result then also contains edges that
         belong only to other members. A piece stays if this takes less memory than a copy of this member's
         edges, because frames hold its weights or its ends anyway.
+    folder : str, optional
+        Folder for the edges that arrive; by default they stay in memory.
     """
     if exchange.size == 1:
         alone = list(edges) or [none]
         weight = none.weight
         if weight is not None:
-            weight = [piece.weight.astype(weight.dtype, copy=False) for piece in alone]
+            weights = (piece.weight for piece in alone)
+            weight = [as_stored(one, one.astype(weight.dtype, copy=False)) for one in weights]
         return Edges([piece.source for piece in alone], [piece.target for piece in alone], weight)
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
@@ -512,7 +522,7 @@ def _dealt(
             elif swapped[exchange.rank].base is not None:  # a view would keep the sent data alive
                 swapped[exchange.rank] = swapped[exchange.rank].copy()
             for source, arrived in enumerate(swapped):
-                got[column][source].append(arrived)
+                got[column][source].append(disk.stored(arrived, folder))
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
     sent, arrived_ = exchange.all_reduce(sums=(dealt, sum(received))).sums
     if sent != arrived_:

@@ -5,7 +5,7 @@ The shard of a graph memoizes the shards of its derived graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 from . import build, numbering
+from .blocks import blocks, collected, filtered
 from .device_shard import on_this_device
+from .make_rows import make_rows
 from .shard import Shard
 
 
@@ -27,16 +29,22 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
 
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
-        sources = kernels.owners(out, out.ends.dtype, threads=threads)
-        keep = out.ends != sources
-        # Within a row, equal ends are adjacent.
-        keep[1:] &= (out.ends[1:] != out.ends[:-1]) | (sources[1:] != sources[:-1])
+        degrees: list[Any] = []
+
+        def chosen() -> Iterator[Any]:
+            for _, block in blocks(out):
+                sources = kernels.owners(block, out.ends.dtype, threads=threads)
+                keep = block.ends != sources
+                # Within a row, equal ends are adjacent.
+                keep[1:] &= (block.ends[1:] != block.ends[:-1]) | (sources[1:] != sources[:-1])
+                where = {"first": block.first, "count": len(block.offsets) - 1}
+                degrees.append(kernels.degrees(sources[keep], **where, threads=threads))
+                yield block.ends[keep]
+
+        ends = collected(chosen(), out.ends, len(out.ends))
         offsets = np.zeros_like(out.offsets)
-        offsets[1:] = kernels.degrees(
-            sources[keep], first=host.low, count=host.owned, threads=threads
-        )
-        np.cumsum(offsets, out=offsets)
-        return out._replace(offsets=offsets, ends=out.ends[keep], weights=None)
+        np.cumsum(np.concatenate(degrees), out=offsets[1:])
+        return out._replace(offsets=offsets, ends=ends, weights=None)
 
     return _derived("simple", shard, exchange, rows, directed=host.directed)
 
@@ -51,8 +59,8 @@ def lightest(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
-        keep = out.ends != sources
-        edges = ([column[keep]] for column in (sources, out.ends, out.weights))
+        columns = filtered((sources, out.ends, out.weights), lambda edges: edges[0] != edges[1])
+        edges = ([column] for column in columns)
         return _merged(host, *edges, multi="min", threads=threads)
 
     return _derived("lightest", shard, exchange, rows, directed=host.directed)
@@ -80,12 +88,12 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
 
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
-        entering = build.entering(host, exchange)
-        other = entering.source != entering.target  # a self-loop is already in its row
+        # A self-loop is already in its row.
+        entering = filtered(build.entering(host, exchange), lambda edges: edges[0] != edges[1])
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
-        weights = None if out.weights is None else [out.weights, entering.weight[other]]
-        sources = [sources, entering.target[other]]
-        targets = [out.ends, entering.source[other]]
+        weights = None if out.weights is None else [out.weights, entering[2]]
+        sources = [sources, entering[1]]
+        targets = [out.ends, entering[0]]
         return _merged(host, sources, targets, weights, multi=multi, threads=threads)
 
     name = "undirected" if multi == "keep" else f"undirected {multi}"
@@ -109,7 +117,7 @@ def _merged(
             [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
             for side in (sources, targets)
         )
-    return kernels.rows(
+    return make_rows(
         sources,
         targets,
         weights,

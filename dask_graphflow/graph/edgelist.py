@@ -24,7 +24,7 @@ from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
-from . import dtypes
+from . import dtypes, frames
 from .dtypes import Inexact
 
 # The columns of both ends, if the caller does not name them.
@@ -344,11 +344,18 @@ def _shown(value: Any) -> str:
 
 
 class Ends:
-    """The sources or the targets of some edges: one series for each part of an id."""
+    """The sources or the targets of some edges: one series for each part of an id.
 
-    def __init__(self, kind: type, series: dict[str, Any]) -> None:
+    Attributes
+    ----------
+    series : dict of str to Series
+    folder : str or None
+        The folder in which the values are in files; None if they are in memory.
+    """
+
+    def __init__(self, kind: type, series: dict[str, Any], folder: str | None = None) -> None:
         self._kind = kind
-        self.series = series
+        self.series, self.folder = series, folder
 
     @classmethod
     def of(cls, frame: Any) -> Ends:
@@ -359,7 +366,12 @@ class Ends:
         return len(next(iter(self.series.values())))
 
     def __sizeof__(self) -> int:
-        return sum(sizeof(series) for series in self.series.values())
+        return 0 if self.folder else sum(sizeof(series) for series in self.series.values())
+
+    def stored(self, folder: str) -> Ends:
+        """Return the same ids, in files of a folder where possible."""
+        moved = {name: frames.stored(series, folder) for name, series in self.series.items()}
+        return Ends(self._kind, moved, folder)
 
     @property
     def only(self) -> Any:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from dask.dataframe.dispatch import concat
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import disk, kernels_for
 
 
 def is_pandas(kind: type) -> bool:
@@ -26,6 +28,26 @@ def kind(kernels: ModuleType) -> type:
 def values(column: Any) -> Any:
     """Return a column as an array. For pandas, it is not a copy and may not be :func:`.aligned`."""
     return column.to_numpy() if is_pandas(type(column)) else kernels_for(column).asarray(column)
+
+
+def stored(column: Any, folder: str) -> Any:
+    """Return a series of pandas with its values in a file; only numbers, dates and text of Arrow move."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.kind not in "biufmM":
+            return column
+        return type(column)(disk.stored(column.to_numpy(), folder), copy=False)
+    if not hasattr(dtype, "__from_arrow__"):
+        return column
+    array = pa.array(column.array)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    buffers = [
+        None if one is None else pa.py_buffer(disk.stored(np.frombuffer(one, np.uint8), folder))
+        for one in array.buffers()
+    ]
+    moved = pa.Array.from_buffers(array.type, len(array), buffers, offset=array.offset)
+    return type(column)(dtype.__from_arrow__(moved), copy=False)
 
 
 def build(kind: type, columns: dict[str, Any]) -> Any:

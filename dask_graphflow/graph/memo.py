@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dask_graphflow.kernels import aligned
+from dask_graphflow.kernels import aligned, is_on_disk
 
 
 class Memo:
@@ -25,8 +25,8 @@ class Memo:
         self.__dict__.update(aligned(state), _making=threading.RLock())
 
     def __sizeof__(self) -> int:
-        # Cached objects may share arrays, so each array counts once.
-        once = {id(array): array for array in _arrays(self._made.values())}
+        # Cached objects may share arrays, so each array counts once. Those on disk take no memory.
+        once = {id(one): one for one in _arrays(self._made.values()) if not is_on_disk(one)}
         return sum(int(array.nbytes) for array in once.values())
 
     def has(self, name: str) -> bool:

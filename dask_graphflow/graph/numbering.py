@@ -20,7 +20,7 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import dtypes, frames, renumber
-from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import as_stored, disk, index_dtype, kernels_for
 
 from .edgelist import Ends
 from .shard import Shard
@@ -132,27 +132,30 @@ def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
 
 
 def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:
-    values = frames.values(side.only)
+    ids = values = frames.values(side.only)
     if numbering.base:  # as int64, because 127 - -128 does not fit int8
         values = values.astype("int64", copy=False) - numbering.base
     elif not cast:
         return values
-    return values.astype(index_dtype(numbering.size), copy=False)
+    return as_stored(ids, values.astype(index_dtype(numbering.size), copy=False))
 
 
 def _renumbered(
     exchange: Exchange, ends: list[tuple[Ends, Ends | None]], like: Any
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number ids by their order."""
-    if exchange.size == 1:
+    folder = next((source.folder for source, _ in ends), None)
+    if exchange.size == 1 and folder is None:
         return _renumbered_alone(ends, like)
-    codes, uniques = [], [like]
+    codes: list[tuple[Any, Any]] = []
+    uniques = [like]
     for source, target in consumed(ends):
         if target is None:
             own, ids = renumber.factorize(source.frame.reset_index(drop=True))
             codes.append((own, None))
         else:
             own, ids = renumber.factorize(frames.stack([source.frame, target.frame]))
+            own = disk.stored(own, folder)
             codes.append((own[: len(source)], own[len(source) :]))
         uniques.append(ids)
     ids, places = renumber.union(uniques)
@@ -163,7 +166,8 @@ def _renumbered(
     numbers = []
     for (source, target), place in zip(consumed(codes), places[1:], strict=True):
         own = by_row[place]
-        numbers.append((own[source], None if target is None else own[target]))
+        of_target = None if target is None else disk.stored(own[target], folder)
+        numbers.append((disk.stored(own[source], folder), of_target))
     return Numbering(like, homes[-1], ids=owned, first=homes[exchange.rank]), numbers
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from dask.sizeof import sizeof
 
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import disk, is_on_disk
+from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.tables import counted
 
 from . import dtypes, frames
@@ -31,6 +35,22 @@ class Piece(NamedTuple):
     target: Ends | None
     weight: Any
     partition: int
+
+
+@sizeof.register(Piece)  # type: ignore[untyped-decorator]
+def _bytes_in_memory(piece: Piece) -> int:
+    weight = None if is_on_disk(piece.weight) else piece.weight
+    return int(sum(map(sizeof, (piece.source, piece.target, weight))))
+
+
+def on_disk(frame: Any, partition: int, read: Callable[..., Piece]) -> Piece:
+    """Read a partition, and move what was read to files in the folder of the task."""
+    piece, folder = read(frame, partition), placement.scratch()
+    disk.limit(placement.task_memory(False))
+    source = piece.source.stored(folder)
+    target = None if piece.target is None else piece.target.stored(folder)
+    weight = None if piece.weight is None else disk.stored(piece.weight, folder)
+    return Piece(source, target, weight, partition)
 
 
 def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Piece:

@@ -15,8 +15,6 @@ The mapping is private and writable, because Numba would compile all kernels aga
 
 from __future__ import annotations
 
-import mmap
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,14 +23,13 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphflow.exceptions import InputFileError, OutputError
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import disk, kernels_for
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.scheduling import placement
 
 from . import frames
 from .dtypes import kind
 from .storage import GRAINS, Folder, Manifest, Range, check_file
-
-NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
 
 
 class Contents(NamedTuple):
@@ -147,9 +144,15 @@ def _joined_rows(parts: list[Rows]) -> Rows:
         shift += len(part.ends)
     weights = None
     if first.weights is not None:
-        weights = np.concatenate([part.weights for part in parts])
-    ends = np.concatenate([part.ends for part in parts])
+        weights = _joined([part.weights for part in parts])
+    ends = _joined([part.ends for part in parts])
     return Rows(np.concatenate(offsets), ends, weights, first.first)
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Return arrays as one, which is on disk if they are."""
+    whole = disk.beside(max(parts, key=len), sum(map(len, parts)), parts[0].dtype)
+    return np.concatenate(parts, out=whole)
 
 
 class _File:
@@ -158,7 +161,11 @@ class _File:
     def __init__(self, folder: Folder, one: Range) -> None:
         self.first, path = one.first, folder.at(one.file)
         check_file(folder, one, folder.fs.size(path) if folder.fs.exists(path) else None)
-        self._memory = _mapped(path) if folder.is_local else _read(folder, path, one.size)
+        self._memory = (
+            disk.opened(path, placement.scratch())
+            if folder.is_local
+            else _read(folder, path, one.size)
+        )
         buffer = pa.py_buffer(self._memory)
         self._start = buffer.address
         self.batch = _opened(path, buffer).get_batch(0)
@@ -208,16 +215,6 @@ def _opened(path: str, source: Any) -> pa.RecordBatchFileReader:
             f"{path} is not the file of a saved graph: {error}. Files of the folder must not be changed. "
             "Copy the folder again, or save the graph again"
         ) from error
-
-
-def _mapped(path: str) -> mmap.mmap:
-    """Map a file into memory. Writing to the mapping changes neither the file nor other mappings."""
-    with open(path, "rb") as file:
-        if sys.platform != "linux":
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-        # Linux would otherwise refuse to map files that are larger than its memory.
-        flags, use = mmap.MAP_PRIVATE | NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE
-        return mmap.mmap(file.fileno(), 0, flags=flags, prot=use)
 
 
 def _read(folder: Folder, path: str, size: int) -> np.ndarray:

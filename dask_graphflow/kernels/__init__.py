@@ -14,17 +14,22 @@ import numpy as np
 
 from dask_graphflow.exceptions import GraphMemoryError
 
+from . import disk
 from .gpu import require_gpu
 from .memory import check_room, free_bytes, no_room, no_room_for_rows
 
 __all__ = [
     "aligned",
+    "as_stored",
+    "beside",
     "check_room",
     "device_link",
     "device_memory",
     "device_room",
+    "disk",
     "empty_on",
     "index_dtype",
+    "is_on_disk",
     "joined",
     "kernels_for",
     "kernels_of",
@@ -57,6 +62,25 @@ def summable(weights: Any) -> Any:
 def on_device(data: Any) -> bool:
     """Return whether a frame, a series or an array is on a device."""
     return type(data).__module__.partition(".")[0] in ("cudf", "cupy")
+
+
+def beside(array: Any, shape: Any, dtype: Any) -> Any:
+    """Return a new array where another one is: in the memory of the host or a device, or on disk."""
+    if on_device(array):
+        return np.empty_like(array, dtype, shape=shape)
+    return disk.beside(array, shape, dtype)
+
+
+def as_stored(like: Any, array: Any) -> Any:
+    """Return an array, moved to disk if `like` is there."""
+    folder = disk.folder_of(like)
+    there = folder is None or disk.folder_of(array) is not None
+    return array if there else disk.stored(array, folder)
+
+
+def is_on_disk(array: Any) -> bool:
+    """Return whether an array is in a file (:mod:`.disk`)."""
+    return disk.folder_of(array) is not None
 
 
 def empty_on(device: bool) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .disk import beside
 from .host_atomics import weight_at
 from .host_threads import even_turns, share, take
 
@@ -518,7 +519,7 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
     cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
     bounds = edges[cuts].tolist()
     # Memory is used only where a part writes, which is much less than the number of edges.
-    columns = np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], np.int64)
+    columns = beside(rows.ends, bounds[-1], number.dtype), beside(rows.ends, bounds[-1], np.int64)
     sizes = np.zeros(count + 1, np.int64)
 
     def work(part: int) -> slice:
@@ -527,12 +528,11 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
         return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
 
     pieces = share(work, parts, parts)
-    for column in columns:
-        _close_gaps(column, pieces)
-    return Rows(np.cumsum(sizes), *columns, 0)
+    ends, weights = (_without_gaps(column, pieces) for column in columns)
+    return Rows(np.cumsum(sizes), ends, weights, 0)
 
 
-def _close_gaps(column: np.ndarray, pieces: list[slice]) -> None:
+def _without_gaps(column: np.ndarray, pieces: list[slice]) -> np.ndarray:
     """Move pieces of an array to its beginning, in place, and free the memory behind them."""
     count = 0
     for piece in pieces:
@@ -540,7 +540,10 @@ def _close_gaps(column: np.ndarray, pieces: list[slice]) -> None:
         if piece.start > count:
             column[count : count + size] = column[piece]
         count += size
+    if column.base is not None:  # on disk
+        return column[:count]
     column.resize(count, refcheck=False)
+    return column
 
 
 @_compiled

@@ -19,6 +19,7 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .disk import beside
 from .host_atomics import fetch_add, prefetch, trailing_zeros, weight_at
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, share, take
 
@@ -80,7 +81,7 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
     given = rows.offsets, rows.ends, label
     counts = share(lambda i: _count_before(*given, bounds[i], bounds[i + 1]), parts, threads)
     begins = [0, *np.cumsum(counts).tolist()]
-    edges = [np.empty(begins[-1], label.dtype) for _ in range(2)]
+    edges = [beside(rows.ends, begins[-1], label.dtype) for _ in range(2)]
     share(
         lambda i: _write_before(*given, bounds[i], bounds[i + 1], *edges, begins[i]), parts, threads
     )

@@ -16,6 +16,7 @@ import numpy as np
 from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .disk import beside
 from .host_advance import from_words, new_words
 from .host_atomics import count_ones, fetch_or
 from .host_threads import share
@@ -94,7 +95,7 @@ def localized(
     _rank(words, ranks)
     slots = from_words(words, old.dtype)
 
-    ends = np.empty(len(old), index_dtype(high - low + len(slots)))
+    ends = beside(old, len(old), index_dtype(high - low + len(slots)))
     index = low, high, words, ranks, ends
     share(lambda i: _localize(old, cuts[i], cuts[i + 1], *index), pieces, threads)
     made = rows_._replace(ends=ends, first=rows_.first - low)

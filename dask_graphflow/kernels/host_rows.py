@@ -22,6 +22,7 @@ from . import aligned, index_dtype
 from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Rows
+from .disk import beside
 from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, TURN, even_turns, run, share, take
 
@@ -636,8 +637,9 @@ def relabelled(
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.diff(rows_.offsets)[names], out=offsets[1:])
     to, dtype = (labels, rows_.ends.dtype) if places is None else (places, places.dtype)
-    ends = np.empty(offsets[-1], dtype)
-    weights = None if rows_.weights is None else np.empty(len(ends), rows_.weights.dtype)
+    ends, weights = beside(rows_.ends, offsets[-1], dtype), None
+    if rows_.weights is not None:
+        weights = beside(rows_.ends, len(ends), rows_.weights.dtype)
     old, new = (rows_.offsets, rows_.ends, rows_.first), (offsets, ends)
     ranges = even_turns(count, threads, offsets)
     run(_relabel, ranges, old, to, names, new, rows_.weights, weights)
@@ -646,7 +648,7 @@ def relabelled(
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
     """Return, for each edge, the vertex whose row contains it."""
-    vertices = np.empty(len(rows_.ends), dtype)
+    vertices = beside(rows_.ends, len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     offsets, first = rows_.offsets, rows_.first
     share(lambda i: _owners(offsets, first, *cuts[i : i + 2], vertices), len(cuts) - 1, threads)
@@ -655,7 +657,7 @@ def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
 
 def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarray:
     """Return the name of each id. Every id must have a name."""
-    named = np.empty(len(ids), names.dtype)
+    named = beside(ids, len(ids), names.dtype)
     cuts = _cuts(len(ids), max(1, threads))
     share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], named), len(cuts) - 1, threads)
     return named

@@ -24,6 +24,7 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .disk import beside
 from .host_intersect import lower_bound
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, take
 
@@ -391,7 +392,7 @@ def cumulate(rows: Rows, *, threads: int = 1) -> np.ndarray:
     """
     assert rows.weights is not None
     count = len(rows.offsets) - 1
-    sums = np.empty(len(rows.ends), np.int64)
+    sums = beside(rows.ends, len(rows.ends), np.int64)
     ranges = even_turns(count, threads, rows.offsets)
     run(_cumulate, ranges, rows.offsets, rows.weights, sums)
     return sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -63,7 +64,9 @@ def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryErro
     )
 
 
-def check_room(kernels: ModuleType, nbytes: float, contents: str, advice: str) -> None:
+def check_room(
+    kernels: ModuleType, nbytes: float, contents: str, advice: str, limit: float = math.inf
+) -> None:
     """Raise if the host or the device has no room for arrays that are about to be filled.
 
     Linux gives more memory than there is, and then ends the process that fills it.
@@ -76,11 +79,15 @@ def check_room(kernels: ModuleType, nbytes: float, contents: str, advice: str) -
         Bytes that are needed. Few are not checked, because this takes time.
     contents, advice : str
         What needs the bytes, and what to do if they are missing. Both are part of the message.
+    limit : float
+        Bytes that the process may use, if that is less than what the machine has.
     """
     if nbytes < CHECKED:
         return
     on_device = kernels.namespace.__name__ == "cupy"
     available, there = _on_device(kernels.namespace) if on_device else _on_host()
+    if limit < (MOST if available is None else available):
+        available, there = int(limit), f"a limit of {_bytes(int(limit))}"
     if nbytes > (MOST if available is None else available):
         raise GraphMemoryError(
             f"{contents} needs {_bytes(int(nbytes))}, and there is {there}. {advice}",

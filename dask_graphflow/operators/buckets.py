@@ -27,6 +27,7 @@ import numpy as np
 
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph.blocks import per_edge
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Light
@@ -275,7 +276,8 @@ def light_first(g: GraphView, delta: float) -> Labelled:
 def unit_weights(g: GraphView) -> Labelled:
     """Return rows with a weight of 1 for every edge, prepared for buckets of width 1."""
     rows = g.local("out").rows
-    rows = rows._replace(first=0, weights=np.ones_like(rows.ends, "float32"))
+    ones = per_edge(rows, lambda block: np.ones_like(block.ends, "float32"))
+    rows = rows._replace(first=0, weights=ones)
     # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
     # bucket.
     return Labelled(Light(rows, rows.offsets[1:]))

@@ -22,9 +22,10 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph.build import Edges, edges_of, entered, entering
 from dask_graphflow.graph.hubs import has_hubs, inverse
+from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_of
 from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .view import GraphView
@@ -169,7 +170,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         exists = leaving > 0
         exists[near] = True
         has = shard.kept("occurs", lambda: exists)  # needed again later, when the rows are gone
-    hubs = has_hubs(leaving)
+    # Rows on disk stay in the order of vertices, in which they can be read.
+    hubs = not is_on_disk(source) and has_hubs(leaving)
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))
 
@@ -188,7 +190,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     size += places["slot_bounds"][-1]
     if plain is None:
         ends = labels[near], place[source], weight
-        rows = kernels.rows(*ends, first=0, count=count, columns=size, threads=threads)
+        rows = make_rows(*ends, first=0, count=count, columns=size, threads=threads)
     else:
         rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
     return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
@@ -199,8 +201,8 @@ def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
     rows = entered(shard, exchange) if side == "into" else shard.out
     if isinstance(rows, Edges):
         ends = rows.target - shard.low, rows.source, rows.weight
-        size = {"count": shard.owned, "columns": shard.size}
-        rows = kernels_of("rows", rows.source).rows(*ends, **size, threads=threads)
+        size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
+        rows = make_rows(*ends, **size, threads=threads)
     return rows._replace(first=0)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import beside, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
 from .gather_rows import pieces_of
@@ -129,7 +129,10 @@ class Triangles:
 
     def _zeros(self, like: Any, count: int) -> list[Any]:
         dtype = f"uint{8 * self._rows.ends.dtype.itemsize}"
-        return [np.zeros_like(like, dtype) for _ in range(count)]
+        counts = [beside(like, len(like), dtype) for _ in range(count)]
+        for one in counts:
+            one[:] = 0
+        return counts
 
     def _count(self, rows: Rows, entering: Rows, of_row: list[Any]) -> None:
         self._kernels.triangles(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.graph import numbering
+from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
@@ -134,8 +135,8 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     options: dict[str, Any] = {"count": len(label), "threads": g.threads}
     options["multi"] = "sum" if counted else "first"
     return Orientation(
-        kernels.rows(source, target, weight, **options),
-        kernels.rows(target, source, weight, **options),
+        make_rows(source, target, weight, **options),
+        make_rows(target, source, weight, **options),
         label,
         places,
         owner,

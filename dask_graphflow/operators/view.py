@@ -21,6 +21,7 @@ from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.exceptions import GraphflowError, WeightError
 from dask_graphflow.graph import build, derived, numbering, vertex_numbers
+from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import empty_on, index_dtype, kernels_for, kernels_of
@@ -220,7 +221,10 @@ class GraphView:
             return self.degrees.astype("float64")
         host, side = self.shard.host, self._side("out")
         rows = host.out if side == "out" else build.into(host, self.exchange)
-        valid = bool(np.isfinite(rows.weights).all() and (rows.weights >= 0).all())
+        valid = all(
+            np.isfinite(block.weights).all() and (block.weights >= 0).all()
+            for _, block in blocks(rows)
+        )
         if self.all_reduce(sums=(not valid,)).sums[0]:
             raise WeightError(
                 "a weight is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "

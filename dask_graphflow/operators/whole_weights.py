@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph.blocks import blocks, per_edge
 from dask_graphflow.kernels import kernels_for, kernels_of
 
 from .neighbor_sums import leaving
 from .view import GraphView
+from .wide_column import wide_column
 
 BITS = 61  # bits of the largest sum of weights as a whole number
 BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
@@ -48,7 +50,7 @@ def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
     totals, largest = leaving(g)
     total = g.total(totals, largest)
     unit = _unit(g, totals, total, "the sum of all weighted degrees")
-    return rows._replace(weights=_whole(rows.weights, unit)), unit
+    return rows._replace(weights=_whole(rows, unit)), unit
 
 
 def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
@@ -76,7 +78,7 @@ def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
     """
     totals, largest = leaving(g)
     unit = _unit(g, totals, largest, "the largest weighted degree")
-    return rows._replace(weights=_whole(rows.weights, unit))
+    return rows._replace(weights=_whole(rows, unit))
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
@@ -120,9 +122,11 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """
     if weights is None:
         return g.degrees + inside
-    offsets, sums = g.local("out").rows.offsets, g.column(0, "int64", len(weights) + 1)
-    sums[1:] = np.cumsum(weights)
-    return sums[offsets[1:]] - sums[offsets[:-1]] + inside
+    rows = g.local("out").rows._replace(first=0, weights=weights)
+    return (
+        np.concatenate([g.column(0, "int64", 0), *(_row_sums(block) for _, block in blocks(rows))])
+        + inside
+    )
 
 
 def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
@@ -143,16 +147,44 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
     """
     if not g.directed:
         return None
-    weights = _whole(g.local("out").rows.weights, unit) if g.weighted else None
+    weights = _whole(g.local("out").rows, unit) if g.weighted else None
     return 2 * whole_degrees(g, weights, 0) - degrees
 
 
 def loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
-    rows = g.local("out").rows._replace(first=0)
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
-    inside = owners == rows.ends
-    return own_sums(owners[inside], None if weights is None else weights[inside], g.owned)
+    rows = g.local("out").rows._replace(first=0, weights=weights)
+    owners_of, sums = kernels_of("rows", rows.ends).owners, g.column(0, "int64")
+    for _, block in blocks(rows):
+        owners = owners_of(block, rows.ends.dtype, threads=g.threads)
+        inside = owners == block.ends
+        values = None if weights is None else block.weights[inside]
+        sums += own_sums(owners[inside], values, g.owned)
+    return sums
+
+
+def sums_inside(g: GraphView, rows: Any, labels: Any) -> Any:
+    """Return the sum of the weights of each vertex's edges to vertices with its label. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    rows : Rows
+        Those of ``g.local("out")``. Weights are int64, or None for 1 each.
+    labels : array, shape (V_p,)
+
+    Returns
+    -------
+    array of int64, shape (V_p,)
+    """
+    owners_of, values = kernels_of("rows", rows.ends).owners, wide_column(g, labels)
+    sums = [g.column(0, "int64", 0)]
+    for _, block in blocks(rows._replace(first=0)):
+        owners = owners_of(block, rows.ends.dtype, threads=g.threads)
+        inside = (values[owners] == values[block.ends]).astype("int64")
+        weights = inside if block.weights is None else inside * block.weights
+        sums.append(_row_sums(block._replace(weights=weights)))
+    return np.concatenate(sums)
 
 
 def own_sums(labels: Any, values: Any, count: int) -> Any:
@@ -176,6 +208,13 @@ def own_sums(labels: Any, values: Any, count: int) -> Any:
     return sums
 
 
+def _row_sums(rows: Any) -> Any:
+    """Return the sum of the weights of each row of a block, whose weights are int64."""
+    sums = np.zeros_like(rows.weights, shape=len(rows.weights) + 1)
+    np.cumsum(rows.weights, out=sums[1:])
+    return sums[rows.offsets[1:]] - sums[rows.offsets[:-1]]
+
+
 def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
     """Return a unit of which twice `bound` has at most 2**61, or raise an error if it is too coarse.
 
@@ -192,12 +231,23 @@ def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
     return unit
 
 
-def _whole(weights: Any, unit: float) -> Any:
-    multiples = weights.astype("float64", copy=False) / unit
-    return np.rint(multiples, out=multiples).astype("int64")
+def _whole(rows: Any, unit: float) -> Any:
+    """Return the weights of rows as multiples of a unit."""
+
+    def whole(block: Any) -> Any:
+        multiples = block.weights.astype("float64", copy=False) / unit
+        return np.rint(multiples, out=multiples).astype("int64")
+
+    return per_edge(rows, whole)
 
 
 def _scaled(rows: Any, powers: Any, threads: int) -> Any:
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
-    scaled = np.ldexp(rows.weights.astype("float64", copy=False), powers[owners])
-    return np.rint(scaled, out=scaled).astype("int64")
+    """Return the weights of rows as multiples of a unit per vertex, given as powers of 2."""
+    owners_of = kernels_of("rows", rows.ends).owners
+
+    def scaled(block: Any) -> Any:
+        owners = owners_of(block, block.ends.dtype, threads=threads)
+        multiples = np.ldexp(block.weights.astype("float64", copy=False), powers[owners])
+        return np.rint(multiples, out=multiples).astype("int64")
+
+    return per_edge(rows, scaled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import setitem
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.blocks import per_edge
 from dask_graphflow.kernels import kernels_of
 
 from .view import GraphView
@@ -55,38 +56,31 @@ def update_mirrors(
     return mirrors.receive(partial(setitem, column))
 
 
-def at_ends(g: GraphView, column: Any) -> tuple[Any, Any]:
-    """Return the values of a column at the sources and at the targets of edges. All members call it.
+def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any = None) -> Any:
+    """Return a value for each edge, from those of a column at both ends. All members call it.
 
     Parameters
     ----------
     g : GraphView
     column : array, shape (V_p,)
+    value : callable
+        Takes the values at the sources and at the targets of some edges, and their weights if there are
+        any, and returns an array.
+    weights : array, optional
+        A weight for each edge.
 
     Returns
     -------
-    sources, targets : array of the dtype of `column`
-        One entry per edge in ``g.rows("out")``.
+    array
+        One entry per edge in ``g.rows("out")``; on disk if these are.
     """
     values = wide_column(g, column)
-    rows = g.local("out").rows._replace(first=0)
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
-    return values[owners], values[rows.ends]
+    rows = g.local("out").rows._replace(first=0, weights=weights)
+    owners_of = kernels_of("rows", rows.ends).owners
 
+    def of_block(block: Any) -> Any:
+        owners = owners_of(block, block.ends.dtype, threads=g.threads)
+        weighted = () if block.weights is None else (block.weights,)
+        return value(values[owners], values[block.ends], *weighted)
 
-def between(g: GraphView, keep: Any) -> Any:
-    """Return which edges have both ends in a set of vertices. All members call it.
-
-    Parameters
-    ----------
-    g : GraphView
-    keep : array of bool, shape (V_p,)
-        Which of this member's vertices are in the set.
-
-    Returns
-    -------
-    array of bool
-        One entry per edge in ``g.rows("out")``.
-    """
-    sources, targets = at_ends(g, keep)
-    return sources & targets
+    return per_edge(rows, of_block)

@@ -11,7 +11,9 @@ from functools import partial
 from typing import Any
 
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import check_room, is_on_disk, kernels_for
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.progress import Progress, listener
 
 from .answer import Answer
@@ -55,6 +57,9 @@ class Algorithm:
         "vertices": the result has one row per vertex, with the column ``vertex``. "edges": it has one row
         per edge, with the columns ``source``, ``target`` and, if edges have weights that the algorithm does
         not ignore, ``weight``. "listed": it has the rows that the algorithm lists; see :class:`.Answer`.
+    edge_bytes : tuple of 2 int
+        Bytes of memory per entry of the rows, which the algorithm needs even if the edges are on disk:
+        without weights, and with weights.
     """
 
     run: Callable[..., Answer]
@@ -65,6 +70,7 @@ class Algorithm:
     incoming: bool
     supersteps: bool
     rows: str
+    edge_bytes: tuple[int, int]
 
     @property
     def name(self) -> str:
@@ -83,12 +89,13 @@ def algorithm(
     incoming: bool = False,
     supersteps: bool = True,
     rows: str = "vertices",
+    edge_bytes: tuple[int, int] = (0, 0),
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         ALGORITHMS[run.__name__] = Algorithm(
-            run, columns, options_of(run), weights, directed, incoming, supersteps, rows
+            run, columns, options_of(run), weights, directed, incoming, supersteps, rows, edge_bytes
         )
         return run
 
@@ -127,7 +134,7 @@ def ask(
     name = declared.name.replace("_", "-")
     call = Call(
         name,
-        partial(_answer, run=run, resolve=resolve),
+        partial(_answer, run=run, resolve=resolve, edge_bytes=declared.edge_bytes),
         {**spec.row_columns(rows, weighted=weighted), **columns},
         rows=rows,
         incoming=declared.incoming and not resolve,
@@ -143,10 +150,21 @@ def _answer(
     *sent: dict[str, Any],
     run: Callable[..., Answer],
     resolve: Mapping[str, Callable[..., Any]],
+    edge_bytes: tuple[int, int],
 ) -> Answer:
     """Turn the ids in the options into positions, and run the algorithm.
 
     There are two dicts of options if some of them are frames.
     """
+    host = g.shard.host
+    if host.has("out") and is_on_disk(ends := host.out.ends):
+        check_room(
+            kernels_for(ends),
+            edge_bytes[g.weighted] * len(ends),
+            f"{run.__name__} of a graph whose edges are on disk",
+            "It needs memory for every edge, unlike most functions. Use workers or a machine with more "
+            "memory, or more workers, each of which has fewer edges",
+            limit=placement.task_memory(False),
+        )
     options = {name: value for part in sent for name, value in part.items()}
     return run(g, **options | {name: find(g, options[name]) for name, find in resolve.items()})

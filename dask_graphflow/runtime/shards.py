@@ -13,7 +13,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import Choose, build
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.reading import read_edges, read_vertices
+from dask_graphflow.graph.reading import on_disk, read_edges, read_vertices
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.scheduling import gang, gang_build, placement
@@ -43,6 +43,8 @@ class MemberPlan:
         Address of the worker of each member of a hybrid, on a cluster.
     device : bool
         Whether calls run on the members' devices although the edges are in host memory.
+    disk : str
+        Why the members store the edges in files; empty if they are in memory.
     """
 
     count: int
@@ -51,6 +53,7 @@ class MemberPlan:
     rate: Rate | None = None
     workers: Sequence[str] | None = None
     device: bool = False
+    disk: str = ""
 
     @property
     def on_devices(self) -> bool:
@@ -94,10 +97,14 @@ class Shards:
         readers: list[Callable[..., Any]] = [read_edges, partial(read_vertices, like=spec.ids)]
         # The frames that the build reads; None once the shards are persisted.
         self._inputs: list[tuple[Any, Any]] | None = [
-            (frame if isinstance(frame, Held) else frame[columns.columns], partial(read, columns=columns))
+            (frame if isinstance(frame, Held) else frame[columns.columns], self._reader(read, columns))
             for (frame, columns), read in zip(frames, readers, strict=False)
         ]  # fmt: skip
         self._choice: Delayed | None = None  # the number and the reason, until they are known
+
+    def _reader(self, read: Callable[..., Any], columns: EdgeColumns) -> Callable[..., Any]:
+        reads = partial(read, columns=columns)
+        return partial(on_disk, read=reads) if self.plan.disk else reads
 
     @property
     def persisted(self) -> bool:
@@ -226,14 +233,14 @@ class Shards:
         """Return whether a call can build only the edges that enter vertices."""
         spec = self.spec
         plain = spec.directed and not spec.weighted and spec.multi == "keep"
-        plain = plain and not self._derive
+        plain = plain and not self._derive and not self.plan.disk
         return plain and self.count > 1 and self._inputs is not None and len(self._inputs) == 1
 
     def _build_loop(self, **options: Any) -> gang.Loop:
         spec, plan = self.spec, self.plan
         return partial(
             build, directed=spec.directed, multi=spec.multi, hybrid=plan.hybrid, rate=plan.rate,
-            choose=plan.choose, for_device=plan.device, **options,
+            choose=plan.choose, for_device=plan.device, on_disk=bool(plan.disk), **options,
         )  # fmt: skip
 
     def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:

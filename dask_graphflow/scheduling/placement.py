@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -377,6 +378,15 @@ def task_memory(device: bool) -> float:
     """
     limit = device_memory() if device else memory_limit()
     return math.inf if limit is None else limit
+
+
+def scratch() -> str:
+    """Return the folder for files of the calling task, which exists: that of its worker, or Dask's."""
+    worker = own_worker()
+    folder = (
+        dask.config.get("temporary-directory", None) if worker is None else worker.local_directory
+    )
+    return str(folder or tempfile.gettempdir())
 
 
 def own_worker() -> Any:

@@ -34,6 +34,7 @@ from .tight_edges import without_parallel_edges
 @algorithm(
     columns={"betweenness": "float64"},
     weights="optional",
+    edge_bytes=(0, 24),
 )
 def betweenness_centrality(
     g: GraphView,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.algorithms.bfs import breadth_first
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import is_on_disk, kernels_of
 from dask_graphflow.operators.view import GraphView
 
 from .paths import paths_from_each
@@ -65,7 +65,11 @@ def in_order(places: Any) -> Any:
 
 def _are_taken_whole(g: GraphView, sources: Any) -> bool:
     """Return whether each thread takes a source, instead of all threads sharing each level."""
-    if g.shard.on_device or len(sources) >= g.threads:
+    if g.shard.on_device:
+        return True
+    if is_on_disk(g.shard.out.ends):  # each thread would need memory for all edges
+        return False
+    if len(sources) >= g.threads:
         return True
     return len(g.shard.out.ends) < SMALL * breadth_first(g, sources[:1]).depth
 

@@ -58,9 +58,11 @@ def within_size(
 
 def _inside(graph: Level, labels: Any, large: Any) -> Level:
     """Return a graph with only the edges inside large communities; other vertices have no mass."""
-    sources, targets = at_ends(graph.g, np.where(large, labels, -1))
-    inside = (sources == targets) & (sources >= 0)
-    weights = inside.astype("int64") if graph.weights is None else graph.weights * inside
+
+    def inside(sources: Any, targets: Any, weights: Any = 1) -> Any:
+        return ((sources == targets) & (sources >= 0)).astype("int64") * weights
+
+    weights = at_ends(graph.g, np.where(large, labels, -1), inside, graph.weights)
     mass, skew = np.where(large, graph.mass, 0), graph.skew
     skew = None if skew is None else np.where(large, skew, 0)
     return graph._replace(weights=weights, mass=mass, skew=skew)

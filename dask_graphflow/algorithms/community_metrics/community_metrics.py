@@ -19,11 +19,11 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import (
     loops,
     own_sums,
+    sums_inside,
     whole_degrees,
     whole_skew,
     whole_weights,
 )
-from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer, Labels, LabelTypes
 from dask_graphflow.runtime.spec import GraphSpec
@@ -112,13 +112,10 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     self_loops = loops(g, rows.weights)
     degrees = whole_degrees(g, rows.weights, self_loops)
     total = max(1, g.all_reduce(sums=(int(degrees.sum()),)).sums[0])
-    sources, targets = at_ends(g, community)
-    inside = sources == targets
-    weights = None if rows.weights is None else rows.weights[inside]
-    within = _by_community(g, sources[inside], weights, len(names))
     own = community >= 0
     # An edge is in the rows of both its ends, but a self-loop is in one row only.
-    within += _by_community(g, community[own], self_loops[own], len(names))
+    inside = self_loops + sums_inside(g, rows, community)
+    within = _by_community(g, community[own], inside[own], len(names))
     volume = _by_community(g, community[own], degrees[own], len(names))
     size = _by_community(g, community[own], None, len(names))
     internal, cut = within // 2, volume - within

@@ -42,6 +42,7 @@ def _columns(spec: GraphSpec, options: Any) -> Any:
     directed=False,
     supersteps=False,
     rows="listed",
+    edge_bytes=(30, 30),
 )
 def minimum_spanning_forest(g: GraphView) -> Answer:
     """Return the edges of the minimum spanning forest.

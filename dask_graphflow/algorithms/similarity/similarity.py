@@ -34,6 +34,7 @@ from .neighbor_weights import NeighborWeights, by_edge, by_rarity
     weights="optional",
     directed=False,
     rows="listed",
+    edge_bytes=(33, 57),
 )
 def similarity(
     g: GraphView,

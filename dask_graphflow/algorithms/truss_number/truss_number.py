@@ -31,6 +31,7 @@ MOST = 2**31 - 3  # triangles of an edge, so that its truss number is an int32
     columns={"truss": "int32"},
     directed=False,
     rows="edges",
+    edge_bytes=(80, 80),
 )
 def truss_number(g: GraphView) -> Answer:
     """Return the truss number of each edge.

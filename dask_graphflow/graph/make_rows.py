@@ -1,0 +1,91 @@
+"""Rows from an edge list, in memory or on disk.
+
+Edges on disk are first dealt to ranges of rows, each with a file that is written from its beginning to its
+end. Then the rows of one range after another are made in memory, and written behind those before them. So
+memory is needed for the edges of a range, however many edges there are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import aligned, disk, kernels_of
+from dask_graphflow.kernels.csr import Rows
+
+SHIFT = 6  # a range consists of blocks of 2**6 vertices
+PIECE = 1 << 22  # edges that are dealt at a time
+ENTRY = 32  # bytes per entry of the rows of a range while they are made: ends, keys and weights
+MOST = 1 << 8  # maximum number of ranges, each of which has an open file
+
+
+def make_rows(
+    source: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    first: int = 0,
+    count: int,
+    columns: int | None = None,
+    undirected: bool = False,
+    threads: int = 1,
+    **how: Any,
+) -> Rows:
+    """Return the rows of an edge list; see :func:`.host_rows.rows`. They are on disk if the edges are."""
+    given = source, target, *(() if weight is None else (weight,))
+    lists = [one if isinstance(one, list) else [one] for one in given]
+    columns = first + count if columns is None else columns
+    how |= {"columns": columns, "undirected": undirected, "threads": threads}
+    longest = max(
+        lists[0], key=len
+    )  # a short array can be in memory although the others are on disk
+    folder, kernels = disk.folder_of(longest), kernels_of("rows", longest)
+    if folder is None:
+        made: Rows = kernels.rows(source, target, weight, first=first, count=count, **how)
+        return made
+    sides = [*lists[0], *(lists[1] if undirected else ())]
+    blocks = -(-count // (1 << SHIFT))
+    entries = kernels.count_all(sides, first=first, count=blocks, shift=SHIFT, threads=threads)
+    cuts = _cuts(entries)
+    owners = np.full(-(-columns // (1 << SHIFT)), len(cuts) - 1, np.int16)
+    owners[first >> SHIFT :][:blocks] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
+    spools = [disk.Spool(folder) for _ in cuts[1:]]
+    for piece in _pieces(lists):
+        by = piece[0], piece[1] if undirected else None
+        # Edges that belong to no range are not written: those of other members.
+        nobody = {"shift": SHIFT, "threads": threads, "but": len(cuts) - 1}
+        parts = kernels_of("partition", longest).parted(piece, *by, owners, len(cuts), **nobody)
+        for spool, *arrays in zip(spools, *parts, strict=False):
+            for array in arrays:
+                spool.append(array)
+    offsets, written = np.zeros(count + 1, np.int64), [disk.Spool(folder) for _ in lists[1:]]
+    for spool, (low, high) in zip(spools, itertools.pairwise(cuts), strict=True):
+        low, high = low << SHIFT, min(high << SHIFT, count)
+        arrays = spool.taken()
+        parts = [arrays[at :: len(lists)] for at in range(len(lists))]
+        rows = kernels.rows(*parts, first=first + low, count=high - low, **how)
+        offsets[low + 1 : high + 1] = offsets[low] + rows.offsets[1:]
+        for into, column in zip(written, rows[1:3], strict=False):
+            into.append(column)
+    ends, *weights = (one.joined() for one in written)
+    return Rows(offsets, ends, weights[0] if weights else None, first)
+
+
+def _cuts(entries: np.ndarray) -> list[int]:
+    """Cut blocks into ranges, given the number of entries in the rows of each block."""
+    most = max(1, disk.budget() // ENTRY, int(entries.sum()) // MOST)
+    before, cuts = np.concatenate([[0], np.cumsum(entries)]), [0]
+    while cuts[-1] < len(entries):
+        after = int(np.searchsorted(before, before[cuts[-1]] + most, side="right")) - 1
+        cuts.append(max(after, cuts[-1] + 1))
+    return cuts if len(cuts) > 1 else [0, 0]
+
+
+def _pieces(columns: list[list[Any]]) -> Iterator[list[Any]]:
+    """Yield parts of the arrays of several columns."""
+    for arrays in zip(*columns, strict=True):
+        for at in range(0, max(1, len(arrays[0])), PIECE):
+            yield aligned([array[at : at + PIECE] for array in arrays])

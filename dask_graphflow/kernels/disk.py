@@ -1,0 +1,227 @@
+"""Arrays in files, which may be larger than memory.
+
+Such an array is mapped into memory. Linux reads a page of the file when it is first used, several pages
+ahead if reads are in order, and drops pages when memory is short [1]_. Kernels use these arrays like any
+other.
+
+Whoever watches the memory of a process, such as a worker of Dask, counts every page that the process has
+used since it mapped the file. So a thread lets go of all pages of all files as soon as they exceed a
+budget. What is used again is mapped again: from Linux's cache, without reading the file, if it is still
+there.
+
+.. [1] Z. Lin, M. Kahng, K. Sabrin, D. H. Chau, H. Lee, U. Kang, "MMap: Fast Billion-Scale Graph
+   Computation on a PC via Memory Mapping", IEEE BigData 2014.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import mmap
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from dask_graphflow.exceptions import OutputError
+
+logger = logging.getLogger(__name__)
+
+NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
+LEAST = 1 << 16  # bytes; smaller arrays are in memory
+PART = 4  # mapped pages may take 1/4 of the memory limit
+LEAST_BUDGET = 1 << 26  # bytes of mapped pages
+LOOK = 0.02  # seconds between looks at the mapped pages
+
+
+class MappedFile(mmap.mmap):
+    """A file that is mapped into memory.
+
+    Attributes
+    ----------
+    folder : str
+        The folder for arrays that are made from those in this file.
+    """
+
+    folder: str
+
+
+def opened(path: str, folder: str) -> MappedFile:
+    """Map a file into memory, for reading.
+
+    The mapping is private and writable, because Numba would compile all kernels again for read-only arrays.
+    What is written to it is lost.
+    """
+    with open(path, "rb") as file:
+        if sys.platform != "linux":
+            return _watched(MappedFile(file.fileno(), 0, access=mmap.ACCESS_COPY), folder)
+        # Linux would otherwise refuse to map files that are larger than its memory.
+        flags, use = mmap.MAP_PRIVATE | NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE
+        return _watched(MappedFile(file.fileno(), 0, flags=flags, prot=use), folder)
+
+
+def empty(shape: Any, dtype: Any, folder: str) -> np.ndarray:
+    """Return a new array in a file without a name, which ends with the array and with the process.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be written to, or lacks room.
+    """
+    size, dtype = math.prod(np.atleast_1d(shape).tolist()), np.dtype(dtype)
+    nbytes = size * dtype.itemsize
+    if nbytes < LEAST or not nbytes:
+        return np.empty(shape, dtype)
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            _reserve(file.fileno(), nbytes, folder)
+            mapped = _watched(MappedFile(file.fileno(), nbytes), folder)
+    except OSError as error:
+        raise _not_written(folder, nbytes, error) from error
+    return np.frombuffer(mapped, dtype, size).reshape(shape)
+
+
+class Spool:
+    """Arrays that are written to a file without a name, one after another.
+
+    Writing a long array by pieces takes less time than writing to a mapped file, whose pages Linux would
+    first have to map one by one.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed when read
+        self._written: list[tuple[np.dtype[Any], int]] = []
+
+    def append(self, array: np.ndarray) -> None:
+        """Write an array behind those before it; raise `OutputError` if there is no room."""
+        self._written.append((array.dtype, len(array)))
+        left = np.ascontiguousarray(array).data.cast("B") if len(array) else memoryview(b"")
+        try:
+            while len(left):
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            raise _not_written(self._folder, len(left), error) from error
+
+    def taken(self) -> list[np.ndarray]:
+        """Return all arrays, in memory, and delete the file."""
+        with self._file:
+            self._file.seek(0)
+            return [np.fromfile(self._file, dtype, size) for dtype, size in self._written]
+
+    def joined(self) -> np.ndarray:
+        """Return all arrays, which have the same dtype, as one array in the file."""
+        dtype, size = self._written[0][0], sum(size for _, size in self._written)
+        with self._file:
+            if not size:
+                return np.empty(0, dtype)
+            mapped = MappedFile(self._file.fileno(), size * dtype.itemsize)
+        return np.frombuffer(_watched(mapped, self._folder), dtype, size)
+
+
+def _not_written(folder: str, nbytes: int, error: OSError) -> OutputError:
+    return OutputError(
+        f"{nbytes:,} bytes of a graph on disk cannot be written to {folder}: {error}. Such a graph needs "
+        "room there for its edges and for what algorithms derive from them. Free some space, or choose "
+        "another folder, by local_directory= of the cluster or by "
+        "dask.config.set(temporary_directory=...)"
+    )
+
+
+def _reserve(file: int, nbytes: int, folder: str) -> None:
+    """Give a file its size, and its room on the disk: a later write to memory could not report a lack."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, nbytes)
+        return
+    free = shutil.disk_usage(folder).free
+    if free < nbytes:
+        raise OSError(f"{free:,} bytes are free")
+    os.ftruncate(file, nbytes)
+
+
+def stored(array: np.ndarray, folder: str | None) -> np.ndarray:
+    """Return a copy of an array in a file of a folder, or the array itself if there is no folder."""
+    if folder is None:
+        return array
+    copy = empty(array.shape, array.dtype, folder)
+    copy[...] = array
+    return copy
+
+
+def folder_of(array: Any) -> str | None:
+    """Return the folder for arrays that are made from this one; None if it is in memory."""
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    file = base.obj if isinstance(base, memoryview) else base
+    return file.folder if isinstance(file, MappedFile) else None
+
+
+def beside(array: np.ndarray, shape: Any, dtype: Any) -> np.ndarray:
+    """Return a new array on disk if another one is, and in memory if that is."""
+    folder = folder_of(array)
+    return np.empty(shape, dtype) if folder is None else empty(shape, dtype, folder)
+
+
+# The mapped pages
+
+_files: WeakSet[MappedFile] = WeakSet()
+_lock = threading.Lock()
+_state: dict[str, Any] = {"budget": None, "watching": False}
+
+
+def budget() -> int:
+    """Return the bytes that mapped pages may take, which are also right for other buffers."""
+    return _state["budget"] or max(LEAST_BUDGET, _memory() // PART)
+
+
+def limit(memory: float) -> None:
+    """Set the bytes that this process may use, of which mapped pages may take a part."""
+    if math.isfinite(memory):
+        _state["budget"] = max(LEAST_BUDGET, int(memory) // PART)
+
+
+def _watched(file: MappedFile, folder: str) -> MappedFile:
+    file.folder = folder
+    with _lock:
+        _files.add(file)
+        if not _state["watching"] and _mapped_pages() is not None:
+            _state["watching"] = True
+            threading.Thread(target=_watch, name="graphflow-mapped-files", daemon=True).start()
+    return file
+
+
+def _watch() -> None:
+    """Let go of the pages of all files whenever they exceed the budget, until there is no file."""
+    others = _mapped_pages() or 0  # those of libraries
+    while True:
+        time.sleep(LOOK)
+        with _lock:
+            files = list(_files)
+            if not files:
+                _state["watching"] = False
+                return
+        if (_mapped_pages() or 0) - others > budget():
+            for file in files:
+                file.madvise(mmap.MADV_DONTNEED)
+        del files
+
+
+def _mapped_pages() -> int | None:
+    """Return the bytes of files that are mapped and count as this process's memory; None if unknown."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return None
+
+
+def _memory() -> int:
+    """Return the bytes of memory of this machine."""
+    return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))

@@ -1,0 +1,263 @@
+"""Graphs on disk: the same bits as in memory, in memory that does not grow with the edges, and errors."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import sys
+import time
+import tracemalloc
+from functools import partial
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask.delayed import delayed
+from shapes import ALSO_ASKED, ASKED, ENDS, KINDS, power_law, same
+
+import dask_graphflow as gf
+from dask_graphflow.api import member_plan
+from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
+from dask_graphflow.graph import blocks, make_rows
+from dask_graphflow.kernels import disk, memory
+from dask_graphflow.operators import connected
+
+pytestmark = pytest.mark.usefixtures("host_memory")
+LIMITED = {
+    "pagerank": lambda g: g.pagerank(),
+    "hits": lambda g: g.hits(tol=1.0),
+    "personalized pagerank": lambda g: g.personalized_pagerank([1, 2], max_iter=2, tol=None),
+    "bfs": lambda g: g.bfs([1]),
+    "components": lambda g: g.connected_components(),
+    "strong components": lambda g: g.strongly_connected_components(),
+    "label propagation": lambda g: g.label_propagation(max_iter=2),
+    "core numbers": lambda g: g.core_number(),
+    "triangles": lambda g: g.triangle_count(),
+    "clustering": lambda g: g.clustering(),
+    "louvain": lambda g: g.louvain(),
+    "leiden": lambda g: g.leiden(),
+    "closeness": lambda g: g.closeness_centrality(k=2),
+    "independent set": lambda g: g.maximal_independent_set(),
+    "coloring": lambda g: g.greedy_color(),
+    "bridges": lambda g: g.bridges(),
+    "program": lambda g: g.run(
+        gf.EdgeOp("least", target="x", signal="x[src]", slot="min"), columns={"x": "vertex"}
+    ),
+}
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """Make files, blocks and ranges tiny, and return the folder of the files."""
+    for module, name, value in (
+        (disk, "LEAST", 1 << 10),
+        (blocks, "BLOCK", 1 << 10),
+        (connected, "CHUNK", 1 << 10),
+        (make_rows, "PIECE", 1 << 13),
+        (make_rows, "SHIFT", 1),
+        (make_rows, "ENTRY", 1 << 17),
+    ):
+        monkeypatch.setattr(module, name, value)
+    with dask.config.set(temporary_directory=str(tmp_path)):
+        yield tmp_path
+
+
+@pytest.mark.parametrize(
+    ("kind", "members", "directed"),
+    [
+        ("dense", 1, True),
+        ("far apart", 3, False),
+        pytest.param("strings", 1, False, marks=pytest.mark.slow),
+        pytest.param("strings", 3, True, marks=pytest.mark.slow),
+        pytest.param("dense", 2, False, marks=pytest.mark.slow),
+    ],
+)
+def test_graphs_on_disk_and_in_memory_give_the_same_bits(built, tiny, rng, kind, directed):
+    edges = KINDS[kind](power_law(rng))
+    sources = edges.a.iloc[[0, 700]].tolist()
+    in_memory = built(edges, directed=directed, storage="memory")
+    on_disk = built(edges, directed=directed, storage="disk")
+    assert (on_disk.num_vertices, on_disk.num_edges) == (
+        in_memory.num_vertices,
+        in_memory.num_edges,
+    )
+    for call in [*ASKED.values(), *ALSO_ASKED.values()]:
+        same(call(on_disk, sources).compute(), call(in_memory, sources).compute())
+    assert not list(tiny.iterdir())  # the files have no names
+
+
+@pytest.mark.parametrize("multi", ["sum", "min", "first"])
+@pytest.mark.parametrize("members", [1, 3])
+def test_parallel_edges_are_merged_as_in_memory(built, tiny, rng, multi):
+    edges = pd.DataFrame(rng.integers(0, 300, (5000, 2)), columns=["a", "b"])
+    edges["w"] = rng.random(5000)
+    same(*(
+        built(edges, multi=multi, directed=False, storage=storage).edges().compute()
+        for storage in ("disk", "memory")
+    ))  # fmt: skip
+
+
+def dense_graph(rng, edges, **options):
+    """Return a persisted graph on disk with few vertices and many edges."""
+    frame = pd.DataFrame(rng.integers(0, 500, (edges, 2)), columns=["a", "b"])
+    options = {"directed": False, "storage": "disk"} | options
+    return gf.Graph(
+        dd.from_pandas(frame, npartitions=max(4, edges // 10_000)), **ENDS, **options
+    ).persist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        value if name in ("pagerank", "bfs", "components") else pytest.param(value, marks=pytest.mark.slow)
+        for name, value in LIMITED.items()
+    ],
+    ids=[*LIMITED],
+)  # fmt: skip
+@pytest.mark.usefixtures("tiny")
+def test_memory_does_not_grow_with_the_edges(rng, call):
+    graphs = [dense_graph(rng, edges) for edges in (50_000, 400_000)]
+    call(dense_graph(rng, 50_000)).compute(scheduler="sync")  # compiles the kernels
+    few, many = (most_memory(partial(call(graph).compute, scheduler="sync")) for graph in graphs)
+    assert many < few + 400_000  # the ends of the other edges alone take 2,800,000 bytes
+
+
+@pytest.mark.usefixtures("tiny")
+def test_memory_of_a_build_does_not_grow_with_the_edges(rng):
+    frames = [
+        dd.from_delayed([delayed(random_edges)(i) for i in range(count)], meta=random_edges(0))
+        for count in (5, 40)
+    ]
+    with dask.config.set(scheduler="sync"):
+        _, few, many = (  # the first compiles the kernels
+            most_memory(gf.Graph(edges, **ENDS, directed=False, storage="disk").persist)
+            for edges in (frames[0], *frames)
+        )
+    assert many < few + 2_000_000  # the other edges take 5,600,000 bytes as they are read
+
+
+def random_edges(seed):
+    """Return a partition of 10,000 edges."""
+    pairs = np.random.default_rng(seed).integers(0, 500, (10_000, 2))
+    return pd.DataFrame(pairs, columns=["a", "b"])
+
+
+def most_memory(call):
+    """Return the peak of the memory that Python and NumPy take during a call, in bytes."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems do not say how many pages there are"
+)
+def test_pages_are_let_go_before_they_exceed_the_budget(tmp_path, monkeypatch):
+    monkeypatch.setitem(disk._state, "budget", 1 << 22)
+    arrays = [disk.empty(1 << 22, "int64", str(tmp_path)) for _ in range(4)]  # 32 MB each
+    before, most = disk._mapped_pages(), 0
+    for array in arrays:
+        array[:] = 7
+        most = max(most, disk._mapped_pages() - before)
+    deadline = time.monotonic() + 10
+    while disk._mapped_pages() - before > 1 << 24 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert disk._mapped_pages() - before <= 1 << 24
+    assert all((array == 7).all() for array in arrays)  # nothing was lost
+
+
+def test_arrays_and_views_know_that_they_are_on_disk(tmp_path):
+    array = disk.empty((100, 200), "int64", str(tmp_path))
+    assert disk.folder_of(array[3:].view("uint32")) == str(tmp_path)
+    assert disk.folder_of(disk.beside(array[0], 1 << 16, "int32")) == str(tmp_path)
+    assert disk.folder_of(array.copy()) is None
+    assert disk.folder_of(disk.beside(array, 10, "int32")) is None  # too small for a file
+
+
+def test_arrays_of_a_spool_come_back_in_order(tmp_path):
+    spool, whole = disk.Spool(str(tmp_path)), disk.Spool(str(tmp_path))
+    arrays = [np.arange(n, dtype=dtype) for n, dtype in ((5, "int32"), (0, "int8"), (9, "float64"))]
+    for array in arrays:
+        spool.append(array)
+        whole.append(array.astype("int64"))
+    for found, array in zip(spool.taken(), arrays, strict=True):
+        np.testing.assert_array_equal(found, array)
+        assert found.dtype == array.dtype
+    np.testing.assert_array_equal(whole.joined(), np.concatenate(arrays))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_full_disk_is_an_error_that_says_what_to_do(rng):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        with pytest.raises(
+            OutputError, match=r"cannot be written to .*Free some space, or choose another"
+        ):
+            dense_graph(rng, 200_000).bfs([1]).compute(scheduler="sync")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_auto_chooses_the_disk_where_memory_is_short(rng, monkeypatch, tiny):
+    edges = pd.DataFrame(rng.integers(0, 500, (5000, 2)), columns=["a", "b"])
+    in_memory = gf.Graph(edges, **ENDS)
+    assert "in memory" in repr(in_memory)
+    monkeypatch.setattr(member_plan, "MEMORY_LIMIT", 100_000)
+    on_disk = gf.Graph(edges, **ENDS)
+    assert "on disk, to build it in memory may take 117.19 kiB, and there are 97.66 kiB" in repr(
+        on_disk
+    )
+    same(on_disk.pagerank().compute(), in_memory.pagerank().compute())
+
+
+def test_other_storage_is_refused():
+    edges = pd.DataFrame({"a": [1], "b": [2]})
+    with pytest.raises(OptionError, match=r"storage='disc'.*did you mean 'disk'"):
+        gf.Graph(edges, **ENDS, storage="disc")
+    with pytest.raises(
+        OptionError, match="storage='disk' was given for a graph whose calls run on GPUs"
+    ):
+        gf.Graph(edges, **ENDS, storage="disk", hybrid="auto")
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_shard_on_disk_takes_no_memory_for_its_edges(rng):
+    shard = dense_graph(rng, 200_000)._shards.built[0].compute(scheduler="sync")
+    assert len(shard.out.ends) > 390_000
+    assert sys.getsizeof(shard) < 100_000
+
+
+def test_workers_of_a_cluster_store_edges_in_their_own_folders(client, rng):
+    edges = dd.from_pandas(power_law(rng), npartitions=4)
+    in_memory = gf.Graph(edges, **ENDS, shards=2, storage="memory")
+    on_disk = gf.Graph(edges, **ENDS, shards=2, storage="disk").persist()
+    same(on_disk.pagerank().compute(), in_memory.pagerank().compute())
+    assert not any(client.run(left).values())
+
+
+def left(dask_worker):
+    """Return the files in the folder of a worker, apart from its own."""
+    folder = dask_worker.local_directory
+    return [name for name in os.listdir(folder) if name.startswith("tmp")]
+
+
+@pytest.mark.usefixtures("tiny")
+def test_functions_that_need_memory_for_every_edge_say_so_before_they_begin(rng, monkeypatch):
+    graph = dense_graph(rng, 50_000)
+    monkeypatch.setattr(memory, "CHECKED", 1)
+    monkeypatch.setattr(memory, "_available", lambda: 1_000_000)
+    graph.pagerank().compute()
+    with pytest.raises(
+        GraphMemoryError,
+        match=r"truss_number of a graph whose edges are on disk needs .* for every edge",
+    ):
+        graph.truss_number().compute()
