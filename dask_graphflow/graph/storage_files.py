@@ -144,12 +144,12 @@ def _joined_rows(parts: list[Rows]) -> Rows:
         shift += len(part.ends)
     weights = None
     if first.weights is not None:
-        weights = _joined([part.weights for part in parts])
-    ends = _joined([part.ends for part in parts])
+        weights = _joined_arrays([part.weights for part in parts])
+    ends = _joined_arrays([part.ends for part in parts])
     return Rows(np.concatenate(offsets), ends, weights, first.first)
 
 
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
+def _joined_arrays(parts: list[Any]) -> np.ndarray:
     """Return arrays as one, which is on disk if they are."""
     whole = disk.beside(max(parts, key=len), sum(map(len, parts)), parts[0].dtype)
     return np.concatenate(parts, out=whole)
