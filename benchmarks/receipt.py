@@ -35,6 +35,7 @@ FOLDERS = Path("dask_graphflow") / "kernels", Path("dask_graphflow") / "programs
 NOT_ON_GPU = (
     "__init__.py",
     "compiling.py",
+    "disk.py",
     "gpu.py",
     "host.py",
     "host_advance.py",
@@ -50,6 +51,7 @@ NOT_ON_GPU = (
     "host_partition.py",
     "host_paths.py",
     "host_peel.py",
+    "host_predecessors.py",
     "host_pull.py",
     "host_rows.py",
     "host_sample.py",
