@@ -211,7 +211,7 @@ def test_auto_chooses_the_disk_where_memory_is_short(rng, monkeypatch, tiny):
     edges = pd.DataFrame(rng.integers(0, 500, (5000, 2)), columns=["a", "b"])
     in_memory = gf.Graph(edges, **ENDS)
     assert "in memory" in repr(in_memory)
-    monkeypatch.setattr(member_plan, "MEMORY_LIMIT", 100_000)
+    monkeypatch.setattr(member_plan, "machine_bytes", lambda: 100_000)
     on_disk = gf.Graph(edges, **ENDS)
     assert "on disk, to build it in memory may take 117.19 kiB, and there are 97.66 kiB" in repr(
         on_disk

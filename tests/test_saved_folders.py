@@ -25,7 +25,8 @@ from dask_graphflow.exceptions import (
     OutputError,
     UsageError,
 )
-from dask_graphflow.graph import storage_files, storage_members
+from dask_graphflow.graph import storage_members
+from dask_graphflow.kernels import disk
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -140,7 +141,7 @@ def test_a_file_larger_than_memory_can_be_mapped(tmp_path):
     size = 2 * psutil.virtual_memory().total
     (tmp_path / "file").touch()
     os.truncate(tmp_path / "file", size)
-    mapped = storage_files._mapped(str(tmp_path / "file"))
+    mapped = disk.opened(str(tmp_path / "file"), str(tmp_path))
     assert (len(mapped), mapped[size - 1]) == (size, 0)
     mapped[0] = 1
     with (tmp_path / "file").open("rb") as file:

@@ -196,7 +196,7 @@ class Graph(GraphMethods, GraphContents):
             ("edge partitions", f"{spec.partitions:,}"),
             ("shards", _count(shards)),
             ("memory", "GPU" if self.on_device else memory),
-            ("edges", _where_edges_are(shards)),
+            ("storage", _storage(shards)),
             ("built", _is_built(shards)),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(shards.sizes.items())]
@@ -387,7 +387,7 @@ def _is_built(shards: Shards) -> str:
     return LAZY if shards.folder is None else f"yes; every compute() opens {shards.folder}"
 
 
-def _where_edges_are(shards: Shards) -> str:
+def _storage(shards: Shards) -> str:
     """Return as text whether the edges are in memory or on disk, and why they are on disk."""
     if shards.plan.disk:
         return f"on disk, {shards.plan.disk}"

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import numpy as np
 from dask.utils import format_bytes
-from distributed.system import MEMORY_LIMIT
 
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
@@ -16,6 +15,7 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
+from dask_graphflow.kernels.memory import machine_bytes
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.shards import MemberPlan
@@ -122,7 +122,7 @@ def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, on_gpus: bool) -> st
     # The ends of an edge as they are read, and its entry in the rows of each of them while they are sorted.
     needed = rows * (2 * ID_BYTES + weight + (1 if spec.directed else 2) * 2 * (END_BYTES + weight))
     least = placement.least_room()
-    room = MEMORY_LIMIT if least is None else least[0] * least[2]
+    room = machine_bytes() if least is None else least[0] * least[2]
     if not math.isfinite(needed) or needed <= ROOM * room:
         return ""
     return (

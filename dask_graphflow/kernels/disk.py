@@ -32,6 +32,8 @@ import numpy as np
 
 from dask_graphflow.exceptions import OutputError
 
+from .memory import machine_bytes
+
 logger = logging.getLogger(__name__)
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
@@ -179,7 +181,7 @@ _state: dict[str, Any] = {"budget": None, "watching": False}
 
 def budget() -> int:
     """Return the bytes that mapped pages may take, which are also right for other buffers."""
-    return _state["budget"] or max(LEAST_BUDGET, _memory() // PART)
+    return _state["budget"] or max(LEAST_BUDGET, machine_bytes() // PART)
 
 
 def limit(memory: float) -> None:
@@ -220,8 +222,3 @@ def _mapped_pages() -> int | None:
         return int(Path("/proc/self/statm").read_bytes().split()[2]) * mmap.PAGESIZE
     except OSError:
         return None
-
-
-def _memory() -> int:
-    """Return the bytes of memory of this machine."""
-    return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))

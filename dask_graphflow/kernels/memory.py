@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -158,6 +160,15 @@ def _on_host() -> tuple[int | None, str]:
     if not room:
         return None, "less than that"
     return min(room), _bytes(min(room))
+
+
+def machine_bytes() -> int:
+    """Return the bytes of memory of this machine, or of the control group of this process if that is less."""
+    least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):  # there is no limit, or it is "max"
+            least = min(least, int(Path("/sys/fs/cgroup", limit).read_text(encoding="ascii")))
+    return least
 
 
 def _available() -> int | None:
