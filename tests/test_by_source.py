@@ -155,7 +155,7 @@ def test_ids_of_text_and_of_several_columns(built, search):
     wanted = getattr(built(edges), search)(sources, by_source=True).compute()
 
     def name(ids):
-        return ids.map("v{:05d}".format, na_action="ignore")
+        return ids.map(lambda i: f"v{int(i):05d}", na_action="ignore")  # older pandas maps floats
 
     text = edges.assign(a=name(edges.a), b=name(edges.b))
     found = getattr(built(text), search)(name(pd.Series(sources)), by_source=True).compute()

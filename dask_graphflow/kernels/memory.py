@@ -163,7 +163,7 @@ def _on_host() -> tuple[int | None, str]:
 
 
 def machine_bytes() -> int:
-    """Return the bytes of memory of this machine, or of the control group of this process if that is less."""
+    """Return the bytes of memory of this machine, or of this process's control group if that has fewer."""
     least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in ("memory.max", "memory/memory.limit_in_bytes"):
         with contextlib.suppress(OSError, ValueError):  # there is no limit, or it is "max"
