@@ -14,6 +14,7 @@ import select
 import signal
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +34,21 @@ class Outcome:
 
     seconds: float
     answer: Any = None
+
+
+def in_process(main: Callable[..., None], *arguments: str) -> Any:
+    """Call a function of a benchmark in a process of its own; return what its last line has as JSON."""
+    code = f"import sys; from {main.__module__} import main; main(*sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ContenderFailedError(f"{arguments[0]}: {done.stderr.strip()[-MESSAGE:]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def timed(work: Callable[[], Any], wait: Callable[[], object] = lambda: None) -> Outcome:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import report, rss
 from .algorithms.agreement import Agreement
-from .errors import ContenderFailedError, DisagreementError
-from .harness import Outcome, take_turns
+from .errors import DisagreementError
+from .harness import Outcome, in_process, take_turns
 
 NOTES = """\
 Each run is a process of its own, which reads the same Parquet files. "build" builds and persists the graph.
@@ -73,17 +70,7 @@ def measured(folder: str, options: argparse.Namespace) -> tuple[dict[str, Any], 
     }
 
     def once(storage: str) -> Outcome:
-        code = "import sys; from benchmarks.on_disk import main; main(*sys.argv[1:])"
-        done = subprocess.run(
-            [sys.executable, "-c", code, storage, folder, str(options.workers)],
-            cwd=Path(__file__).parents[1],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise ContenderFailedError(f"{storage}: {done.stderr.strip()[-200:]}")
-        answer = json.loads(done.stdout.splitlines()[-1])
+        answer = in_process(main, storage, folder, str(options.workers))
         peaks[storage] = max(peaks[storage], answer["peak"])
         for call, seconds in answer["seconds"].items():
             by_call[call][storage].append(seconds)

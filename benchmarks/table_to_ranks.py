@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,8 +15,8 @@ import numpy as np
 
 from . import report, rss
 from .algorithms.agreement import Agreement
-from .errors import ContenderFailedError, DisagreementError
-from .harness import Outcome, take_turns
+from .errors import DisagreementError
+from .harness import Outcome, in_process, take_turns
 
 NOTES = """\
 Each run is a process of its own. Its time begins after the imports, and includes reading the table out of
@@ -86,18 +84,7 @@ def measured(table: Path, ids: str, options: argparse.Namespace) -> dict[str, An
 
     def once(name: str) -> Outcome:
         scores = table.with_name(f"{name}.npy")
-        code = "import sys; from benchmarks.table_to_ranks import main; main(*sys.argv[1:])"
-        arguments = [name, str(table), str(scores), ids, str(options.workers)]
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments],
-            cwd=Path(__file__).parents[1],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise ContenderFailedError(f"{name}: {done.stderr.strip()[-200:]}")
-        answer = json.loads(done.stdout.splitlines()[-1])
+        answer = in_process(main, name, str(table), str(scores), ids, str(options.workers))
         peaks[name] = max(peaks[name], answer["peak"])
         return Outcome(answer["seconds"], np.load(scores))
 

@@ -84,10 +84,10 @@ class Graph(GraphMethods, GraphContents):
         Where the edges are. "disk" writes them to files while the partitions are read one after another,
         so a graph may be larger than memory: only what belongs to vertices has to fit. The files have no
         name, and end with the graph. They are in the folder of the worker (``local_directory=`` of the
-        cluster), or in Dask's ``temporary-directory``. By default, "auto", edges are on disk if the number
-        of rows is known, and if building the graph in memory could take more than 60 % of the memory of
-        the workers, or of this machine. The option does not change the results. Calls on GPUs need
-        "memory".
+        cluster), or in Dask's ``temporary-directory``. By default, "auto", edges are on disk if their frame
+        is in memory already, so that its rows are known, and if building the graph could take more than
+        60 % of the memory of the workers, or of this machine. The option does not change the results.
+        Calls on GPUs need "memory".
 
     Attributes
     ----------

@@ -33,9 +33,7 @@ logger = logging.getLogger(__name__)
 
 ID_BYTES = 8  # of an id, as it is read
 END_BYTES = 4  # of the number of a vertex
-ROOM = (
-    0.6  # part of the memory that a graph may take in memory; workers of Dask begin to spill at 0.6
-)
+ROOM = 0.6  # part of the memory that a graph may take; workers of Dask begin to spill at 0.6
 
 
 def member_plan(
@@ -43,8 +41,8 @@ def member_plan(
     spec: GraphSpec,
     shards: Any,
     hybrid: Any,
-    device: Any = None,
-    storage: Any = "memory",
+    device: Any,
+    storage: Any,
 ) -> MemberPlan:
     """Return which members build a graph.
 
@@ -118,12 +116,14 @@ def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, on_gpus: bool) -> st
     if storage != "auto" or on_gpus:
         return "as storage='disk' says" if storage == "disk" else ""
     rows = _most_rows(edges, spec)
+    if not math.isfinite(rows):
+        return ""
     weight = spec.weight_dtype.itemsize if spec.weighted else 0
     # The ends of an edge as they are read, and its entry in the rows of each of them while they are sorted.
     needed = rows * (2 * ID_BYTES + weight + (1 if spec.directed else 2) * 2 * (END_BYTES + weight))
     least = placement.least_room()
     room = machine_bytes() if least is None else least[0] * least[2]
-    if not math.isfinite(needed) or needed <= ROOM * room:
+    if needed <= ROOM * room:
         return ""
     return (
         f"to build it in memory may take {format_bytes(needed)}, and there are {format_bytes(room)}"

@@ -222,7 +222,7 @@ def build(
         both=not directed,
         threads=threads,
         stay=not directed and hybrid is None and exchange.size <= STAY and not any(devices),
-        folder=placement.scratch() if on_disk else None,
+        folder=placement.disk_folder() if on_disk else None,
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about |= {"placed": placed, "for_device": for_device}
@@ -390,6 +390,7 @@ def _dealt_in_slices(
         _cut(whole, slice(0)),
         both=both,
         threads=threads,
+        folder=disk.folder_of(whole.source),
     )
 
 

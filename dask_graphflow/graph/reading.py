@@ -45,8 +45,7 @@ def _bytes_in_memory(piece: Piece) -> int:
 
 def on_disk(frame: Any, partition: int, read: Callable[..., Piece]) -> Piece:
     """Read a partition, and move what was read to files in the folder of the task."""
-    piece, folder = read(frame, partition), placement.scratch()
-    disk.limit(placement.task_memory(False))
+    piece, folder = read(frame, partition), placement.disk_folder()
     source = piece.source.stored(folder)
     target = None if piece.target is None else piece.target.stored(folder)
     weight = None if piece.weight is None else disk.stored(piece.weight, folder)

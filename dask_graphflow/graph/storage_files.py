@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphflow.exceptions import InputFileError, OutputError
-from dask_graphflow.kernels import disk, kernels_for
+from dask_graphflow.kernels import disk, joined, kernels_for
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.scheduling import placement
 
@@ -144,15 +144,9 @@ def _joined_rows(parts: list[Rows]) -> Rows:
         shift += len(part.ends)
     weights = None
     if first.weights is not None:
-        weights = _joined_arrays([part.weights for part in parts])
-    ends = _joined_arrays([part.ends for part in parts])
+        weights = joined([part.weights for part in parts])
+    ends = joined([part.ends for part in parts])
     return Rows(np.concatenate(offsets), ends, weights, first.first)
-
-
-def _joined_arrays(parts: list[Any]) -> np.ndarray:
-    """Return arrays as one, which is on disk if they are."""
-    whole = disk.beside(max(parts, key=len), sum(map(len, parts)), parts[0].dtype)
-    return np.concatenate(parts, out=whole)
 
 
 class _File:
@@ -162,7 +156,7 @@ class _File:
         self.first, path = one.first, folder.at(one.file)
         check_file(folder, one, folder.fs.size(path) if folder.fs.exists(path) else None)
         self._memory = (
-            disk.opened(path, placement.scratch())
+            disk.opened(path, placement.disk_folder())
             if folder.is_local
             else _read(folder, path, one.size)
         )

@@ -174,10 +174,19 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
 
 
 def joined(column: Any) -> Any:
-    """Return a column as one array. A list of arrays is concatenated, and emptied to free the arrays."""
+    """Return a column as one array. A list of arrays is concatenated, and emptied to free the arrays.
+
+    The array is on disk if the longest of them is.
+    """
     if not isinstance(column, list):
         return column
-    whole = column[0] if len(column) == 1 else np.concatenate(column)
+    longest = max(column, key=len)
+    if len(column) == 1:
+        whole = longest
+    elif is_on_disk(longest):
+        whole = np.concatenate(column, out=beside(longest, sum(map(len, column)), longest.dtype))
+    else:
+        whole = np.concatenate(column)
     column.clear()
     return whole
 

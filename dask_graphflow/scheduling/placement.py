@@ -14,7 +14,7 @@ import dask
 from dask.system import CPU_COUNT
 
 from dask_graphflow.exceptions import BackendError, UsageError
-from dask_graphflow.kernels import device_memory, on_device
+from dask_graphflow.kernels import device_memory, disk, on_device
 from dask_graphflow.kernels.gpu import spills
 
 from .trees import Slots
@@ -380,8 +380,12 @@ def task_memory(device: bool) -> float:
     return math.inf if limit is None else limit
 
 
-def scratch() -> str:
-    """Return the folder for files of the calling task, which exists: that of its worker, or Dask's."""
+def disk_folder() -> str:
+    """Return the folder for files of the calling task: that of its worker, or Dask's.
+
+    From then on, mapped pages of files take at most their part of the worker's memory limit.
+    """
+    disk.limit(task_memory(False))
     worker = own_worker()
     folder = (
         dask.config.get("temporary-directory", None) if worker is None else worker.local_directory
