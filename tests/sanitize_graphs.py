@@ -19,7 +19,7 @@ from sanitize_cases import (
 from scipy import sparse
 
 from dask_graphflow.kernels import host_pull
-from dask_graphflow.kernels.csr import Reached
+from dask_graphflow.kernels.csr import Reached, Rows
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
 from dask_graphflow.programs.edge_op import EdgeOp, with_after
@@ -615,6 +615,33 @@ def relaxed(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(mirrors), np.flatnonzero(np.isfinite(there)))
     np.testing.assert_array_equal(kernels.to_host(found), there[np.isfinite(there)])
     assert 0 <= buckets.lowest_of(found) <= there.min()
+
+
+@launches(
+    "light_first", "relax_on", "offer_distances", "measure_piles", "take_mirrors", "least_distance"
+)
+def settled_again(kernels, parents, ids):
+    """Shortest paths along heavy edges, with more settled vertices between two offers than vertices."""
+    sssp, xp = kernels_of(kernels, "buckets"), kernels.namespace
+    # From i to i + 1 and, at more than twice the distance, to i + 2; and far from the source to 0.
+    steps = np.arange(80)
+    source = len(steps)
+    owners = np.concatenate([steps[:-1], steps[:-2], [source]])
+    ends = np.concatenate([steps[1:], steps[2:], [0]]).astype(parents)
+    weights = np.concatenate([np.full(79, 2.0), np.full(78, 5.0), [1000.0]])
+    order = np.argsort(owners, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners))])
+    rows = Rows(*(xp.asarray(array) for array in (offsets, ends[order], weights[order])), 0)
+    distance = xp.full(source + 1, np.inf)
+    distance[source] = 0
+    buckets = sssp.Buckets(sssp.light_first(rows, 1.0), distance, xp.asarray([source]), 1.0)
+    for nearest in (1000.0, 500.0, 0.0):
+        while buckets.relax(np.inf, 0):
+            pass
+        np.testing.assert_array_equal(kernels.to_host(distance)[:source], nearest + 2 * steps)
+        if nearest:
+            sooner = 500.0 if nearest > 500 else 0.0
+            buckets.offer(xp.asarray([0]), xp.asarray([sooner]))
 
 
 def in_blocks(rows):

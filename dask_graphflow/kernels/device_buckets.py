@@ -45,7 +45,7 @@ _GOING = np.dtype(
             ("ahead", "i8"),
             ("turn", "i8"),
             ("first_turn", "i8"),
-            ("settled_from", "i8"),
+            ("settled_side", "i8"),
             ("near_side", "i8"),
             ("far_side", "i8"),
         ),
@@ -58,7 +58,7 @@ _GOING = np.dtype(
 )
 NOTHING = np.zeros(3, _FOUND)
 NOTHING["least"] = np.iinfo("u8").max
-_SEARCH = np.dtype([("arrays", "u8", 12)])
+_SEARCH = np.dtype([("arrays", "u8", 13)])
 
 
 class Buckets:
@@ -108,10 +108,9 @@ class Buckets:
         self._turns = cupy.zeros(size, "uint32")
         self._turns[sources] = 1
         self._waiting = cupy.zeros(-(-size // 32), "uint32")
-        near, far = (cupy.empty((2, size), self._ends) for _ in range(2))
-        self._near, self._far = near, far
-        self._settled = cupy.empty(size, near.dtype)
-        near[0, : len(sources)] = self._settled[: len(sources)] = sources
+        near, far, settled = (cupy.empty((2, size), self._ends) for _ in range(3))
+        self._near, self._far, self._settled = near, far, settled
+        near[0, : len(sources)] = settled[0, : len(sources)] = sources
         self._going = _pinned(1, _GOING)  # copies to and from pinned memory take one transfer
         self._going[:] = np.zeros(1, _GOING)
         self._there = cupy.empty(_GOING.itemsize // 8, "int64")
@@ -130,7 +129,7 @@ class Buckets:
         going["near"], going["settled"] = measured
         arrays = (
             *(offsets, middle, light.rows.ends, light.rows.weights, distance, self._turns),
-            *(self._waiting, *near, *far, self._settled),
+            *(self._waiting, *near, *far, *settled),
         )
         self._search = np.array(([array.data.ptr for array in arrays],), _SEARCH)
 
@@ -171,8 +170,7 @@ class Buckets:
         if count := int(going["near"]["count"]):
             piles.append(self._near[int(going["near_side"]), :count])
         if count := int(going["settled"]["count"]):
-            first = int(going["settled_from"])
-            piles.append(self._settled[first : first + count])
+            piles.append(self._settled[int(going["settled_side"]), :count])
         if piles:
             least = cupy.full(1, np.inf)
             for pile in piles:
@@ -185,8 +183,6 @@ class Buckets:
     def offer(self, vertices: Any, values: Any) -> None:
         """Lower the distances of vertices to smaller values; see :meth:`.host_buckets.Buckets.offer`."""
         going = self._going
-        if not int(going[0]["settled"]["count"]):
-            going["settled_from"] = 0  # otherwise the list would grow with each round
         launch(
             instance("offer_distances", self._ends, self._weights),
             len(vertices),
@@ -252,8 +248,7 @@ class Buckets:
         (offsets, ends, _, _), middle = self._light
         now = self._going[0]
         if settling:
-            first = int(now["settled_from"])
-            pile = self._settled[first : first + int(now["settled"]["count"])]
+            pile = self._settled[int(now["settled_side"]), : int(now["settled"]["count"])]
             begins, stops = middle, offsets[1:]
         else:
             pile = self._near[int(now["near_side"]), : int(now["near"]["count"])]
@@ -267,7 +262,7 @@ class Buckets:
         now["vertices"] += 0 if settling else now["near"]["count"]
         if settling:
             now["first_turn"] = now["turn"] + 1
-            now["settled_from"] += settled["count"]
+            now["settled_side"] = 1 - now["settled_side"]
             settled["count"] = settled["edges"] = settled["largest"] = 0
         now["turn"] += 1
         now["near_side"] = 1 - now["near_side"]

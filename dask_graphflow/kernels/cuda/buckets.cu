@@ -37,8 +37,7 @@ struct Going {
     i64 ahead;           // beyond the horizon, a launch continues only until this many edges have been relaxed
     i64 turn;            // number of the current turn, from 1; relaxing heavy edges is a turn too
     i64 first_turn;      // the first turn since the limit was raised, or since heavy edges were relaxed
-    i64 settled_from;    // where the settled vertices begin in their list
-    i64 near_side, far_side;  // which of its two lists each pile uses
+    i64 settled_side, near_side, far_side;  // which of its two lists each pile uses
     i64 vertices, edges;  // number of vertices and edges relaxed
     i64 steps, most_steps;  // of this launch
     i64 most_edges, longest;  // a launch stops at a pile with more edges, or with a longer row
@@ -62,10 +61,11 @@ struct Search {
     u32* waiting;  // a bitmap of the far pile
     I* near_lists[2];
     I* far_lists[2];
-    I* settled;
+    I* settled_lists[2];
 
     __device__ __forceinline__ I* near(bool side) const { return side ? near_lists[1] : near_lists[0]; }
     __device__ __forceinline__ I* far(bool side) const { return side ? far_lists[1] : far_lists[0]; }
+    __device__ __forceinline__ I* settled(bool side) const { return side ? settled_lists[1] : settled_lists[0]; }
 
     // Offer a distance to a vertex; return the pile to put the vertex onto.
     __device__ __forceinline__ Pile offer(u64 vertex, double there, double limit, double cutoff, u32 turn,
@@ -141,15 +141,16 @@ __global__ void __launch_bounds__(THREADS) relax(Search<I, W> search, const i64*
     __shared__ I queues[3][THREADS / 32][QUEUED];
     const u32 warp = threadIdx.x / 32;
     Found* found = going->sets;
-    const I* pile = settling ? search.settled + going->settled_from : search.near(going->near_side);
+    const I* pile = settling ? search.settled(going->settled_side) : search.near(going->near_side);
     const i64* begins = settling ? search.middle : search.offsets;
     const u64 count = u64(settling ? going->settled.count : going->near.count);
     const double limit = going->limit, cutoff = going->cutoff;
     const u32 turn = u32(going->turn), first_turn = settling ? turn + 1 : u32(going->first_turn);
     Appending<I> near{queues[0][warp], search.near(!going->near_side), &found->near.count};
     Appending<I> far{queues[1][warp], search.far(going->far_side) + going->far, &found->far};
-    Appending<I> settled{queues[2][warp], search.settled + going->settled_from + going->settled.count,
-                         &found->settled.count};
+    I* settled_list = settling ? search.settled(!going->settled_side)
+                               : search.settled(going->settled_side) + going->settled.count;
+    Appending<I> settled{queues[2][warp], settled_list, &found->settled.count};
     Counting counting;
     visit_edges(costs, count, [&](const Span& span) {
         u64 vertex = 0;
@@ -203,7 +204,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
         i64 far;
         u64 least;
         double limit;
-        i64 turn, first_turn, settled_from, near_side, far_side, vertices, edges, steps;
+        i64 turn, first_turn, settled_side, near_side, far_side, vertices, edges, steps;
     } now;
     const auto load = [&] {
         now.near = fresh_of(going->near);
@@ -213,7 +214,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
         now.limit = fresh(going->limit);
         now.turn = fresh(going->turn);
         now.first_turn = fresh(going->first_turn);
-        now.settled_from = fresh(going->settled_from);
+        now.settled_side = fresh(going->settled_side);
         now.near_side = fresh(going->near_side);
         now.far_side = fresh(going->far_side);
         now.vertices = fresh(going->vertices);
@@ -228,7 +229,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
         going->limit = now.limit;
         going->turn = now.turn;
         going->first_turn = now.first_turn;
-        going->settled_from = now.settled_from;
+        going->settled_side = now.settled_side;
         going->near_side = now.near_side;
         going->far_side = now.far_side;
         going->vertices = now.vertices;
@@ -245,9 +246,9 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     };
 
     const auto turn = [&](bool alone, bool settling, Found* found) {
-        I* settled = search.settled + now.settled_from;
-        const I* pile = settling ? settled : search.near(now.near_side);
-        settled += now.settled.count;
+        const I* pile = settling ? search.settled(now.settled_side) : search.near(now.near_side);
+        I* settled =
+            settling ? search.settled(!now.settled_side) : search.settled(now.settled_side) + now.settled.count;
         const u32 first_turn = u32(settling ? now.turn + 1 : now.first_turn);
         I* near = search.near(!now.near_side);
         I* far = search.far(now.far_side) + now.far;
@@ -284,6 +285,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     const auto sort = [&](bool alone, double settled, double limit, Found* found) {
         const I* pile = search.far(now.far_side);
         I* near = search.near(now.near_side);
+        I* settled_list = search.settled(now.settled_side);
         I* far = search.far(!now.far_side);
         const i64 threads = alone ? blockDim.x : i64(thread_count());
         const i64 mine = alone ? threadIdx.x : i64(thread_index());
@@ -300,7 +302,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
             }
             i64 place = place_for(to == NEAR, &found->near.count);
             if (to == NEAR) {
-                near[place] = search.settled[place] = vertex;
+                near[place] = settled_list[place] = vertex;
                 search.turns[vertex] = u32(now.turn);
                 counting.near(search.light(u64(vertex)));
                 counting.settled(search.heavy(u64(vertex)));
@@ -341,7 +343,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
             now.near_side = 1 - now.near_side;
             if (settles) {
                 now.first_turn = now.turn;
-                now.settled_from += now.settled.count;
+                now.settled_side = 1 - now.settled_side;
                 now.settled = Listed{0, 0, 0};
             }
             now.settled.count += done.settled.count;
@@ -351,7 +353,6 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
             now.far_side = 1 - now.far_side;
             now.far = done.far;
             now.first_turn = now.turn;
-            now.settled_from = 0;
             now.settled = Listed{done.near.count, done.settled.edges, done.settled.largest};
         }
         now.near = done.near;
@@ -390,7 +391,7 @@ __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, 
     Found* found = going->sets;
     I* near = search.near(going->near_side) + going->near.count;
     I* far = search.far(going->far_side) + going->far;
-    I* settled = search.settled + going->settled_from + going->settled.count;
+    I* settled = search.settled(going->settled_side) + going->settled.count;
     const double limit = going->limit, cutoff = going->cutoff;
     // `offer` marks near vertices with the next turn. These are for the current one, so give it the turn before.
     const u32 turn = u32(going->turn) - 1, first_turn = u32(going->first_turn);
