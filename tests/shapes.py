@@ -79,7 +79,7 @@ ALSO_ASKED = {
     "coloring": lambda g, start: g.greedy_color(seed=3),
     "similarity": lambda g, start: g.similarity(top_k=3),
     "similarity of pairs": lambda g, start: g.similarity(
-        pairs=pd.DataFrame({"x": [start[0], start[1]], "y": [start[1], start[1]]}),
+        pairs=pd.DataFrame({"x": [start[0], start[-1]], "y": [start[-1], start[-1]]}),
         measure="sorensen",
     ),
     "truss numbers": lambda g, start: g.truss_number(),

@@ -29,12 +29,17 @@ class Agreement:
         self.answers: dict[str, str] = {}
         self.differs: dict[str, str] = {}
         self._first: Any = None
+        self._last: dict[str, Any] = {}
 
     def __call__(self, contender: str, answer: Any) -> None:
         """Compare a contender's answer."""
         if answer is None or self.rule is None:
             return
         values = np.asarray(answer)
+        # Most rounds repeat an answer, and comparing partitions of millions of vertices takes seconds.
+        if np.array_equal(values, self._last.get(contender)):
+            return
+        self._last[contender] = values
         if self.rule == "value":
             self.answers[contender] = f"{values[0]:.5g}"
             return
