@@ -87,7 +87,8 @@ class Graph(GraphMethods, GraphContents):
         cluster), or in Dask's ``temporary-directory``. By default, "auto", edges are on disk if their frame
         is in memory already, so that its rows are known, and if building the graph could take more than
         60 % of the memory of the workers, or of this machine. The option does not change the results.
-        Calls on GPUs need "memory".
+        With ``device="gpu"``, calls copy the edges from the files to the GPU, or read them over the link if
+        they do not fit there. Edges of cuDF and `hybrid` need "memory".
 
     Attributes
     ----------

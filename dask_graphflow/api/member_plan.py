@@ -56,7 +56,7 @@ def member_plan(
     check_count("shards", shards, least=1, optional=True)
     Choice(get_args(Storage)).check("storage", storage, None)
     lent = moved_to_gpu(spec.ids, device)
-    disk = _why_on_disk(edges, spec, storage, lent or spec.on_device or hybrid is not None)
+    disk = _why_on_disk(edges, spec, storage, spec.on_device or hybrid is not None)
     if disk:
         logger.info("The edges of a graph are stored on disk: %s", disk)
     if hybrid is not None:
@@ -106,14 +106,14 @@ def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
     return members.choose(size, len(slots.workers), slots.threads, room)
 
 
-def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, on_gpus: bool) -> str:
+def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, built_on_gpus: bool) -> str:
     """Return why edges are stored on disk; an empty string if they are in memory."""
-    if storage == "disk" and on_gpus:
+    if storage == "disk" and built_on_gpus:
         raise OptionError(
-            "storage='disk' was given for a graph whose calls run on GPUs; edges on disk are for calls on "
-            "CPUs. Leave storage= out, or give edges of pandas, without device= and hybrid="
+            "storage='disk' was given with edges of cuDF or with hybrid=; such graphs are built in memory. "
+            "Give edges.to_backend('pandas') and device='gpu', without hybrid=, or leave storage= out"
         )
-    if storage != "auto" or on_gpus:
+    if storage != "auto" or built_on_gpus:
         return "as storage='disk' says" if storage == "disk" else ""
     rows = _most_rows(edges, spec)
     if not math.isfinite(rows):

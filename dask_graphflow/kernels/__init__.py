@@ -16,7 +16,7 @@ from dask_graphflow.exceptions import GraphMemoryError
 
 from . import disk
 from .gpu import require_gpu
-from .memory import check_room, free_bytes, no_room, no_room_for_rows
+from .memory import check_room, free_bytes, no_room, no_room_for_link, no_room_for_rows
 
 __all__ = [
     "aligned",
@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 EDGES = {"ends", "weights"}  # the fields of Rows with one entry per edge
+LIFTED = 1 << 22  # entries of an array on disk that are copied to a device at a time
 
 
 def index_dtype(count: int) -> str:
@@ -198,19 +199,19 @@ def lift(value: Any, *, linked: bool = False) -> Any:
     ----------
     value : object
     linked : bool
-        Whether the edges of rows stay in pinned host memory, where kernels read them over the link.
+        Whether the edges of rows stay in host memory or on disk, where kernels read them over the link.
         False by default.
 
     Raises
     ------
     GraphMemoryError
-        The device does not have enough memory.
+        The device does not have enough memory, or cannot read the edges over the link.
     """
     if isinstance(value, np.ndarray):
         from . import device
 
         try:
-            return device.namespace.asarray(value)
+            return _copied(device.namespace, value)
         except MemoryError as error:
             raise no_room_on_device(value.nbytes) from error
     if isinstance(value, list):
@@ -228,10 +229,32 @@ def lift(value: Any, *, linked: bool = False) -> Any:
     return value
 
 
-def _link(array: np.ndarray | None) -> Any:
-    from . import device_copies
+def _copied(namespace: Any, array: np.ndarray) -> Any:
+    """Return a copy of an array on a device. CuPy copies through pinned memory of the size of the array."""
+    if not is_on_disk(array):
+        return namespace.asarray(array)
+    copy = namespace.empty(array.shape, array.dtype)
+    for low in range(0, len(array), LIFTED):
+        part = slice(low, low + LIFTED)
+        copy[part] = namespace.asarray(array[part])
+    return copy
 
-    return array if array is None else device_copies.linked(array)
+
+def _link(array: np.ndarray | None) -> Any:
+    """Return edges as an array of a device that stays in host memory, or on disk if that is too small."""
+    from . import device, device_copies
+
+    if array is None:
+        return None
+    room = min(disk.memory(), free_bytes(kernels_for(array)) or 0)
+    if not is_on_disk(array) or array.nbytes <= room:
+        return device_copies.linked(array)
+    cupy = device.namespace
+    gpu = cupy.cuda.Device()
+    if not gpu.attributes["PageableMemoryAccess"]:
+        raise no_room_for_link(array.nbytes, room)
+    pages = cupy.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, gpu.id)
+    return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(pages, 0))
 
 
 def kernels_of(name: str, data: Any) -> ModuleType:

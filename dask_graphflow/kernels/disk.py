@@ -176,18 +176,23 @@ def beside(array: np.ndarray, shape: Any, dtype: Any) -> np.ndarray:
 
 _files: WeakSet[MappedFile] = WeakSet()
 _lock = threading.Lock()
-_state: dict[str, Any] = {"budget": None, "watching": False}
+_state: dict[str, Any] = {"limit": None, "watching": False}
 
 
 def budget() -> int:
     """Return the bytes that mapped pages may take, which are also right for other buffers."""
-    return _state["budget"] or max(LEAST_BUDGET, machine_bytes() // PART)
+    return max(LEAST_BUDGET, memory() // PART)
+
+
+def memory() -> int:
+    """Return the bytes that this process may use: its limit, or the memory of the machine."""
+    return _state["limit"] or machine_bytes()
 
 
 def limit(memory: float) -> None:
     """Set the bytes that this process may use, of which mapped pages may take a part."""
     if math.isfinite(memory):
-        _state["budget"] = max(LEAST_BUDGET, int(memory) // PART)
+        _state["limit"] = int(memory)
 
 
 def _watched(file: MappedFile, folder: str) -> MappedFile:

@@ -156,8 +156,8 @@ def _answer(
 
     There are two dicts of options if some of them are frames.
     """
-    host = g.shard.host
-    if host.has("out") and is_on_disk(ends := host.out.ends):
+    shard = g.shard  # a GPU says itself if it lacks memory
+    if not shard.on_device and shard.has("out") and is_on_disk(ends := shard.out.ends):
         check_room(
             kernels_for(ends),
             edge_bytes[g.weighted] * len(ends),
