@@ -617,9 +617,7 @@ def relaxed(kernels, parents, ids):
     assert 0 <= buckets.lowest_of(found) <= there.min()
 
 
-@launches(
-    "light_first", "relax_on", "offer_distances", "measure_piles", "take_mirrors", "least_distance"
-)
+@launches("light_first", "relax_on", "offer_distances", "measure_piles", "least_distance")
 def settled_again(kernels, parents, ids):
     """Shortest paths along heavy edges, with more settled vertices between two offers than vertices."""
     sssp, xp = kernels_of(kernels, "buckets"), kernels.namespace
