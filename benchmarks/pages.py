@@ -134,11 +134,15 @@ def newest(pattern: str, question: str, peer: str) -> Measured | None:
 # Text
 
 
-def times(ratio: float) -> str:
+def ratio(number: float) -> str:
+    """Format how many times as long a peer takes."""
+    digits = 2 if number < 1 else 1 if number < 10 else 0
+    return f"{number:,.{digits}f}"
+
+
+def times(number: float) -> str:
     """Format how many times as long a peer takes; bold if the peer is faster."""
-    if ratio < 1:
-        return f"**{ratio:.2f}**"
-    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
+    return f"**{ratio(number)}**" if number < 1 else ratio(number)
 
 
 def count(number: int) -> str:
@@ -287,8 +291,8 @@ def every() -> str:
     for name in dict.fromkeys(name for rows in graphs.values() for name in rows):
         worst, cells = float("inf"), []
         for rows in graphs.values():
-            ratio, cell = _fastest(rows[name])
-            worst = min(worst, ratio)
+            least, cell = _fastest(rows[name])
+            worst = min(worst, least)
             cells.append(cell)
         lines[name] = worst, [f"`{name.split(',')[0]}`{name[len(name.split(',')[0]) :]}", *cells]
     header = ["", *(GRAPHS.get(graph, "R-MAT") for graph in graphs)]
@@ -297,8 +301,8 @@ def every() -> str:
 
 def _fastest(one: Measured) -> tuple[float, str]:
     peers = [peer for peer in one.seconds if peer not in (LOOP, FRAME)]
-    ratio, peer = min((one.slower(peer, one.own), peer) for peer in peers)
-    return ratio, f"{duration(one.median(one.own))}; {times(ratio)} {NAMES[peer]}"
+    least, peer = min((one.slower(peer, one.own), peer) for peer in peers)
+    return least, f"{duration(one.median(one.own))}; {times(least)} {NAMES[peer]}"
 
 
 def gpu() -> str:
@@ -313,7 +317,7 @@ def gpu() -> str:
                         found.setdefault((title, GRAPHS.get(graph, "R-MAT")), one)
     lines = []
     for (name, graph), one in found.items():
-        ratio = one.slower(CUGRAPH, one.own)
+        slower = one.slower(CUGRAPH, one.own)
         peaks = [size(one.peaks[who]) if one.peaks.get(who) else "" for who in (one.own, CUGRAPH)]
         head, _, tail = name.partition(" ") if name.endswith("frame") else name.partition(",")
         title = f"`{head}`{' ' if name.endswith('frame') else ','}{tail}" if tail else f"`{head}`"
@@ -321,10 +325,10 @@ def gpu() -> str:
             title,
             f"{graph}, {count(one.edges)}",
             duration(one.median(one.own)),
-            times(ratio),
+            times(slower),
             *peaks,
         ]
-        lines.append((ratio, row))
+        lines.append((slower, row))
     header = ["", "graph, edges", "time here", "cuGraph / here", "peak here", "peak of cuGraph"]
     return table(header, [row for _, row in sorted(lines)])
 

@@ -14,38 +14,38 @@ from .pages import (
     count,
     duration,
     newest,
+    ratio,
     size,
     where,
 )
 
 PICTURE = ROOT / "docs" / "_static" / "speed.png"
-OWN, OTHERS = "#0b7285", "#adb5bd"
+OWN, OTHERS, GRAY = "#0b7285", "#adb5bd", "#495057"
 
 
 def groups() -> dict[str, tuple[Measured, list[str]]]:
     """Return the groups of bars: the title, the measurement and the contenders."""
     peers = ["graphflow", "scipy", "networkit", "networkx"]
-    host = {q: newest(FROM_0, q, peers[-1]) for q in ("connected_components", "pagerank")}
+    components = newest(FROM_0, "connected_components", peers[-1])
+    pagerank = newest(FROM_0, "pagerank", peers[-1])
     gpu = newest(GPU_COMPONENTS, "connected_components", CUGRAPH)
-    components, pagerank = host["connected_components"], host["pagerank"]
     assert components is not None
     assert pagerank is not None
     assert gpu is not None
-    edges = f"{count(components.edges)} edges on {where(components)}"
+    host = f"{count(components.edges)} edges, {components.machine['cores']} CPU cores"
     return {
-        f"Connected components of a table of {edges}": (components, peers),
+        f"Components of a table of {host}": (components, peers),
         "PageRank of the same table": (pagerank, peers),
-        f"Connected components of {count(gpu.edges)} edges on {where(gpu)}": (
-            gpu,
-            ["graphflow", CUGRAPH],
-        ),
+        f"Components of {count(gpu.edges)} edges, {where(gpu)}": (gpu, ["graphflow", CUGRAPH]),
     }
 
 
 def labels(one: Measured, names: list[str]) -> tuple[list[str], list[str]]:
     """Return the text beside the bars of times and of peak memory."""
     first, *others = names
-    slower = [f"{duration(one.median(name))}  ({one.slower(name, first):.2g}x)" for name in others]
+    slower = [
+        f"{duration(one.median(name))}  ({ratio(one.slower(name, first))}x)" for name in others
+    ]
     return [duration(one.median(first)), *slower], [size(one.peaks[name]) for name in names]
 
 
@@ -66,15 +66,17 @@ def draw() -> None:
     # The same file on every machine that has the same matplotlib, which brings this font.
     with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": 13}):
         figure, axes = pyplot.subplots(
-            len(drawn), 2, figsize=(8, 5.8), height_ratios=heights, layout="constrained"
+            len(drawn), 2, figsize=(8, 6.2), height_ratios=heights, layout="constrained"
         )
         for (title, (one, names)), (left, right) in zip(drawn.items(), axes, strict=True):
             seconds, peaks = labels(one, names)
             _bars(left, [one.median(name) for name in names], seconds)
             left.set_yticks(range(len(names)), [NAMES[name] for name in names])
             _bars(right, [one.peaks[name] for name in names], peaks)
-            left.set_title(title, fontsize=13, loc="left", x=-0.45, fontweight="bold")
-        axes[0][1].set_title("peak memory", fontsize=13, loc="left")
+            left.set_title(f"{title}\n", fontsize=13, loc="left", x=-0.42, fontweight="bold")
+            beside = "peak memory beside the edges" if CUGRAPH in names else "peak memory"
+            for ax, text in ((left, "time"), (right, beside)):
+                ax.text(0, 1.04, text, color=GRAY, transform=ax.transAxes)
         metadata = {"Software": None, "Description": description()}
         figure.savefig(PICTURE, dpi=140, metadata=metadata, pil_kwargs={"optimize": True})
         pyplot.close(figure)
