@@ -19,7 +19,7 @@ from .report import RESULTS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "internals" / "benchmarks.md")
-MARKED = re.compile(r"(<!-- table: (\w+) -->\n\n).*?(\n\n<!-- end of table -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
 CUGRAPH = "cugraph"
 NAMES = {
     "graphflow": "dask-graphflow",
@@ -339,7 +339,7 @@ TABLES = {made.__name__: made for made in MADE}
 
 def written(text: str) -> str:
     """Return a document with new tables in place of those that it has between marks."""
-    return MARKED.sub(lambda mark: f"{mark[1]}{TABLES[mark[2]]()}{mark[3]}", text)
+    return MARKED.sub(lambda mark: f"{mark[1]}\n{TABLES[mark[2]]()}\n{mark[3]}", text)
 
 
 def main() -> None:

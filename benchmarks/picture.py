@@ -66,19 +66,19 @@ def draw() -> None:
     # The same file on every machine that has the same matplotlib, which brings this font.
     with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": 13}):
         figure, axes = pyplot.subplots(
-            len(drawn), 2, figsize=(8, 6.2), height_ratios=heights, layout="constrained"
+            len(drawn), 2, figsize=(6.4, 6.2), height_ratios=heights, layout="constrained"
         )
         for (title, (one, names)), (left, right) in zip(drawn.items(), axes, strict=True):
             seconds, peaks = labels(one, names)
             _bars(left, [one.median(name) for name in names], seconds)
             left.set_yticks(range(len(names)), [NAMES[name] for name in names])
             _bars(right, [one.peaks[name] for name in names], peaks)
-            left.set_title(f"{title}\n", fontsize=13, loc="left", x=-0.42, fontweight="bold")
-            beside = "peak memory beside the edges" if CUGRAPH in names else "peak memory"
+            left.set_title(f"{title}\n", fontsize=13, loc="left", x=-0.59, fontweight="bold")
+            beside = "peak without the edges" if CUGRAPH in names else "peak memory"
             for ax, text in ((left, "time"), (right, beside)):
                 ax.text(0, 1.04, text, color=GRAY, transform=ax.transAxes)
         metadata = {"Software": None, "Description": description()}
-        figure.savefig(PICTURE, dpi=140, metadata=metadata, pil_kwargs={"optimize": True})
+        figure.savefig(PICTURE, dpi=110, metadata=metadata, pil_kwargs={"optimize": True})
         pyplot.close(figure)
     print(f"{PICTURE}: {PICTURE.stat().st_size / 1e3:.0f} kB")
 
@@ -87,7 +87,7 @@ def _bars(ax: Any, values: list[float], text: list[str]) -> None:
     bars = ax.barh(range(len(values)), values, color=[OWN, *[OTHERS] * (len(values) - 1)])
     ax.bar_label(bars, text, padding=4)
     ax.invert_yaxis()
-    ax.set_xlim(0, max(values) * 1.75)
+    ax.set_xlim(0, max(values) * 2.1)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[["top", "right", "bottom"]].set_visible(False)
