@@ -1,28 +1,29 @@
 """Write the tables of measured times in README and on the page of benchmarks, and draw their picture.
 
-`python -m benchmarks.pages` reads the stored results. A test fails if a table is out of date.
+`python -m benchmarks.pages` reads the stored results. A test fails if one of them is out of date.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from .algorithms.ours import FRAME, LOOP
-from .harness import Spread
-from .report import RESULTS
+from .stored import Measured, newest, questions, stored
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "internals" / "benchmarks.md")
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
-CUGRAPH = "cugraph"
+
+TABLE, HOST = "from-a-table-10000000-{ids}-*.json", "algorithms-scale20-*.json"
+FROM_0, FAR_APART = TABLE.format(ids="from-0"), TABLE.format(ids="far-apart")
+GPU, GPU_COMPONENTS = "algorithms-gpu-*.json", "components-gpu-*.json"
+CUGRAPH, PEERS = "cugraph", ("gap", "scipy", "networkit", "networkx")
 NAMES = {
     "graphflow": "dask-graphflow",
+    "graphflow, processes": "dask-graphflow, processes",
     "gap": "GAP",
     "scipy": "SciPy",
     "networkit": "NetworKit",
@@ -30,11 +31,7 @@ NAMES = {
     "igraph": "igraph",
     CUGRAPH: "cuGraph",
 }
-GRAPHS = {"cit_hepph": "citations", "road_ny": "roads of New York", "grid4096": "grid, 4096 x 4096"}
-TABLE, HOST = "from-a-table-10000000-{ids}-*.json", "algorithms-scale20-*.json"
-GPU, GPU_COMPONENTS = "algorithms-gpu-*.json", "components-gpu-*.json"
-PEERS = ("gap", "scipy", "networkit", "networkx")
-FROM_0, FAR_APART = TABLE.format(ids="from-0"), TABLE.format(ids="far-apart")
+GRAPHS = {"cit_hepph": "citations", "road_ny": "roads", "grid4096": "grid"}
 # The rows of README's table: the results and the question on the host, and the results on a GPU.
 SPEED = (
     ("components of a table", FROM_0, "connected_components", GPU_COMPONENTS),
@@ -47,89 +44,6 @@ SPEED = (
     ("shortest paths", HOST, "sssp", GPU),
     ("components", HOST, "connected_components", GPU),
 )
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One question of one file of results.
-
-    Attributes
-    ----------
-    edges : int
-    seconds : mapping of str to list of float
-        By contender and round.
-    peaks : mapping of str to int
-        Bytes by contender.
-    machine : mapping
-        The machine, its packages, the commit and the date.
-    """
-
-    edges: int
-    seconds: Mapping[str, Sequence[float]]
-    peaks: Mapping[str, int]
-    machine: Mapping[str, Any]
-
-    def median(self, name: str) -> float:
-        """Return a contender's median time in seconds."""
-        return Spread.of(self.seconds[name]).median
-
-    def slower(self, peer: str, base: str) -> float:
-        """Return how many times as long as `base` a peer takes, by their medians."""
-        return self.median(peer) / self.median(base)
-
-    @property
-    def own(self) -> str:
-        """Return the call of this library that is compared: to a frame on a GPU, to arrays on the host.
-
-        cuGraph returns frames, and the peers on the host return arrays.
-        """
-        on_gpu = bool(self.machine.get("gpus"))
-        return FRAME if LOOP not in self.seconds or (on_gpu and FRAME in self.seconds) else LOOP
-
-
-def stored(pattern: str) -> list[dict[str, Any]]:
-    """Return the results whose file names match: the newest first, then the largest graph."""
-    paths = sorted(RESULTS.glob(pattern), key=_stamp_and_name, reverse=True)
-    return [json.loads(path.read_text("utf-8")) for path in paths]
-
-
-def _stamp_and_name(path: Path) -> tuple[str, str]:
-    name, _, stamp = path.stem.rpartition("-")
-    return stamp, name
-
-
-def questions(results: Mapping[str, Any]) -> dict[str, dict[str, Measured]]:
-    """Return what a file of results has, by graph and question."""
-    machine = results["machine"]
-    if results["benchmark"] == "from-a-table":
-        rows = results["questions"]
-        return {
-            results["ids"]: {
-                name: Measured(results["edges"], row["seconds"], row["peak_bytes"], machine)
-                for name, row in rows.items()
-            }
-        }
-    if results["benchmark"] == "components":
-        row = Measured(results["edges"], results["seconds"], results["peaks"], machine)
-        return {results["graph"]: {"connected_components": row}}
-    return {
-        graph: {
-            name: Measured(row["edges"], row["seconds"], row["peaks"], machine)
-            for name, row in rows.items()
-            if row["seconds"]
-        }
-        for graph, rows in results["graphs"].items()
-    }
-
-
-def newest(pattern: str, question: str, peer: str) -> Measured | None:
-    """Return the newest measurement of a question that has a peer, or None."""
-    for results in stored(pattern):
-        for rows in questions(results).values():
-            if question in rows and peer in rows[question].seconds:
-                return rows[question]
-    return None
-
 
 # Text
 
@@ -155,7 +69,7 @@ def count(number: int) -> str:
 def duration(seconds: float) -> str:
     """Format a time."""
     if seconds < 0.1:
-        return f"{seconds * 1e3:.2g} ms" if seconds < 0.01 else f"{seconds * 1e3:.0f} ms"
+        return f"{seconds * 1e3:.2g} ms"
     return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.3g} s"
 
 
@@ -164,25 +78,20 @@ def size(number: int) -> str:
     return f"{number / 2**30:.1f} GiB" if number >= 2**30 else f"{number / 2**20:.0f} MiB"
 
 
-def where(measured: Measured) -> str:
-    """Return the machine of a measurement in a few words."""
-    gpus = measured.machine.get("gpus")
-    if not gpus:
-        return f"{measured.machine['cores']} cores of an {measured.machine['cpu']}"
-    return f"one {' '.join(gpus['devices'][0]['name'].split()[:2])}"
+def code(name: str) -> str:
+    """Return the name of a row, with the function as code."""
+    return re.sub(r"^\w+", r"`\g<0>`", name)
 
 
-def when(measured: Measured) -> str:
-    """Return the day and the commit of a measurement."""
-    return f"{measured.machine['date'][:10]}, commit {measured.machine['commit'][:7]}"
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format a table in Markdown."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], used: Iterable[Measured]) -> str:
+    """Return a table in Markdown, followed by the machines, the dates and the commits of its numbers."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(
-        "|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in lines
-    )
+    text = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in lines]
+    runs = dict[str, dict[str, None]]()
+    for one in sorted(used, key=lambda one: one.edges):
+        runs.setdefault(f"edges on {one.place} ({one.day})", {})[count(one.edges)] = None
+    measured = "; ".join(f"{', '.join(edges)} {run}" for run, edges in runs.items())
+    return "\n".join([*text, *(["", f"Measured: {measured}."] if runs else [])])
 
 
 # Tables
@@ -198,142 +107,115 @@ def speed() -> str:
             asked = "pagerank, float32" if (peer, question) == (CUGRAPH, "pagerank") else question
             pattern = gpu if peer == CUGRAPH else host
             one = newest(pattern, asked, peer) if pattern else None
-            row.append("" if one is None else times(one.slower(peer, one.own)))
-            if one is not None and pattern is not None:
+            row.append(times(one.slower(peer)) if one else "")
+            if one and pattern:
                 used.setdefault(pattern, one)
         rows.append(row)
-    runs = {
-        f"{count(one.edges)} edges on {where(one)} ({when(one)})": CUGRAPH in one.seconds
-        for one in used.values()
-    }
     header = ["", *(NAMES[peer] for peer in PEERS), f"{NAMES[CUGRAPH]}, one GPU"]
-    return f"{table(header, rows)}\n\n{'; '.join(sorted(runs, key=runs.get))}."
+    return table(header, rows, used.values())
 
 
 def from_a_table() -> str:
-    """Return the times from a table to an answer."""
-    return _of_tables(
-        "time here", duration, lambda one, peer: times(one.slower(peer, LOOP)), Measured.median
-    )
-
-
-def memory_of_tables() -> str:
-    """Return the peak memory from a table to an answer."""
-    return _of_tables(
-        "here", size, lambda one, peer: size(one.peaks[peer]), lambda one, name: one.peaks[name]
-    )
-
-
-def _of_tables(
-    header: str,
-    text: Callable[[Any], str],
-    cell: Callable[[Measured, str], str],
-    own: Callable[[Measured, str], Any],
-) -> str:
-    peers, rows = PEERS[1:], []
+    """Return the time and the peak memory from a table to an answer."""
+    peers, rows, used = PEERS[1:], [], []
     for question in ("connected_components", "pagerank"):
-        for ids in ("from-0", "far-apart"):
-            found = [newest(TABLE.format(ids=ids), question, peer) for peer in peers]
-            cells = [cell(one, peer) if one else "" for one, peer in zip(found, peers, strict=True)]
-            first = next(one for one in found if one)
-            rows.append(
-                [f"`{question}`, ids {ids.replace('-', ' ')}", text(own(first, LOOP)), *cells]
-            )
-    return table(["", header, *(NAMES[peer] for peer in peers)], rows)
+        for ids, pattern in (("from 0", FROM_0), ("far apart", FAR_APART)):
+            found = [newest(pattern, question, peer) for peer in peers]
+            one = next(one for one in found if one)
+            slower = [
+                times(a.slower(peer)) if a else "" for a, peer in zip(found, peers, strict=True)
+            ]
+            peaks = [size(a.peaks[peer]) if a else "" for a, peer in zip(found, peers, strict=True)]
+            rows.append([f"`{question}`, ids {ids}", duration(one.median(LOOP)), *slower])
+            rows.append(["... peak memory", size(one.peaks[LOOP]), *peaks])
+            used.append(one)
+    return table(["", "here", *(NAMES[peer] for peer in peers)], rows, used)
 
 
 def components() -> str:
-    """Return the times and the peak memory of components of edges in memory."""
+    """Return the time and the peak memory of components of edges in memory."""
     results = stored("components-scale20-*.json")[0]
     ((one,),) = (rows.values() for rows in questions(results).values())
+    size = results["input_bytes"]
     rows = [
         [
-            NAMES.get(name, NAMES["graphflow"] + name.removeprefix("graphflow")),
+            NAMES[name],
             duration(one.median(name)),
-            times(one.slower(name, LOOP)),
-            f"{one.peaks[name] / results['input_bytes']:.2g}",
+            times(one.slower(name)),
+            f"{one.peaks[name] / size:.2g}",
         ]
         for name in one.seconds
     ]
-    return table(["", "time", "time / ours", "peak / input"], rows)
-
-
-def networkx() -> str:
-    """Return how many times as fast as NetworkX its backend is: the worst losses first."""
-    sizes, lines = {"10000": "10,000", "100000": "100,000", "1000000": "1,000,000"}, []
-    for name, by_size in stored("networkx-backend-*.json")[0]["seconds"].items():
-        ratios = {
-            edges: [row["NetworkX"] / row[way] for way in ("with conversion", "converted")]
-            for edges, row in by_size.items()
-            if edges in sizes and "NetworkX" in row
-        }
-        cells = [
-            " / ".join(map(times, ratios[edges])) if edges in ratios else "" for edges in sizes
-        ]
-        lines.append((ratios["10000"][0], [f"`{name}`", *cells]))
-    header = ["edges:", *sizes.values()]
-    return table(header, [row for _, row in sorted(lines)])
+    return table(["", "time", "time / ours", "peak / input"], rows, [one])
 
 
 def built() -> str:
     """Return the times of algorithms on a graph of scale 20 that is built."""
-    rows = []
-    for name, one in questions(stored(HOST)[0])["scale20"].items():
-        cells = [times(one.slower(peer, LOOP)) if peer in one.seconds else "" for peer in PEERS[:3]]
-        rows.append([f"`{name}`", duration(one.median(LOOP)), *cells])
-    return table(["", "time here", *(NAMES[peer] for peer in PEERS[:3])], rows)
+    found = questions(stored(HOST)[0])["scale20"]
+    rows = [
+        [
+            code(name),
+            duration(one.median(LOOP)),
+            *(times(one.slower(peer)) if peer in one.seconds else "" for peer in PEERS[:3]),
+        ]
+        for name, one in found.items()
+    ]
+    return table(["", "here", *(NAMES[peer] for peer in PEERS[:3])], rows, [found["build"]])
 
 
 def every() -> str:
     """Return each algorithm's time on three graphs, and the fastest peer: the worst losses first."""
     graphs = questions(stored("algorithms-scale16-*.json")[0])
-    lines = dict[str, tuple[float, list[str]]]()
-    for name in dict.fromkeys(name for rows in graphs.values() for name in rows):
-        worst, cells = float("inf"), []
-        for rows in graphs.values():
-            least, cell = _fastest(rows[name])
-            worst = min(worst, least)
-            cells.append(cell)
-        lines[name] = worst, [f"`{name.split(',')[0]}`{name[len(name.split(',')[0]) :]}", *cells]
+    names = dict.fromkeys(name for rows in graphs.values() for name in rows)
+    lines = []
+    for name in names:
+        found = [fastest(rows[name]) for rows in graphs.values()]
+        lines.append((min(found)[0], [code(name), *(cell for _, cell in found)]))
     header = ["", *(GRAPHS.get(graph, "R-MAT") for graph in graphs)]
-    return table(header, [line for _, line in sorted(lines.values(), key=lambda one: one[0])])
+    used = [rows["build"] for rows in graphs.values()]
+    return table(header, [line for _, line in sorted(lines)], used)
 
 
-def _fastest(one: Measured) -> tuple[float, str]:
-    peers = [peer for peer in one.seconds if peer not in (LOOP, FRAME)]
-    least, peer = min((one.slower(peer, one.own), peer) for peer in peers)
+def fastest(one: Measured) -> tuple[float, str]:
+    """Return the ratio of the fastest peer, and a cell with the time of this library and that ratio."""
+    least, peer = min((one.slower(peer), peer) for peer in one.seconds if peer not in (LOOP, FRAME))
     return least, f"{duration(one.median(one.own))}; {times(least)} {NAMES[peer]}"
 
 
 def gpu() -> str:
     """Return each algorithm's time and peak memory on a GPU, beside cuGraph: the worst losses first."""
     found = dict[tuple[str, str], Measured]()
-    for pattern in (GPU, GPU_COMPONENTS):
+    for pattern, what in ((GPU, ""), (GPU_COMPONENTS, " of a frame")):
         for results in stored(pattern):
             for graph, rows in questions(results).items():
                 for name, one in rows.items():
                     if CUGRAPH in one.seconds:
-                        title = name if pattern == GPU else f"{name} of a frame"
-                        found.setdefault((title, GRAPHS.get(graph, "R-MAT")), one)
+                        found.setdefault((name + what, GRAPHS.get(graph, "R-MAT")), one)
     lines = []
     for (name, graph), one in found.items():
-        slower = one.slower(CUGRAPH, one.own)
-        peaks = [size(one.peaks[who]) if one.peaks.get(who) else "" for who in (one.own, CUGRAPH)]
-        head, _, tail = name.partition(" ") if name.endswith("frame") else name.partition(",")
-        title = f"`{head}`{' ' if name.endswith('frame') else ','}{tail}" if tail else f"`{head}`"
-        row = [
-            title,
-            f"{graph}, {count(one.edges)}",
-            duration(one.median(one.own)),
-            times(slower),
-            *peaks,
+        slower, peaks = one.slower(CUGRAPH), [size(one.peaks[who]) for who in (one.own, CUGRAPH)]
+        cells = [f"{graph}, {count(one.edges)}", duration(one.median(one.own)), times(slower)]
+        lines.append((slower, [code(name), *cells, *peaks]))
+    header = ["", "graph, edges", "here", "cuGraph / here", "peak here", "peak of cuGraph"]
+    return table(header, [line for _, line in sorted(lines)], found.values())
+
+
+def networkx() -> str:
+    """Return how many times as fast as NetworkX its backend is: the worst losses first."""
+    sizes, lines = {"10000": "10,000", "100000": "100,000", "1000000": "1,000,000"}, []
+    for name, by_size in stored("networkx-backend-*.json")[0]["seconds"].items():
+        rows = [by_size.get(edges, {}) for edges in sizes]
+        faster = [
+            [row["NetworkX"] / row[way] for way in ("with conversion", "converted")]
+            if "NetworkX" in row
+            else []
+            for row in rows
         ]
-        lines.append((slower, row))
-    header = ["", "graph, edges", "time here", "cuGraph / here", "peak here", "peak of cuGraph"]
-    return table(header, [row for _, row in sorted(lines)])
+        lines.append((faster[0], [code(name), *(" / ".join(map(times, both)) for both in faster)]))
+    return table(["edges:", *sizes.values()], [line for _, line in sorted(lines)], [])
 
 
-MADE = (speed, from_a_table, memory_of_tables, components, built, every, gpu, networkx)
+MADE = (speed, from_a_table, components, built, every, gpu, networkx)
 TABLES = {made.__name__: made for made in MADE}
 
 

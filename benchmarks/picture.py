@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .pages import (
-    CUGRAPH,
-    FROM_0,
-    GPU_COMPONENTS,
-    NAMES,
-    ROOT,
-    Measured,
-    count,
-    duration,
-    newest,
-    ratio,
-    size,
-    where,
-)
+from .pages import CUGRAPH, FROM_0, GPU_COMPONENTS, NAMES, ROOT, count, duration, ratio, size
+from .stored import Measured, newest
 
 PICTURE = ROOT / "docs" / "_static" / "speed.png"
 OWN, OTHERS, GRAY = "#0b7285", "#adb5bd", "#495057"
@@ -36,16 +24,14 @@ def groups() -> dict[str, tuple[Measured, list[str]]]:
     return {
         f"Components of a table of {host}": (components, peers),
         "PageRank of the same table": (pagerank, peers),
-        f"Components of {count(gpu.edges)} edges, {where(gpu)}": (gpu, ["graphflow", CUGRAPH]),
+        f"Components of {count(gpu.edges)} edges, {gpu.place}": (gpu, ["graphflow", CUGRAPH]),
     }
 
 
 def labels(one: Measured, names: list[str]) -> tuple[list[str], list[str]]:
     """Return the text beside the bars of times and of peak memory."""
     first, *others = names
-    slower = [
-        f"{duration(one.median(name))}  ({ratio(one.slower(name, first))}x)" for name in others
-    ]
+    slower = [f"{duration(one.median(name))}  ({ratio(one.slower(name))}x)" for name in others]
     return [duration(one.median(first)), *slower], [size(one.peaks[name]) for name in names]
 
 
