@@ -31,6 +31,7 @@ NAMES = {
     "igraph": "igraph",
     CUGRAPH: "cuGraph",
 }
+SPACE = "\N{NO-BREAK SPACE}"
 GRAPHS = {"cit_hepph": "citations", "road_ny": "roads", "grid4096": "grid"}
 # The rows of README's table: the results and the question on the host, and the results on a GPU.
 SPEED = (
@@ -69,13 +70,15 @@ def count(number: int) -> str:
 def duration(seconds: float) -> str:
     """Format a time."""
     if seconds < 0.1:
-        return f"{seconds * 1e3:.2g} ms"
-    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.3g} s"
+        return f"{seconds * 1e3:.2g}{SPACE}ms"
+    return f"{seconds:.2f}{SPACE}s" if seconds < 1 else f"{seconds:.3g}{SPACE}s"
 
 
 def size(number: int) -> str:
     """Format a number of bytes."""
-    return f"{number / 2**30:.1f} GiB" if number >= 2**30 else f"{number / 2**20:.0f} MiB"
+    if number >= 2**30:
+        return f"{number / 2**30:.1f}{SPACE}GiB"
+    return f"{number / 2**20:.0f}{SPACE}MiB"
 
 
 def code(name: str) -> str:
