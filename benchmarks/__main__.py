@@ -13,6 +13,7 @@ from . import (
     components,
     estimates,
     first_calls,
+    from_a_table,
     fuzz,
     hybrid,
     launches,
@@ -22,7 +23,6 @@ from . import (
     on_disk,
     out_of_core,
     soak,
-    table_to_ranks,
 )
 from .errors import BenchmarkError
 
@@ -41,7 +41,7 @@ COMMANDS = (
     estimates,
     networkx_backend,
     on_disk,
-    table_to_ranks,
+    from_a_table,
 )
 
 

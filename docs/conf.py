@@ -57,6 +57,7 @@ html_css_files = ["site.css", "api.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
+    "github_url": "https://github.com/dask-graphflow/dask-graphflow",
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "footer_start": ["copyright"],

@@ -19,6 +19,7 @@ from benchmarks import (
     components,
     cugraph,
     first_calls,
+    from_a_table,
     gpu,
     launches,
     machine,
@@ -28,7 +29,6 @@ from benchmarks import (
     report,
     side,
     soak,
-    table_to_ranks,
 )
 from benchmarks.algorithms import agreement, inputs, ours, peers, rows
 from benchmarks.algorithms import measure as measure_row
@@ -259,22 +259,28 @@ def test_memory_checks_the_components(tmp_path):
 
 
 @pytest.mark.usefixtures("host_memory")
-@pytest.mark.parametrize("ids", ["ids from 0", "ids far apart"])
-def test_ranks_of_a_table_are_those_of_the_function(ids, tmp_path, monkeypatch):
+@pytest.mark.parametrize("ids", from_a_table.IDS)
+def test_the_answer_from_a_table_is_that_of_the_function(ids, tmp_path):
     connect = pytest.importorskip("duckdb").connect
-    monkeypatch.setattr(table_to_ranks, "CONTENDERS", {"graphflow": None})
     table = tmp_path / "edges.duckdb"
-    options = argparse.Namespace(edges=3000, scale=8, repeat=1, workers=1)
-    vertices = table_to_ranks.write(table, options, apart=ids == "ids far apart")
-    found = table_to_ranks.measured(table, ids, options)
-    assert len(found["seconds"]["graphflow"]) == 1
-    assert found["peak_bytes"]["graphflow"] > 50 << 20
+    options = argparse.Namespace(
+        edges=3000, scale=10, ids=ids, peers=["scipy", "networkx"], repeat=1, workers=1
+    )
+    vertices = from_a_table.write(table, options)
     with connect(str(table)) as connection:
         edges = connection.execute("FROM edges").df()
     assert len(edges) == 3000
-    wanted = gf.pagerank(edges, tol=1e-6 / vertices).compute()
-    assert (wanted.vertex.max() < vertices) == (ids == "ids from 0")
-    assert np.load(tmp_path / "graphflow.npy").tolist() == wanted.pagerank.tolist()
+    for question, column, more in (
+        ("connected_components", "component", {}),
+        ("pagerank", "pagerank", {"tol": 1e-6 / vertices}),
+    ):
+        found = from_a_table.measured(table, question, options)
+        assert not found["failures"]
+        assert [len(times) for times in found["seconds"].values()] == [1, 1, 1]
+        assert min(found["peak_bytes"].values()) > 50 << 20
+        wanted = getattr(gf, question)(edges, **more).compute()
+        assert (wanted.vertex.max() < vertices) == (ids == "from-0")
+        assert np.load(tmp_path / "graphflow.npy").tolist() == wanted[column].tolist()
 
 
 @pytest.mark.slow
@@ -540,6 +546,10 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
         (["algorithms", "--peers", "cugraph"], "--peers cugraph needs --gpu"),
         (["algorithms", "--graph", "x.parquet", "--gpu"], "leave out --gpu"),
         (["algorithms", "--graph", "nowhere.parquet"], "nowhere.parquet cannot be read"),
+        (
+            ["from-a-table", "--edges", "900", "--scale", "4"],
+            "of 900 edges between 2**4 ids are distinct",
+        ),
         (["components", "--scale", "40"], "--scale from 4 to 31"),
         (["out-of-core", "--times", "0"], "--times and --repeat 1 or more"),
         (["compare", "--base", "nowhere"], "neither a commit of this repository nor a folder"),

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 import dask_graphflow as gf
 from _graphflow_cli import main
+from benchmarks import pages, picture
 
 ROOT = pathlib.Path(__file__).parent.parent
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()
@@ -130,16 +132,47 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_readmes_examples_run_in_order_and_print_what_it_shows(folder, capsys):
-    names = {}
-    example = r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?"
-    examples = re.findall(example, (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(examples) > 1
-    for code, output in examples:
-        exec(code, names)
-        assert capsys.readouterr().out == output
-    assert len(names["needs"]) > 1
-    assert len(names["communities"]) == names["g"].num_vertices
+def test_readmes_blocks_run_in_order_and_print_what_it_shows(folder, capsys):
+    names, printed = {}, ""
+    blocks = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    for language, block in blocks:
+        if language == "python":
+            exec(block, names)
+            printed = capsys.readouterr().out
+        elif language == "text":
+            assert printed == block
+        else:
+            for line in block.splitlines():
+                run_or_check(line.partition("#")[0].strip())
+    assert [language for language, _ in blocks].count("text") == 2
+    assert len(names["people"]) == 7
+
+
+def run_or_check(line):
+    """Run a command of the library, and check the extras of an installation."""
+    program, *arguments = shlex.split(line)
+    if program == "pip":
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        assert arguments[0] == "install"
+        assert {*re.findall(r"\[(\w+)\]", line)} <= extras["optional-dependencies"].keys()
+    elif arguments != ["doctor"]:
+        assert program == "graphflow"
+        done = CliRunner().invoke(main, arguments)
+        assert done.exit_code == 0, done.output
+
+
+def test_tables_of_measured_times_are_those_of_the_stored_results():
+    marked = []
+    for document in pages.DOCUMENTS:
+        text = document.read_text()
+        assert pages.written(text) == text, "run: python -m benchmarks.pages"
+        marked += [name for _, name, _ in pages.MARKED.findall(text)]
+    assert sorted(marked) == sorted(pages.TABLES)
+
+
+def test_the_picture_of_measured_times_is_that_of_the_stored_results():
+    with pytest.importorskip("PIL.Image").open(picture.PICTURE) as drawn:
+        assert drawn.text["Description"] == picture.description(), "run: python -m benchmarks.pages"
 
 
 def commands():
