@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Set up and run the project with only Python installed: the demo, the tests, the linters,
-the docs, the distributions.
+"""Set up and run the project with only Python installed: demo, tests, linters, docs, distributions.
 
 Environments are created under .venv/ when they are first needed, and again when the project's
 dependencies change.
