@@ -25,10 +25,11 @@ from pathlib import Path
 from benchmarks import receipt
 
 ROOT = Path(__file__).resolve().parent
-CONSTRAINTS = {
-    "newest": [],
-    "pinned": ["constraints/pinned.txt"],
-    "development": ["constraints/development.txt"],
+STACKS = {  # files for pip besides the package
+    "newest": {},
+    "pinned": {"--constraint": "constraints/pinned.txt"},
+    # As constraints, pip would reject addresses of packages of which the library needs an extra.
+    "development": {"--requirement": "constraints/development.txt"},
 }
 BIN, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 
@@ -52,7 +53,7 @@ def fingerprint(stack: str) -> str:
     """Return a hash of the dependencies and the folder, because an environment cannot be moved."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     parts = [str(ROOT), repr(project["build-system"]), repr(project["project"])]
-    parts += [(ROOT / file).read_text("utf-8") for file in CONSTRAINTS[stack]]
+    parts += [(ROOT / file).read_text("utf-8") for file in STACKS[stack].values()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -80,8 +81,8 @@ def environment(stack: str, extra: str = "") -> Path:
         extras.append(extra)
     package = f".[{','.join(extras)}]" if extras else "."
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    constraints = [f"--constraint={file}" for file in CONSTRAINTS[stack]]
-    set_up(stack, *pip, *constraints, "--editable", package)
+    files = [f"{option}={file}" for option, file in STACKS[stack].items()]
+    set_up(stack, *pip, *files, "--editable", package)
     stamp.write_text("\n".join([wanted, *extras]))
     return programs
 
@@ -166,7 +167,7 @@ def main() -> int:
     )
     tests.add_argument(
         "--stack",
-        choices=sorted(CONSTRAINTS),
+        choices=list(STACKS),
         default="newest",
         help="newest (the default): the newest releases; pinned: the oldest supported versions; "
         "development: Dask from its main branch",

@@ -47,7 +47,7 @@ def run(clone):
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, TEST, ALGORITHM],
         cwd=clone,
-        env=os.environ | {"PYTHONPATH": str(clone)},
+        env=os.environ | {"PYTHONPATH": str(clone), "PYTEST_XDIST_WORKER": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
