@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set up and run the project with only Python installed: the demo, the tests, the linters, the docs.
+"""Set up and run the project with only Python installed: demo, tests, linters, docs, distributions.
 
 Environments are created under .venv/ when they are first needed, and again when the project's
 dependencies change.
@@ -17,6 +17,7 @@ if sys.version_info < (3, 11):  # noqa: UP036
 import argparse
 import hashlib
 import os
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -24,7 +25,12 @@ from pathlib import Path
 from benchmarks import receipt
 
 ROOT = Path(__file__).resolve().parent
-CONSTRAINTS = {"newest": [], "pinned": ["constraints/pinned.txt"]}
+STACKS = {  # files for pip besides the package
+    "newest": {},
+    "pinned": {"--constraint": "constraints/pinned.txt"},
+    # As constraints, pip would reject addresses of packages of which the library needs an extra.
+    "development": {"--requirement": "constraints/development.txt"},
+}
 BIN, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 
 DEMO = (
@@ -47,7 +53,7 @@ def fingerprint(stack: str) -> str:
     """Return a hash of the dependencies and the folder, because an environment cannot be moved."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     parts = [str(ROOT), repr(project["build-system"]), repr(project["project"])]
-    parts += [(ROOT / file).read_text("utf-8") for file in CONSTRAINTS[stack]]
+    parts += [(ROOT / file).read_text("utf-8") for file in STACKS[stack].values()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -75,8 +81,8 @@ def environment(stack: str, extra: str = "") -> Path:
         extras.append(extra)
     package = f".[{','.join(extras)}]" if extras else "."
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    constraints = [f"--constraint={file}" for file in CONSTRAINTS[stack]]
-    set_up(stack, *pip, *constraints, "--editable", package)
+    files = [f"{option}={file}" for option, file in STACKS[stack].items()]
+    set_up(stack, *pip, *files, "--editable", package)
     stamp.write_text("\n".join([wanted, *extras]))
     return programs
 
@@ -135,6 +141,17 @@ def docs() -> int:
     )
 
 
+def build() -> int:
+    """Build the wheel and the sdist into dist/, check them, and use each in a new environment."""
+    programs = environment("newest", "release")
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    return (
+        run(programs, "python", "-m", "build", "--quiet")  # the wheel is built from the sdist
+        or run(programs, "twine", "check", "--strict", *map(str, (ROOT / "dist").iterdir()))
+        or run(programs, "python", "tools/check_distributions.py", "dist")
+    )
+
+
 def main() -> int:
     """Run the given command."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -143,16 +160,17 @@ def main() -> int:
     tests = commands.add_parser(
         "test",
         help="run the tests on all cores (about 5 minutes on two)",
-        usage="dev.py test [-h] [--stack newest|pinned] [PYTEST ARGUMENT ...]",
+        usage="dev.py test [-h] [--stack newest|pinned|development] [PYTEST ARGUMENT ...]",
         epilog=f'Runs pytest {" ".join(PARALLEL)} -m "{FAST_TESTS}", followed by your arguments. '
         "For example: python3 dev.py test -m slow -x, or -n 0 --pdb for a debugger",
         allow_abbrev=False,
     )
     tests.add_argument(
         "--stack",
-        choices=sorted(CONSTRAINTS),
+        choices=list(STACKS),
         default="newest",
-        help="newest (the default): the newest releases; pinned: the versions in constraints/pinned.txt",
+        help="newest (the default): the newest releases; pinned: the oldest supported versions; "
+        "development: Dask from its main branch",
     )
     commands.add_parser("lint", help="run " + ", ".join(LINTERS))
     commands.add_parser("docs", help="build the documentation site into docs/_build/html")
@@ -165,6 +183,7 @@ def main() -> int:
     commands.add_parser(
         "receipt", help="show whether the kernels are the ones last tested on a GPU"
     )
+    commands.add_parser("build", help="build the wheel and the sdist, check them and try them")
     commands.add_parser("release", help="fail unless every step passed on a GPU with these kernels")
 
     options, rest = parser.parse_known_args()
@@ -178,7 +197,7 @@ def main() -> int:
         return receipt.show()
     if options.command == "release":
         return receipt.check_release()
-    return {"demo": demo, "docs": docs, "lint": lint}[options.command]()
+    return {"build": build, "demo": demo, "docs": docs, "lint": lint}[options.command]()
 
 
 if __name__ == "__main__":

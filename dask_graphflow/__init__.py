@@ -43,7 +43,7 @@ __all__ = [
 ]
 __all__ += _functions.__all__
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _logging.getLogger(__name__).addHandler(_logging.NullHandler())
 

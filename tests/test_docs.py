@@ -39,6 +39,7 @@ NUMBERS = {
 PAGES = sorted(
     str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts
 )
+ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
 WANTED = {f"{section}.{i}" for section, rows in NUMBERS.items() for i in rows}
 
 
@@ -70,7 +71,7 @@ def test_exported_names():
     assert all(hasattr(gf, name) for name in gf.__all__)
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", *PAGES])
+@pytest.mark.parametrize("document", [*ROOT_PAGES, *PAGES])
 def test_links_to_files_hold(document):
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
@@ -115,6 +116,12 @@ def test_all_raw_data_are_named():
     page = (ROOT / "docs" / "internals" / "benchmarks.md").read_text()
     results = sorted(path.name for path in (ROOT / "benchmarks" / "results").glob("*.json"))
     assert re.findall(r"benchmarks/results/(\S+\.json)\)", page) == results
+
+
+def test_the_changelog_and_the_citation_have_the_version_of_the_package():
+    changelog, citation = (ROOT / name for name in ("CHANGELOG.md", "CITATION.cff"))
+    assert re.search(r"^## (\S+)", changelog.read_text(), re.MULTILINE)[1] == gf.__version__
+    assert re.search(r"^version: (.*)", citation.read_text(), re.MULTILINE)[1] == gf.__version__
 
 
 def blocks(document):

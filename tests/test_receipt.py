@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchmarks import __main__ as benchmarks
@@ -357,8 +358,8 @@ def test_steps_without_a_sanitizer_or_a_second_gpu_are_not_run(steps, monkeypatc
 
 def running(process):
     try:
-        return (Path("/proc") / process / "stat").read_text().split()[2] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
+        return psutil.Process(int(process)).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 
