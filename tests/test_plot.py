@@ -46,11 +46,11 @@ def drawn(axes):
     return axes
 
 
-@pytest.mark.parametrize("name", gf.plot.__all__)
+@pytest.mark.parametrize("name", sorted({*gf.plot.__all__} - {"layout"}))
 def test_without_matplotlib_an_error_names_the_extra(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     draw = getattr(gf.plot, name)
-    given = {"neighborhood": (None, 1)}.get(name, (None,))
+    given = {"neighborhood": (None, 1), "communities": (None, None)}.get(name, (None,))
     with pytest.raises(BackendError, match=r'pip install "dask-graphflow\[plot\]"'):
         draw(*given)
 
