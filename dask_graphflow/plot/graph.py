@@ -71,8 +71,8 @@ def graph(
         The positions of the vertices, as returned by :func:`dask_graphflow.plot.layout`. It may have
         further vertices. By default it is computed, so give it to draw one graph several times.
     names : int
-        Number of vertices that are named: those with the largest values, or with the most neighbors if
-        there are no values; 10 by default.
+        Maximum number of vertices that are named: those with the largest values, or with the most neighbors
+        if there are no values; 10 by default. A name that would cover another one is left out.
     limit : int
         Maximum number of vertices; 100,000 by default. A larger graph raises an error.
     dropna : bool
@@ -230,11 +230,11 @@ def _groups(ax: Axes, points: np.ndarray, sizes: np.ndarray, column: pd.Series) 
 def _names(
     ax: Axes, ids: pd.DataFrame, points: np.ndarray, sizes: np.ndarray, rows: np.ndarray
 ) -> None:
-    """Write the names of some vertices beside them."""
+    """Write the names of some vertices beside them, unless a name would cover one before it."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
-    for row in rows.tolist():
+    texts = [
         ax.annotate(
             named(ids.iloc[row].tolist(), LONGEST),
             tuple(points[row]),
@@ -246,3 +246,13 @@ def _names(
             path_effects=halo,
             zorder=4,
         )
+        for row in rows.tolist()
+    ]
+    ax.figure.canvas.figure.draw_without_rendering()  # the places of names are only known afterwards
+    boxes: list[Any] = []
+    for text in texts:
+        box = text.get_window_extent()
+        if box.count_overlaps(boxes):
+            text.remove()
+        else:
+            boxes.append(box)
