@@ -159,6 +159,17 @@ def test_vertices_that_are_true_have_a_color():
     assert ax.get_title(loc="left") == "2 vertices: articulation_point"
 
 
+def test_groups_keep_their_type_if_some_vertices_have_none():
+    for groups, legend in (([3, 3, 4], ["3 (2)", "4 (1)"]), ([True, False, True], None)):
+        found = pd.DataFrame({"vertex": [1, 2, 3], "group": groups})
+        ax = gf.plot.graph([(1, 2), (2, 3), (3, 4)], groups=found)
+        shown = ax.get_legend() and [text.get_text() for text in ax.get_legend().get_texts()]
+        assert shown == legend
+        colors = [to_hex(color) for color in parts(ax)["vertices"].get_facecolors()]
+        assert colors[3] == GRAY
+        assert len({*colors}) == (3 if legend else 2)
+
+
 def test_marked_edges_are_drawn_over_the_others():
     graph = gf.Graph([(1, 2), (2, 3), (3, 1), (3, 4)], directed=False)
     layout = pd.DataFrame({"vertex": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 1, 0, 0]})
@@ -175,6 +186,7 @@ def test_marked_edges_are_drawn_over_the_others():
         ({"groups": pd.DataFrame({"vertex": [1]})}, EdgeListError, "no column after the ids"),
         ({"values": pd.DataFrame({"v": [77], "x": [1]})}, UnknownVertexError, r"first id is \[77\]"),
         ({"layout": pd.DataFrame({"v": [0], "x": [1], "y": [1]})}, OptionError, "33 of 34"),
+        ({"layout": pd.DataFrame({"x": [0], "y": [1]})}, UnknownColumnError, r"'x', 'y'.*then x and y"),
         ({"names": -1}, OptionError, "names=-1"),
     ],
 )  # fmt: skip

@@ -98,7 +98,7 @@ def column_for(frame: Any, ids: pd.DataFrame, name: str) -> pd.Series:
             f"{found.iloc[:1, :width].to_numpy().ravel().tolist()}; its ids have to be those of the graph. "
             "Give the result of an algorithm on this graph"
         )
-    values: pd.Series = found.iloc[:, width].reset_index(drop=True)
+    values: pd.Series = found.iloc[:, width].convert_dtypes()  # types that can have nulls
     return values.reindex(rows).reset_index(drop=True)
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, INK, PALETTE, named, new_axes, pyplot
 from .given import LIMIT, Drawing, built, column_for, computed, pairs_of, whole
-from .layout import positions
+from .layout import forceatlas2, positions
 from .subgraph import rows_of
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def graph(
     ['Gavroche', 'Valjean']
     """
     pyplot()  # before anything is computed
+    if layout is None:
+        forceatlas2()
     if values is not None and groups is not None:
         raise OptionError(
             "values= and groups= are both given, and a vertex has one color; give only one of them, and "
@@ -147,7 +149,12 @@ def _points(drawing: Drawing, given: Any) -> np.ndarray:
     """Return the position of each vertex: shape (V, 2)."""
     if given is None:
         return positions(len(drawing.ids), drawing.edges)
-    width = len(drawing.ids.columns)
+    width, have = len(drawing.ids.columns), list(getattr(given, "columns", []))
+    if not {"x", "y"} <= {*have[width:]}:
+        raise UnknownColumnError(
+            f"layout has the type {type(given).__name__} and the columns {have}; it has to be a frame with "
+            "the ids, then x and y. Compute it with gf.plot.layout"
+        )
     frame = computed(given)
     rows = rows_of(frame.iloc[:, :width].set_axis(drawing.ids.columns, axis=1), drawing.ids)
     if (rows < 0).any():
