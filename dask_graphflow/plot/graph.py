@@ -128,6 +128,7 @@ def graph(
     ax = new_axes(ax, (5, 4))
     ax.set_axis_off()
     ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.05, 0.1)  # room for names
     degree = np.bincount(drawing.edges.ravel(), minlength=len(drawing.ids))
     _lines(ax, points, drawing.edges, marked, drawing.ids)
     order, title = degree, ""
