@@ -149,7 +149,9 @@ DRAWS = re.compile(r"gf\.plot\.(?!layout)|draw\.(canvas|chart|levels|plt)|plt\.s
 def test_a_cell_that_draws_has_alternative_text(document):
     drawing = [cell for cell in CELL.findall((ROOT / document).read_text()) if DRAWS.search(cell)]
     for cell in drawing:
-        assert re.search(r'^:mystnb: \{image: \{(classes: wide, )?alt: ".{30,}\."\}\}$', cell, re.MULTILINE), cell
+        assert re.search(
+            r'^:mystnb: \{image: \{(classes: wide, )?alt: ".{30,}\."\}\}$', cell, re.MULTILINE
+        ), cell
 
 
 def test_the_gallery_has_a_picture_of_every_algorithm():

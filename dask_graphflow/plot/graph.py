@@ -60,8 +60,8 @@ def graph(
         with a null are gray.
     groups : DataFrame, optional
         A group for each vertex: a result such as that of :func:`dask_graphflow.louvain`. The first column
-        after the ids is used. The six largest groups have a color each, and other vertices are gray. Of a
-        column of bools, the vertices that are true have a color.
+        after the ids is used. The six largest groups have a color each, and other vertices are gray. If the
+        column has bools, the vertices that are true have a color.
     marked : DataFrame, optional
         Pairs of vertices to connect by lines over the edges: a result such as that of
         :func:`dask_graphflow.bridges` or :func:`dask_graphflow.similarity`, with the two ids of each pair
