@@ -198,12 +198,15 @@ def test_an_invalid_picture_of_a_graph_is_refused(options, error, message):
 # Communities
 
 
-@pytest.mark.parametrize(("directed", "shards"), [(False, 1), (False, 3), (True, 2)])
-def test_edges_between_communities_are_counted(directed, shards, rng):
+@pytest.mark.parametrize(
+    ("directed", "options"),
+    [(False, {}), (False, {"shards": 3}), (True, {"shards": 2}), (True, {"storage": "disk"})],
+)
+def test_edges_between_communities_are_counted(directed, options, rng):
     pairs = pd.DataFrame(rng.integers(0, 60, (400, 2)), columns=["a", "b"])
     found = pd.DataFrame({"vertex": range(60)})
     found["community"] = np.repeat(list("dbcae"), [20, 15, 15, 6, 4])
-    graph = gf.Graph(partitioned(pairs, 4), **ENDS, directed=directed, shards=shards).persist()
+    graph = gf.Graph(partitioned(pairs, 4), **ENDS, directed=directed, **options).persist()
     result = quotient(graph, found, 3)
     place = {"d": 0, "b": 1, "c": 2}
     ends = pairs[pairs.a != pairs.b].apply(lambda end: end.map(found.community).map(place))
