@@ -129,6 +129,13 @@ def test_the_colors_of_vertices_are_the_values_and_the_largest_are_named():
     assert ax.figure.axes[1].get_xlabel() == "pagerank"
 
 
+def test_a_name_that_would_cover_one_before_it_is_left_out():
+    layout = pd.DataFrame({"vertex": [1, 2, 3], "x": [0.0, 1e-9, 5.0], "y": [0.0, 0.0, 0.0]})
+    found = pd.DataFrame({"vertex": [1, 2, 3], "rank": [2, 3, 1]})
+    ax = gf.plot.graph([(1, 2), (2, 3)], values=found, layout=layout)
+    assert [text.get_text() for text in ax.texts] == ["2", "3"]
+
+
 def test_vertices_without_a_value_are_gray():
     found = pd.DataFrame({"vertex": [1, 2], "distance": pd.array([0, None], "Int64")})
     ax = gf.plot.graph(frame([(1, 2), (2, 3)]), **ENDS, values=found, names=1)

@@ -9,7 +9,7 @@ import numpy as np
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, INK, named, new_axes, pyplot
+from .canvas import FAINT, named, new_axes, pyplot, write_names
 from .given import built
 from .layout import forceatlas2, positions
 from .quotient import Quotient, quotient
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST = 16  # letters of a name
-NAMED = 12  # circles that are named even if their name does not fit into them
 COVERED = 0.2  # share of the picture that circles cover
 
 
@@ -35,8 +34,8 @@ def communities(
     """Plot how large communities are, and how they are connected.
 
     Each circle is a community. Its area shows the number of vertices, and its color the share of its edges
-    that stay inside. It has the name of the vertex with the most edges. The width of a line shows the
-    number of edges between two communities.
+    that stay inside. It has the name of the vertex with the most edges, unless this name would cover one of
+    a larger community. The width of a line shows the number of edges between two communities.
 
     Parameters
     ----------
@@ -135,18 +134,8 @@ def _draw(ax: Axes, found: Quotient) -> None:
     label = "edges that stay inside the community (%)"
     how = {"location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02}
     ax.figure.colorbar(circles, ax=ax, label=label, **how).outline.set_visible(False)
-    _names(ax, found, points)
-
-
-def _names(ax: Axes, found: Quotient, points: np.ndarray) -> None:
-    """Write the name of each large community."""
-    from matplotlib.patheffects import withStroke
-
-    halo = [withStroke(linewidth=2.5, foreground="white")]
-    names = found.names.head(NAMED).itertuples(index=False, name=None)
-    for name, point in zip(names, points, strict=False):
-        how = {"ha": "center", "va": "center", "color": INK, "path_effects": halo, "zorder": 3}
-        ax.text(*point, named(name, LONGEST), **how)
+    names = [named(ids, LONGEST) for ids in found.names.itertuples(index=False, name=None)]
+    write_names(ax, names, points, np.zeros(len(names)))
 
 
 def apart(points: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -170,7 +159,7 @@ def apart(points: np.ndarray, radii: np.ndarray) -> np.ndarray:
         ways = points[:, None] - points
         distance = np.hypot(*np.moveaxis(ways, 2, 0))
         overlap = np.maximum(room - distance, 0)
-        if (overlap < 1e-6 * room).all():
+        if (overlap <= 1e-6 * room).all():
             break
         points += (ways * (overlap / np.maximum(distance, 1e-9))[..., None] / 2).sum(axis=1)
     return points

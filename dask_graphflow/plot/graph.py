@@ -11,7 +11,7 @@ from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, INK, PALETTE, named, new_axes, pyplot
+from .canvas import FAINT, PALETTE, named, new_axes, pyplot, write_names
 from .given import LIMIT, Drawing, built, column_for, computed, pairs_of, whole
 from .layout import forceatlas2, positions
 from .subgraph import rows_of
@@ -142,7 +142,11 @@ def graph(
         _dots(ax, points, sizes, PALETTE[0] if marked is None else GRAY)
     vertices, links = counted(len(points), "vertex", "vertices"), len(drawing.edges)
     ax.set_title(title or f"{vertices}, {counted(links, 'edge')}", loc="left")
-    _names(ax, drawing.ids, points, sizes, np.lexsort((-degree, -order))[:names])
+    rows = np.lexsort((-degree, -order))[:names]
+    texts = [
+        named(ids, LONGEST) for ids in drawing.ids.iloc[rows].itertuples(index=False, name=None)
+    ]
+    write_names(ax, texts, points[rows], sizes[rows] / 2 + 1)
     return ax
 
 
@@ -233,34 +237,3 @@ def _groups(ax: Axes, points: np.ndarray, sizes: np.ndarray, column: pd.Series) 
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "ncols": 3, "frameon": False}
         ax.legend(handles=handles, handletextpad=0.1, columnspacing=1.2, **below)
     return title
-
-
-def _names(
-    ax: Axes, ids: pd.DataFrame, points: np.ndarray, sizes: np.ndarray, rows: np.ndarray
-) -> None:
-    """Write the names of some vertices beside them, unless a name would cover one before it."""
-    from matplotlib.patheffects import withStroke
-
-    halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
-    texts = [
-        ax.annotate(
-            named(ids.iloc[row].tolist(), LONGEST),
-            tuple(points[row]),
-            xytext=(0, sizes[row] / 2 + 1),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            color=INK,
-            path_effects=halo,
-            zorder=4,
-        )
-        for row in rows.tolist()
-    ]
-    ax.figure.canvas.figure.draw_without_rendering()  # the places of names are only known afterwards
-    boxes: list[Any] = []
-    for text in texts:
-        box = text.get_window_extent()
-        if box.count_overlaps(boxes):
-            text.remove()
-        else:
-            boxes.append(box)
