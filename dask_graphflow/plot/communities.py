@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST = 16  # letters of a name
+NAMED = 12  # circles with a name; names would hide smaller ones
 COVERED = 0.2  # share of the picture that circles cover
 
 
@@ -34,8 +35,8 @@ def communities(
     """Plot how large communities are, and how they are connected.
 
     Each circle is a community. Its area shows the number of vertices, and its color the share of its edges
-    that stay inside. It has the name of the vertex with the most edges, unless this name would cover one of
-    a larger community. The width of a line shows the number of edges between two communities.
+    that stay inside. The 12 largest have the name of the vertex with the most edges, unless it would cover
+    another name. The width of a line shows the number of edges between two communities.
 
     Parameters
     ----------
@@ -134,8 +135,9 @@ def _draw(ax: Axes, found: Quotient) -> None:
     label = "edges that stay inside the community (%)"
     how = {"location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02}
     ax.figure.colorbar(circles, ax=ax, label=label, **how).outline.set_visible(False)
-    names = [named(ids, LONGEST) for ids in found.names.itertuples(index=False, name=None)]
-    write_names(ax, names, points, np.zeros(len(names)))
+    largest = found.names.head(NAMED).itertuples(index=False, name=None)
+    names = [named(ids, LONGEST) for ids in largest]
+    write_names(ax, names, points[: len(names)], np.zeros(len(names)))
 
 
 def apart(points: np.ndarray, radii: np.ndarray) -> np.ndarray:
