@@ -51,6 +51,7 @@ nitpick_ignore = [("py:attr", "columns"), ("py:meth", "EdgeOp.bind")]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "dask-graphflow"
+html_sidebars = {"gallery/index": []}  # the section is a single page
 html_static_path = ["_static"]
 html_css_files = ["site.css", "api.css"]
 html_show_sourcelink = False
