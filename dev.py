@@ -130,14 +130,14 @@ def generate(arguments: list[str]) -> int:
 
 
 def docs() -> int:
-    """Build the site; fail on warnings, on code that fails and on broken links."""
+    """Build the site; fail on warnings, failing code, broken links and pictures without text."""
     programs = environment("newest", "docs")
     built = "docs/_build/html"
     sphinx = (
         f"--quiet --fail-on-warning --keep-going --jobs auto -d docs/_build/doctrees docs {built}"
     )
     return run(programs, "sphinx-build", *sphinx.split()) or run(
-        programs, "python", "docs/check_links.py", built
+        programs, "python", "docs/check_site.py", built
     )
 
 

@@ -35,7 +35,6 @@ nb_merge_streams = True
 calibration = tempfile.TemporaryDirectory(prefix="graphflow-docs-")
 os.environ["DASK_GRAPHFLOW__CALIBRATION__PATH"] = calibration.name
 os.environ["DASK_GRAPHFLOW__CALIBRATION__SCALES"] = "[8, 10]"
-nb_render_image_options = {"width": "100%"}
 
 templates_path = ["_templates"]
 autosummary_generate = True
@@ -52,13 +51,14 @@ nitpick_ignore = [("py:attr", "columns"), ("py:meth", "EdgeOp.bind")]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "dask-graphflow"
+html_sidebars = {"gallery/index": []}  # the section is a single page
 html_static_path = ["_static"]
 html_css_files = ["site.css", "api.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "github_url": "https://github.com/dask-graphflow/dask-graphflow",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],

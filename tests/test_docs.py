@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import dask_graphflow as gf
 from _graphflow_cli import main
 from benchmarks import pages, picture
+from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 ROOT = pathlib.Path(__file__).parent.parent
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()
@@ -122,6 +123,53 @@ def test_the_changelog_and_the_citation_have_the_version_of_the_package():
     changelog, citation = (ROOT / name for name in ("CHANGELOG.md", "CITATION.cff"))
     assert re.search(r"^## (\S+)", changelog.read_text(), re.MULTILINE)[1] == gf.__version__
     assert re.search(r"^version: (.*)", citation.read_text(), re.MULTILINE)[1] == gf.__version__
+
+
+@pytest.fixture(scope="module")
+def check_site():
+    path = ROOT / "docs" / "check_site.py"
+    spec = importlib.util.spec_from_file_location("check_site", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_check_of_the_site_finds_pictures_without_alternative_text(check_site, tmp_path):
+    pictures = {
+        "a.svg": "Sizes of components.",
+        "b.svg": "../_images/b.svg",
+        "c%20d.svg": "c d.svg",
+        "e.svg": " ",
+    }
+    tags = [f'<img src="../_images/{file}" alt="{words}"/>' for file, words in pictures.items()]
+    tags.append('<img src="../_images/f.svg"/>')
+    (tmp_path / "page.html").write_text("".join(tags))
+    found = check_site.wordless(check_site.pages_of(tmp_path), tmp_path)
+    files = [line.split(" has no alternative text")[0] for line in found]
+    without = ["b.svg", "c%20d.svg", "e.svg", "f.svg"]
+    assert files == [f"page.html: ../_images/{file}" for file in without]
+
+
+CELL = re.compile(r"```\{code-cell\} python\n(.*?)```", re.DOTALL)
+DRAWS = re.compile(r"gf\.plot\.(?!layout)|draw\.(canvas|chart|levels|plt)|plt\.subplots|\.draw\(\)")
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_a_cell_that_draws_has_alternative_text(document):
+    drawing = [cell for cell in CELL.findall((ROOT / document).read_text()) if DRAWS.search(cell)]
+    for cell in drawing:
+        assert re.search(
+            r'^:mystnb: \{image: \{(classes: wide, )?alt: ".{30,}\."\}\}$', cell, re.MULTILINE
+        ), cell
+
+
+def test_the_gallery_has_a_picture_of_every_algorithm():
+    page = (ROOT / "docs" / "gallery" / "index.md").read_text()
+    shown = re.findall(r"^### \[`(\w+)`\]\((.*)\)$", page, re.MULTILINE)
+    functions = {name for name in gf.__all__ if name in ALGORITHMS} | {"shortest_paths"}
+    assert {name for name, _ in shown} == functions
+    for section in page.split("\n### ")[1:]:
+        assert len(DRAWS.findall(section)) == 1, section.splitlines()[0]
 
 
 def blocks(document):

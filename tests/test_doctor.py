@@ -56,7 +56,7 @@ def machine(monkeypatch, tmp_path):
     def set_up(*, python="3.12.1", driver=None, gpus=None, packages=None, run=None, **others):
         there = here | {"distributed": here["dask"], "pyarrow": "26.0", "fsspec": "2026.1"}
         there |= {"click": "8.2", "packaging": "26.0", "psutil": "7.0", "tqdm": "4.67"}
-        there |= {"matplotlib": "3.11"} | (packages or {}) | others
+        there |= {"matplotlib": "3.11", "crategraph-forceatlas2": "0.1"} | (packages or {}) | others
         found = [SimpleNamespace(name=name, version=one) for name, one in there.items() if one]
         monkeypatch.setattr(importlib.metadata, "requires", lambda _: requires)
         monkeypatch.setattr(importlib.metadata, "metadata", lambda _: metadata)

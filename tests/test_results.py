@@ -173,6 +173,10 @@ def test_estimates_and_plots_in_an_event_loop_say_how_to_ask(edges, monkeypatch)
             edges, "bfs", gf.costs.ClusterSpec(), **ENDS, **size
         ),
         "gf.calibrate": lambda g: gf.calibrate(fresh=False, progress=False),
+        "gf.plot.communities": lambda g: gf.plot.communities(g, g.connected_components()),
+        "gf.plot.degrees": lambda g: gf.plot.degrees(g.degrees()),
+        "gf.plot.graph": lambda g: gf.plot.graph(g),
+        "gf.plot.layout": lambda g: gf.plot.layout(g, iterations=1),
         "gf.plot.neighborhood": lambda g: gf.plot.neighborhood(g, 0),
         "gf.plot.components": lambda g: gf.plot.components(g.connected_components()),
         "gf.plot.trace": lambda g: gf.plot.trace(g.bfs(**SOURCE, trace=True)[1]),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dask_graphflow.exceptions import BackendError
 
 if TYPE_CHECKING:
@@ -64,3 +66,42 @@ def named(parts: Sequence[Any], most: int) -> str:
     """
     name = ", ".join(map(str, parts))
     return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def write_names(ax: Axes, names: Sequence[str], points: np.ndarray, above: np.ndarray) -> None:
+    """Write names in the given order, and leave out each one that would cover a name before it.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    names : sequence of str, shape (n,)
+    points : ndarray of float, shape (n, 2)
+        In the units of the data.
+    above : ndarray of float, shape (n,)
+        How far a name begins above its point, in points; a name is centered on its point if it is 0.
+    """
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
+    texts = [
+        ax.annotate(
+            name,
+            tuple(point),
+            xytext=(0, up),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if up else "center",
+            color=INK,
+            path_effects=halo,
+            zorder=4,
+        )
+        for name, point, up in zip(names, points, above, strict=True)
+    ]
+    ax.figure.canvas.figure.draw_without_rendering()  # the sizes of names are only known afterwards
+    boxes: list[Any] = []
+    for text in texts:
+        box = text.get_window_extent()
+        if box.count_overlaps(boxes):
+            text.remove()
+        else:
+            boxes.append(box)

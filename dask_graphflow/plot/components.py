@@ -76,7 +76,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     pyplot()  # before anything is computed
     summary = _sizes(labels, column)
     sizes, counts = summary.sizes, summary.counts
-    ax = new_axes(ax, (7, 4))
+    ax = new_axes(ax, (5, 3.5))
     ax.vlines(sizes, 0, counts, color=PALETTE[0], linewidth=1.5, alpha=0.35)
     ax.plot(sizes, counts, "o", color=PALETTE[0], markersize=5, clip_on=False)
     ax.set_xscale("log")

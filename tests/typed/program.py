@@ -258,12 +258,16 @@ def costs_of(edges: dd.DataFrame) -> Estimate:
 
 
 def drawn(edges: dd.DataFrame) -> Axes:
-    """Return the last of four pictures."""
+    """Return the last of several pictures."""
     ends: dict[str, Any] = {"source": "src", "target": "dst"}
     labels = gf.connected_components(edges, **ends)
     _, steps = gf.bfs(edges, **ends, sources=[1], trace=True)
     assert_type(gf.plot.components(labels), Axes)
     assert len(gf.plot.trace(steps)) > 0
+    assert_type(gf.plot.communities(edges, labels, **ends), Axes)
+    assert_type(gf.plot.degrees(gf.degrees(edges, **ends)), Axes)
+    at = assert_type(gf.plot.layout(edges, **ends), pd.DataFrame)
+    assert_type(gf.plot.graph(edges, **ends, groups=labels, layout=at), Axes)
     near = gf.plot.neighborhood(edges, 1, source="src", target="dst", hops=1, limit=5)
     assert near.figure is not None
     return gf.plot.plan(labels)
