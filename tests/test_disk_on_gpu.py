@@ -115,7 +115,7 @@ def test_edges_are_copied_from_the_files_in_parts(rng, device, members, directed
     sources = edges.a.iloc[[0, 700]].tolist()
     in_memory, on_disk = graphs(edges, members, directed)
     assert "GPU" in repr(on_disk)
-    assert "on disk, as storage='disk' says" in repr(on_disk)
+    assert "storage          on disk" in repr(on_disk)
     for call in ASKED.values():
         same(call(on_disk, sources).compute(), call(in_memory, sources).compute())
     assert device.copied.count(kernels.LIFTED) > 10
