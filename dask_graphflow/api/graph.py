@@ -88,10 +88,9 @@ class Graph(GraphMethods, GraphContents):
         the graph could take more than 60 % of the memory of the workers, or of this machine. The number of
         edges is known for frames in memory and for generated graphs. The first file tells it for Parquet
         files, and for text files of :func:`read_edges` that are not compressed. Filters and computed
-        columns do not matter. The edges of other lazy frames stay in memory, and the repr says so. The
-        option does not change the results.
-        With ``device="gpu"``, calls copy the edges from the files to the GPU, or read them over the link if
-        they do not fit there. Edges of cuDF and `hybrid` need "memory".
+        columns do not matter. The edges of other lazy frames stay in memory, and the repr says so. With
+        ``device="gpu"``, calls copy the edges from the files to the GPU, or to host memory if they do not
+        fit there. Edges of cuDF and `hybrid` need "memory". The option does not change the results.
 
     Attributes
     ----------

@@ -139,10 +139,15 @@ class Shards:
 
     @classmethod
     def loaded(
-        cls, spec: GraphSpec, built: list[Delayed], sizes: dict[str, int], folder: str
+        cls,
+        spec: GraphSpec,
+        built: list[Delayed],
+        sizes: dict[str, int],
+        folder: str,
+        on_disk: bool,
     ) -> Shards:
         """Return the shards of a saved graph, each of which a lazy object loads."""
-        shards = cls(spec, [], MemberPlan(len(built)))
+        shards = cls(spec, [], MemberPlan(len(built), on_disk=on_disk))
         shards.built, shards.sizes, shards.folder = built, sizes, folder
         return shards
 
