@@ -320,13 +320,14 @@ def test_the_memory_of_a_worker_includes_its_process():
 
 # Graphs on disk
 
+PARTS = gf.generate.rmat(20, npartitions=1000)
 LARGE = {"num_edges": 10**9, "num_vertices": 10**6}
 
 
 def test_memory_on_disk_does_not_grow_with_the_edges():
     eight_gb = workers(memory=8 * 10**9)
     in_memory, on_disk = (
-        estimate(gf.generate.rmat(20), "pagerank", eight_gb, storage=storage, **LARGE)
+        estimate(PARTS, "pagerank", eight_gb, storage=storage, **LARGE)
         for storage in ("memory", "disk")
     )
     assert not in_memory.fits
@@ -338,23 +339,38 @@ def test_memory_on_disk_does_not_grow_with_the_edges():
     assert on_disk.disk_bytes_per_worker == ((16 + 8 + 8) * 10**9,)
     assert "disk per worker" in repr(on_disk)
     more = estimate(
-        gf.generate.rmat(20),
+        PARTS,
         "pagerank",
         eight_gb,
         storage="disk",
         **LARGE | {"num_edges": 2 * 10**9},
     )
     assert more.bytes_per_worker == on_disk.bytes_per_worker
-    two = estimate(
-        gf.generate.rmat(20), "pagerank", workers(2, 1e6, 8 * 10**9), storage="disk", **LARGE
-    )
+    two = estimate(PARTS, "pagerank", workers(2, 1e6, 8 * 10**9), storage="disk", **LARGE)
     assert two.disk_bytes_per_worker == (16 * 10**9,) * 2
 
 
-def test_functions_that_need_memory_for_every_edge_do_not_fit_on_disk():
-    found = estimate(
-        gf.generate.rmat(20), "truss_number", workers(memory=8 * 10**9), storage="disk", **LARGE
+def test_large_partitions_need_memory_on_disk():
+    one, many = (
+        estimate(
+            gf.generate.rmat(20, npartitions=count),
+            "bfs",
+            workers(memory=8 * 10**9),
+            storage="disk",
+            **LARGE,
+        )
+        for count in (1, 1000)
     )
+    assert many.fits > one.fits
+    assert (
+        "on disk, with more and smaller partitions of the edges, every worker has enough"
+        in one.reason
+    )
+    assert "partitions" not in many.reason
+
+
+def test_functions_that_need_memory_for_every_edge_do_not_fit_on_disk():
+    found = estimate(PARTS, "truss_number", workers(memory=8 * 10**9), storage="disk", **LARGE)
     assert not found.fits
 
 

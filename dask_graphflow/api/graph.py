@@ -24,7 +24,7 @@ from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener,
 __all__ = ["Graph"]
 
 LAZY = "no; every compute() builds it again, persist() builds it once"
-KEPT = "yes, and kept in memory"
+KEPT = "yes, and kept"
 
 
 class Graph(GraphMethods, GraphContents):

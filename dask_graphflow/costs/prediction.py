@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from dask_graphflow.components import merging
@@ -294,23 +295,31 @@ def supersteps(
             device=graph.device, **about,
         ) + (0 if graph.device else PROCESS)  # fmt: skip
 
-    def with_files(share: float) -> memory.OnDisk:
+    most_read = graph.chunk * min(max(workers.threads), graph.partitions)
+
+    def with_files(share: float, read: int = most_read) -> memory.OnDisk:
         return memory.graph_bytes_on_disk(
-            vertices, graph.edges, cost.scratch, cost.copies, edge=edge_bytes, share=share,
-            read=graph.chunk * min(max(workers.threads), graph.partitions), pages=workers.pages, **about,
+            vertices, graph.edges, cost.scratch, cost.copies, edge=edge_bytes, share=share, read=read,
+            pages=workers.pages, **about,
         )  # fmt: skip
 
-    def on_disk(share: float) -> int:
-        return with_files(share).memory + PROCESS
+    def on_disk(share: float, read: int = most_read) -> int:
+        return with_files(share, read).memory + PROCESS
 
     needs = on_disk if graph.on_disk and not graph.device else in_memory
     shares, fits, limit = _shares(needs, cost.kernel, graph, workers)
     sizes = tuple(needs(share) for share in shares)
     files = tuple(with_files(share).files if graph.on_disk else 0 for share in shares)
+    if not (fits or graph.device):
+        for better, how in (
+            (on_disk, "with storage='disk'"),
+            (partial(on_disk, read=0), "on disk, with more and smaller partitions of the edges"),
+        ):
+            if _shares(better, cost.kernel, graph, workers)[1]:
+                limit += f"; {how}, every worker has enough"
+                break
     if graph.on_disk:
         limit += "; the time is that of files in the system's cache"
-    elif not (fits or graph.device) and _shares(on_disk, cost.kernel, graph, workers)[1]:
-        limit += "; with storage='disk', every worker has enough"
     each = [graph.entries * share for share in shares]
     rates = workers.rates(cost.kernel, vertices)
     runs = cost.runs(vertices, k)
