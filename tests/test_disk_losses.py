@@ -6,6 +6,7 @@ import errno
 import os
 import pathlib
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 from dask.delayed import delayed
 from distributed import wait
+from members import eventually
 from shapes import ENDS, power_law, same
 
 import dask_graphflow as gf
@@ -86,9 +88,9 @@ def test_a_worker_killed_while_it_builds_changes_nothing(mortal, tmp_path):
     edges = dd.from_map(slowly, range(8), folder=str(tmp_path), meta=meta)
     there = folders(mortal)
     graph = gf.Graph(edges, **ENDS, shards=2, storage="disk").persist()
-    while len(begun := list(tmp_path.iterdir())) < 3:
-        time.sleep(0.01)
-    os.kill(int(begun[0].name.partition("-")[0]), signal.SIGKILL)
+    eventually(lambda: len(list(tmp_path.iterdir())) >= 3)
+    begun = next(tmp_path.iterdir())
+    os.kill(int(begun.name.partition("-")[0]), signal.SIGKILL)
     found = graph.pagerank().compute()
     assert are_on_disk(graph) == [True, True]
     with dask.config.set(scheduler="threads"):
@@ -189,6 +191,20 @@ def test_a_disk_that_is_full_at_any_time_is_a_named_error(small_disk, rng, tmp_p
             graph.pagerank().compute()
         assert not list(tmp_path.iterdir())
     small_disk(10**9)
+    same(graph.pagerank().compute(), wanted)
+
+
+@pytest.mark.slow
+def test_a_full_disk_of_one_worker_is_a_named_error_at_the_client(mortal, rng):
+    graph = graph_of(power_law(rng, 20_000, 100_000), shards=2, storage="disk")
+    wanted = graph.pagerank().compute()
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    one, limit = [next(iter(folders(mortal)))], (100_000, unlimited[1])
+    mortal.run(resource.setrlimit, resource.RLIMIT_FSIZE, limit, workers=one)
+    with pytest.raises(OutputError, match=r"cannot be written to .*Free some space"):
+        graph.pagerank().compute()
+    assert not left(folders(mortal).values())
+    mortal.run(resource.setrlimit, resource.RLIMIT_FSIZE, unlimited, workers=one)
     same(graph.pagerank().compute(), wanted)
 
 
