@@ -20,7 +20,7 @@ from dask_graphflow import kernels
 from dask_graphflow.api import member_plan
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import blocks, build, device_shard, make_rows, partition
-from dask_graphflow.kernels import disk
+from dask_graphflow.kernels import disk, memory
 
 LEAST = 1 << 10  # bytes of an array in a file
 
@@ -48,17 +48,12 @@ class Device:
     ----------
     copied : list of int
         Number of entries of each copy to the device.
-    pinned, in_place : list of ndarray
-        The edges that were copied to pinned memory, and those that are read from files.
+    pinned : list of ndarray
+        The edges that were copied to pinned memory.
     """
 
     def __init__(self):
-        self.copied, self.pinned, self.in_place = [], [], []
-        self.cuda = types.SimpleNamespace(
-            Device=lambda: types.SimpleNamespace(id=0, attributes={"PageableMemoryAccess": 1}),
-            UnownedMemory=lambda address, size, owner, number: owner,
-            MemoryPointer=lambda memory, offset: memory,
-        )
+        self.copied, self.pinned = [], []
         self.empty = np.empty
 
     def asarray(self, array):
@@ -68,10 +63,6 @@ class Device:
     def linked(self, array):
         self.pinned.append(array)
         return np.array(array)
-
-    def ndarray(self, shape, dtype, owner):
-        self.in_place.append(owner)
-        return owner
 
 
 @pytest.fixture
@@ -115,45 +106,39 @@ def test_edges_are_copied_from_the_files_in_parts(rng, device, members, directed
     sources = edges.a.iloc[[0, 700]].tolist()
     in_memory, on_disk = graphs(edges, members, directed)
     assert "GPU" in repr(on_disk)
-    assert "on disk, as storage='disk' says" in repr(on_disk)
+    assert "storage          on disk" in repr(on_disk)
     for call in ASKED.values():
         same(call(on_disk, sources).compute(), call(in_memory, sources).compute())
     assert device.copied.count(kernels.LIFTED) > 10
     assert not device.pinned
 
 
-@pytest.mark.parametrize("in_files", [False, True])
 @pytest.mark.usefixtures("tiny")
-def test_edges_without_room_on_the_gpu_are_read_over_the_link(rng, monkeypatch, device, in_files):
+def test_edges_without_room_on_the_gpu_are_read_over_the_link(rng, monkeypatch, device):
     edges = KINDS["dense"](power_law(rng))
+    sources = edges.a.iloc[:1].tolist()
     in_memory, on_disk = graphs(edges, 1, True)
     without_room(monkeypatch)
-    if in_files:  # host memory has no room for them either
-        monkeypatch.setattr(disk, "memory", lambda: LEAST)
-    sources = edges.a.iloc[:1].tolist()
     same(on_disk.sssp(sources).compute(), in_memory.sssp(sources).compute())
     same(on_disk.pagerank().compute(), in_memory.pagerank().compute())
-    used, unused = (device.pinned, device.in_place)[:: -1 if in_files else 1]
-    assert len(used) >= 4  # ends and weights of the rows of both directions
-    assert not unused
-    assert all(map(kernels.is_on_disk, used))
+    assert len(device.pinned) >= 4  # ends and weights of the rows of both directions
+    assert all(map(kernels.is_on_disk, device.pinned))
 
 
 @pytest.mark.usefixtures("tiny")
-def test_a_gpu_that_cannot_read_files_says_so(rng, monkeypatch, device):
+def test_edges_that_fit_neither_on_the_gpu_nor_in_host_memory_are_an_error(
+    rng, monkeypatch, device
+):
     _, on_disk = graphs(power_law(rng), 1, True)
     without_room(monkeypatch)
     monkeypatch.setattr(disk, "memory", lambda: LEAST)
-    monkeypatch.setattr(
-        device.cuda,
-        "Device",
-        lambda: types.SimpleNamespace(id=0, attributes={"PageableMemoryAccess": 0}),
-    )
+    monkeypatch.setattr(memory, "CHECKED", 1)
     with pytest.raises(
         GraphMemoryError,
-        match=r"neither on the GPU nor in host memory, of which 1,024 bytes can be used.*Leave out device",
+        match=r"a copy of edges on disk .* needs .* a limit of 1,024 bytes. Leave out device='gpu'",
     ):
         on_disk.sssp([1]).compute()
+    assert not device.pinned
 
 
 def test_edges_of_hybrid_graphs_cannot_be_on_disk():
@@ -177,18 +162,13 @@ def test_a_gpu_returns_the_bits_of_the_host(rng, kind, members, directed):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("in_files", [False, True])
 @pytest.mark.usefixtures("tiny")
-def test_a_gpu_reads_edges_over_the_link(rng, monkeypatch, in_files):
-    cupy = cupy_or_skip()
+def test_a_gpu_reads_edges_over_the_link(rng, monkeypatch):
+    cupy_or_skip()
     edges = KINDS["dense"](power_law(rng))
     sources = edges.a.iloc[[0, 700]].tolist()
     in_memory, on_disk = graphs(edges, 1, True)
     without_room(monkeypatch)
-    if in_files:
-        if not cupy.cuda.Device().attributes["PageableMemoryAccess"]:
-            pytest.skip("this GPU cannot read files")
-        monkeypatch.setattr(disk, "memory", lambda: LEAST)
     for call in ASKED.values():
         same(call(on_disk, sources).compute(), call(in_memory, sources).compute())
 

@@ -237,6 +237,7 @@ def test_the_reason_explains_the_number_of_workers_and_names_the_longest_part():
         ({"algorithm": "pagernk"}, "did you mean 'pagerank'"),
         ({"cluster": "scheduler:8786"}, "ClusterSpec"),
         ({"cluster": ["x"]}, "ClusterSpec"),
+        ({"storage": "disc", "algorithm": "bfs"}, "did you mean 'disk'"),
         ({"merge": "trees"}, "'tree', 'one-way', 'ring'"),
         ({"num_edges": -1}, "num_edges"),
         ({"num_vertices": 1.5}, "num_vertices"),
@@ -315,6 +316,80 @@ def test_the_memory_of_a_worker_includes_its_process():
     )
     assert one > PROCESS > gpu
     assert not estimate(algorithm="bfs", cluster=workers(memory=PROCESS)).fits
+
+
+# Graphs on disk
+
+PARTS = gf.generate.rmat(20, npartitions=1000)
+LARGE = {"num_edges": 10**9, "num_vertices": 10**6}
+
+
+def test_memory_on_disk_does_not_grow_with_the_edges():
+    eight_gb = workers(memory=8 * 10**9)
+    in_memory, on_disk = (
+        estimate(PARTS, "pagerank", eight_gb, storage=storage, **LARGE)
+        for storage in ("memory", "disk")
+    )
+    assert not in_memory.fits
+    assert "with storage='disk', every worker has enough" in in_memory.reason
+    assert "disk per worker" not in repr(in_memory)
+    assert on_disk.fits
+    assert on_disk.plan["storage"] == "disk"
+    # While rows are made: the edges as they are read, by their numbers, and again in ranges.
+    assert on_disk.disk_bytes_per_worker == ((16 + 8 + 8) * 10**9,)
+    assert "disk per worker" in repr(on_disk)
+    more = estimate(
+        PARTS,
+        "pagerank",
+        eight_gb,
+        storage="disk",
+        **LARGE | {"num_edges": 2 * 10**9},
+    )
+    assert more.bytes_per_worker == on_disk.bytes_per_worker
+    two = estimate(PARTS, "pagerank", workers(2, 1e6, 8 * 10**9), storage="disk", **LARGE)
+    assert two.disk_bytes_per_worker == (16 * 10**9,) * 2
+
+
+def test_large_partitions_need_memory_on_disk():
+    one, many = (
+        estimate(
+            gf.generate.rmat(20, npartitions=count),
+            "bfs",
+            workers(memory=8 * 10**9),
+            storage="disk",
+            **LARGE,
+        )
+        for count in (1, 1000)
+    )
+    assert many.fits > one.fits
+    assert (
+        "on disk, with more and smaller partitions of the edges, every worker has enough"
+        in one.reason
+    )
+    assert "partitions" not in many.reason
+
+
+def test_functions_that_need_memory_for_every_edge_do_not_fit_on_disk():
+    found = estimate(PARTS, "truss_number", workers(memory=8 * 10**9), storage="disk", **LARGE)
+    assert not found.fits
+
+
+@pytest.mark.parametrize(
+    ("memory", "storage"), [(10**9, "disk"), (10**12, "memory"), (None, "memory")]
+)
+def test_an_estimate_chooses_the_storage_as_a_graph_does(memory, storage):
+    found = estimate(EDGES, "bfs", workers(memory=memory), num_edges=10**8, num_vertices=10**6)
+    assert found.plan["storage"] == storage
+
+
+def test_a_graph_that_is_given_keeps_its_storage():
+    on_disk = gf.Graph(EDGES, **ENDS, storage="disk").persist()
+    found = estimate(on_disk, "pagerank")
+    assert found.plan["storage"] == "disk"
+    assert found.disk_bytes_per_worker[0] > 0
+    assert estimate(gf.Graph(EDGES, **ENDS).persist(), "pagerank").plan["storage"] == "memory"
+    with pytest.raises(OptionError, match="storage='disk' was given with a graph"):
+        estimate(on_disk, "pagerank", storage="disk")
 
 
 # Calibration

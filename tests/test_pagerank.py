@@ -22,6 +22,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
+from dask_graphflow.kernels import host_pull
 from dask_graphflow.operators import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -245,3 +246,15 @@ def test_parts_of_vertices_that_are_refused(name, given, error, message):
     message = message.replace("personalization", name)
     with pytest.raises(error, match=message):
         gf.pagerank(frame([(0, 1)]), **ENDS, **{name: given}).compute()
+
+
+@pytest.mark.usefixtures("host_memory")
+def test_a_second_call_does_not_add_up_the_weights_again(rng, monkeypatch):
+    sums = []
+    row_totals = host_pull.row_totals
+    monkeypatch.setattr(host_pull, "row_totals", lambda rows: sums.append(1) or row_totals(rows))
+    edges = pd.DataFrame(rng.integers(0, 50, (500, 2)), columns=["a", "b"]).assign(w=1.5)
+    graph = gf.Graph(edges, source="a", target="b", weight="w").persist()
+    first, second = graph.pagerank().compute(), graph.pagerank().compute()
+    pd.testing.assert_frame_equal(first, second)
+    assert len(sums) == 1

@@ -83,7 +83,7 @@ def test_a_lazy_graph_says_so_and_reads_no_edge():
         "edge partitions": "3",
         "shards": "1",
         "memory": "host",
-        "storage": "in memory",
+        "storage": "in memory: the number of edges is not known before they are read",
         "built": "no; every compute() builds it again, persist() builds it once",
     }
 

@@ -13,12 +13,13 @@ from dask_graphflow.costs import prediction
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name
 from dask_graphflow.costs.measuring import STEPS
-from dask_graphflow.costs.members import choose
+from dask_graphflow.costs.members import ROOM, choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.costs.table import BY_SOURCE, COSTS, WEIGHTED
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
+from dask_graphflow.graph.memory import build_bytes
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice, Flag
@@ -30,7 +31,8 @@ from dask_graphflow.showing.values import shown
 from .arguments import explained
 from .graph import Graph
 from .graph_sizes import sizes_of
-from .types import ColumnName, ColumnNames, Edges, Listener
+from .member_plan import all_room, check_storage
+from .types import ColumnName, ColumnNames, Edges, Listener, Storage
 
 __all__ = ["calibrate", "estimate"]
 
@@ -125,6 +127,7 @@ def estimate(
     top_k: int | None = None,
     merge: Literal["tree", "one-way", "ring"] = "tree",
     dense_ids: bool | None = None,
+    storage: Storage = "auto",
 ) -> Estimate:
     """Predict the time and memory of a call, before it reads any edge.
 
@@ -169,18 +172,22 @@ def estimate(
         Whether the ids are integers close together. Other ids take much longer to read, because they are
         renumbered. By default, this is found out from the range of the ids, as for `num_vertices`. Integers
         whose range is not known count as close together.
+    storage : {"auto", "memory", "disk"}
+        Where the edges of the graph are; see :class:`~dask_graphflow.Graph`. "auto", the default, decides
+        by the number of edges and the memory of the workers. A graph that is given keeps its own storage.
 
     Returns
     -------
     Estimate
         ``seconds`` and the ``parts`` that they consist of; ``most_seconds``; ``bytes_per_worker``, and
-        ``fits``; the ``plan`` and the ``reason``. It prints as a table.
+        ``fits``; ``disk_bytes_per_worker``; the ``plan`` and the ``reason``. It prints as a table.
 
     Raises
     ------
     OptionError
         The algorithm is unknown or takes no number of sources, `shards` is larger than the number of
-        workers, `supersteps` is not a whole number of at least 1, or the size of the graph is not known.
+        workers, `supersteps` is not a whole number of at least 1, the size of the graph is not known, or
+        `storage` is given with a graph.
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
         The edges or the columns are invalid.
     BackendError
@@ -259,6 +266,8 @@ def estimate(
     if graph.weight_bytes:
         cost = WEIGHTED.get(algorithm, cost)
     kinds = _kinds(cluster, graph.device)
+    if algorithm not in ("connected_components", PATHS) or graph.built:
+        graph = graph._replace(on_disk=_on_disk(edges, graph, storage, cluster))
     workers = sum(kind.workers for kind in kinds)
     if shards is not None and shards > workers:
         raise OptionError(
@@ -288,6 +297,7 @@ def estimate(
             k=k,
             top_k=top_k,
             split=split,
+            edge_bytes=ALGORITHMS[algorithm].edge_bytes[bool(graph.weight_bytes)],
         )
     return replace(result, reason=result.reason + (TYPICAL if None in stored else ""))
 
@@ -310,6 +320,24 @@ def _used(
             used.append(replace(kind, workers=workers, hosts=min(kind.hosts, workers)))
         left -= workers
     return used, reason
+
+
+def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
+    """Return whether the edges of a graph are, or will be, on disk."""
+    check_storage(storage, graph.device and not isinstance(edges, Graph))
+    if isinstance(edges, Graph):
+        if storage != "auto":
+            raise OptionError(
+                f"storage={storage!r} was given with a graph, which has its own storage; leave it out, or "
+                "give the edges from which the graph is built"
+            )
+        return edges._shards.plan.on_disk
+    if storage != "auto" or graph.device:
+        return bool(storage == "disk")
+    needed = build_bytes(graph.edges, directed=graph.directed, weight_bytes=graph.weight_bytes)
+    kinds = [] if cluster is None else _kinds(cluster, False)
+    room = sum(math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds)
+    return needed > ROOM * (room or all_room())
 
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:

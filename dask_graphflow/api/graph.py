@@ -24,7 +24,7 @@ from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener,
 __all__ = ["Graph"]
 
 LAZY = "no; every compute() builds it again, persist() builds it once"
-KEPT = "yes, and kept in memory"
+KEPT = "yes, and kept"
 
 
 class Graph(GraphMethods, GraphContents):
@@ -84,11 +84,13 @@ class Graph(GraphMethods, GraphContents):
         Where the edges are. "disk" writes them to files while the partitions are read one after another,
         so a graph may be larger than memory: only what belongs to vertices has to fit. The files have no
         name, and end with the graph. They are in the folder of the worker (``local_directory=`` of the
-        cluster), or in Dask's ``temporary-directory``. By default, "auto", edges are on disk if their frame
-        is in memory already, so that its rows are known, and if building the graph could take more than
-        60 % of the memory of the workers, or of this machine. The option does not change the results.
-        With ``device="gpu"``, calls copy the edges from the files to the GPU, or read them over the link if
-        they do not fit there. Edges of cuDF and `hybrid` need "memory".
+        cluster), or in Dask's ``temporary-directory``. By default, "auto", edges are on disk if building
+        the graph could take more than 60 % of the memory of the workers, or of this machine. The number of
+        edges is known for frames in memory and for generated graphs. The first file tells it for Parquet
+        files, and for text files of :func:`read_edges` that are not compressed. Filters and computed
+        columns do not matter. The edges of other lazy frames stay in memory, and the repr says so. With
+        ``device="gpu"``, calls copy the edges from the files to the GPU, or to host memory if they do not
+        fit there. Edges of cuDF and `hybrid` need "memory". The option does not change the results.
 
     Attributes
     ----------
@@ -389,10 +391,11 @@ def _is_built(shards: Shards) -> str:
 
 
 def _storage(shards: Shards) -> str:
-    """Return as text whether the edges are in memory or on disk, and why they are on disk."""
-    if shards.plan.disk:
-        return f"on disk, {shards.plan.disk}"
-    return "in memory" if shards.folder is None else f"in the files of {shards.folder}"
+    """Return as text whether the edges are in memory or on disk, and why."""
+    if shards.folder is not None:
+        return f"in the files of {shards.folder}"
+    where = "on disk" if shards.plan.on_disk else "in memory"
+    return f"{where}: {shards.plan.why}" if shards.plan.why else where
 
 
 def _count(shards: Shards) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -12,6 +13,7 @@ from dask.utils import format_bytes
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
@@ -22,18 +24,14 @@ from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.expr import held_by
-from dask_graphflow.scheduling.parquet import num_rows
+from dask_graphflow.scheduling.parquet import num_rows, rows_at_most
 
 from .inputs import moved_to_gpu
 from .types import Storage
 
-__all__ = ["member_plan", "shard_count"]
+__all__ = ["all_room", "check_storage", "member_plan", "shard_count"]
 
 logger = logging.getLogger(__name__)
-
-ID_BYTES = 8  # of an id, as it is read
-END_BYTES = 4  # of the number of a vertex
-ROOM = 0.6  # part of the memory that a graph may take; workers of Dask begin to spill at 0.6
 
 
 def member_plan(
@@ -54,11 +52,11 @@ def member_plan(
         Options of :class:`.Graph`.
     """
     check_count("shards", shards, least=1, optional=True)
-    Choice(get_args(Storage)).check("storage", storage, None)
+    check_storage(storage, spec.on_device or hybrid is not None)
     lent = moved_to_gpu(spec.ids, device)
-    disk = _why_on_disk(edges, spec, storage, spec.on_device or hybrid is not None)
-    if disk:
-        logger.info("The edges of a graph are stored on disk: %s", disk)
+    on_disk, why = _storage(edges, spec, storage, spec.on_device or hybrid is not None)
+    if on_disk:
+        logger.info("The edges of a graph are stored on disk: %s", why or "storage='disk'")
     if hybrid is not None:
         if lent:
             raise OptionError(
@@ -71,21 +69,22 @@ def member_plan(
     if lent and placement.client_in_use() is None:  # calls run in this process
         load_cupy()
     count = min(shards or len(slots.workers), spec.partitions)
+    plan = partial(MemberPlan, device=lent, on_disk=on_disk, why=why)
     if shards is not None or count == 1:
         if shards is None and len(slots.workers) > 1:
             logger.info(
                 "A graph gets 1 of %d possible shards: its edges have 1 partition",
                 len(slots.workers),
             )
-        return MemberPlan(count, device=lent, disk=disk)
+        return plan(count)
     limit = _most_rows(edges, spec)
     if members.never_split(limit, count, slots.threads, device=lent or spec.on_device):
         logger.info(
             "A graph of at most %d edges gets 1 of %d possible shards: more would be slower",
             limit, count,
         )  # fmt: skip
-        return MemberPlan(1, device=lent, disk=disk)  # without the tasks of several members
-    return MemberPlan(count, choose=members.choose, device=lent, disk=disk)
+        return plan(1)  # without the tasks of several members
+    return plan(count, choose=members.choose)
 
 
 def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
@@ -106,28 +105,40 @@ def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
     return members.choose(size, len(slots.workers), slots.threads, room)
 
 
-def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, built_on_gpus: bool) -> str:
-    """Return why edges are stored on disk; an empty string if they are in memory."""
-    if storage == "disk" and built_on_gpus:
+def check_storage(storage: Any, in_memory: bool) -> None:
+    """Raise `OptionError` if the option is invalid, or asks for files of a graph that is in memory."""
+    Choice(get_args(Storage)).check("storage", storage, None)
+    if storage == "disk" and in_memory:
         raise OptionError(
             "storage='disk' was given with edges of cuDF or with hybrid=; such graphs are built in memory. "
             "Give edges.to_backend('pandas') and device='gpu', without hybrid=, or leave storage= out"
         )
+
+
+def _storage(edges: Any, spec: GraphSpec, storage: str, built_on_gpus: bool) -> tuple[bool, str]:
+    """Return whether edges are stored on disk, and why, unless the caller chose."""
     if storage != "auto" or built_on_gpus:
-        return "as storage='disk' says" if storage == "disk" else ""
+        return storage == "disk", ""
     rows = _most_rows(edges, spec)
     if not math.isfinite(rows):
-        return ""
-    weight = spec.weight_dtype.itemsize if spec.weighted else 0
-    # The ends of an edge as they are read, and its entry in the rows of each of them while they are sorted.
-    needed = rows * (2 * ID_BYTES + weight + (1 if spec.directed else 2) * 2 * (END_BYTES + weight))
-    least = placement.least_room()
-    room = machine_bytes() if least is None else least[0] * least[2]
-    if needed <= ROOM * room:
-        return ""
-    return (
+        known = rows_at_most(edges)
+        if known is None:
+            return False, "the number of edges is not known before they are read"
+        rows = known
+    weight_bytes = spec.weight_dtype.itemsize if spec.weighted else 0
+    needed = memory.build_bytes(rows, directed=spec.directed, weight_bytes=weight_bytes)
+    room = all_room()
+    if needed <= members.ROOM * room:
+        return False, ""
+    return True, (
         f"to build it in memory may take {format_bytes(needed)}, and there are {format_bytes(room)}"
     )
+
+
+def all_room() -> int:
+    """Return the bytes of memory that all workers may use together, or those of this machine."""
+    least = placement.least_room()
+    return machine_bytes() if least is None else least[0] * least[2]
 
 
 def _most_rows(edges: Any, spec: GraphSpec) -> float:

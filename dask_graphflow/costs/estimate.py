@@ -81,6 +81,8 @@ class Estimate:
     most_seconds : float
         The time if the degrees, the diameter or the number of iterations is as large as it can be. Equal to
         `seconds` if the time does not depend on these.
+    disk_bytes_per_worker : tuple of int
+        Peak size in bytes of the files that each worker writes for a graph on disk; 0 for other graphs.
     """
 
     algorithm: str
@@ -93,20 +95,21 @@ class Estimate:
     plan: dict[str, Any]
     reason: str
     most_seconds: float
+    disk_bytes_per_worker: tuple[int, ...]
 
     def _rows(self) -> list[tuple[str, str]]:
         parts = ", ".join(
             f"{name} {duration(value)}" for name, value in self.parts.items() if value
         )
         vertices = counted(self.vertices, "vertex", "vertices")
-        least, most = min(self.bytes_per_worker), max(self.bytes_per_worker)
-        needed = size(most) if least == most else f"{size(least)} to {size(most)}"
+        needed, files = _sizes(self.bytes_per_worker), _sizes(self.disk_bytes_per_worker)
         plan = ", ".join(f"{name}={_short(value)}" for name, value in self.plan.items())
         return [
             ("algorithm", self.algorithm),
             ("graph", f"{vertices}, {counted(self.edges, 'edge')}"),
             ("seconds", f"{self.seconds:.3g} ({parts})"),
             ("memory per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
+            *([("disk per worker", files)] if any(self.disk_bytes_per_worker) else []),
             ("plan", plan),
             ("reason", self.reason),
         ]
@@ -121,6 +124,11 @@ class Estimate:
 def kind_name(kind: ClusterSpec) -> str:
     """Return a short name for a kind of worker."""
     return "GPU" if kind.device else counted(kind.threads, "thread")
+
+
+def _sizes(of_each: tuple[int, ...]) -> str:
+    least, most = min(of_each), max(of_each)
+    return size(most) if least == most else f"{size(least)} to {size(most)}"
 
 
 def _short(value: Any) -> str:

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from dask_graphflow.components import merging
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import share_out
+from dask_graphflow.kernels import disk
 from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.scheduling.memory_limits import PROCESS, pause_fraction
 from dask_graphflow.showing.tables import duration
@@ -75,6 +77,8 @@ class GraphSizes(NamedTuple):
         Bytes of the frame in this process that the call sends to a cluster.
     shape : Shape or None
         The degrees, if they were counted.
+    on_disk : bool
+        Whether the edges are on disk.
     """
 
     vertices: int
@@ -92,6 +96,7 @@ class GraphSizes(NamedTuple):
     read_bytes: int = 0
     sent_bytes: int = 0
     shape: Shape | None = None
+    on_disk: bool = False
 
     @property
     def entries(self) -> int:
@@ -138,6 +143,12 @@ class Workers:
             else one.memory * (pause if one.addresses and not one.device else 1.0)
             for one in self.each
         ]
+
+    @property
+    def pages(self) -> int:
+        """Bytes that mapped pages of files may take on the worker with the least memory."""
+        known = [one.memory for one in self.each if one.memory is not None and not one.device]
+        return disk.part_of(min(known)) if known else disk.budget()
 
     def rates(self, kernel: str, vertices: int) -> list[float]:
         """Return the rate of each worker."""
@@ -245,6 +256,7 @@ def supersteps(
     k: int | None = None,
     top_k: int | None = None,
     split: str = "",
+    edge_bytes: int = 0,
 ) -> Estimate:
     """Return the estimate of an algorithm that works in supersteps.
 
@@ -261,6 +273,8 @@ def supersteps(
         Options of the call.
     split : str
         Text about the number of workers, for the reason.
+    edge_bytes : int
+        Bytes of memory per entry of the rows that the algorithm needs even if the edges are on disk.
     """
     links, count, vertices = workers.links, len(workers), graph.vertices
     read = remote(vertices, graph.entries / max(vertices, 1), count)
@@ -270,15 +284,42 @@ def supersteps(
         usual = most = Shape(most.inner, 0.0)
     listed = ROW * cost.listed(vertices, most.wedges, k, top_k) if cost.listed else 0.0
 
-    def needs(share: float) -> int:
+    about: dict[str, Any] = {
+        "listed": listed, "remote": read, "directed": graph.directed, "id_bytes": graph.id_bytes,
+        "weight_bytes": graph.weight_bytes, "built": graph.built,
+    }  # fmt: skip
+
+    def in_memory(share: float) -> int:
         return memory.graph_bytes(
-            vertices, graph.edges, cost.scratch, cost.copies, edge=cost.edge, listed=listed,
-            share=share, remote=read, directed=graph.directed, weight_bytes=graph.weight_bytes,
-            id_bytes=graph.id_bytes, device=graph.device, built=graph.built,
+            vertices, graph.edges, cost.scratch, cost.copies, edge=cost.edge, share=share,
+            device=graph.device, **about,
         ) + (0 if graph.device else PROCESS)  # fmt: skip
 
+    most_read = graph.chunk * min(max(workers.threads), graph.partitions)
+
+    def with_files(share: float, read: int = most_read) -> memory.OnDisk:
+        return memory.graph_bytes_on_disk(
+            vertices, graph.edges, cost.scratch, cost.copies, edge=edge_bytes, share=share, read=read,
+            pages=workers.pages, **about,
+        )  # fmt: skip
+
+    def on_disk(share: float, read: int = most_read) -> int:
+        return with_files(share, read).memory + PROCESS
+
+    needs = on_disk if graph.on_disk and not graph.device else in_memory
     shares, fits, limit = _shares(needs, cost.kernel, graph, workers)
     sizes = tuple(needs(share) for share in shares)
+    files = tuple(with_files(share).files if graph.on_disk else 0 for share in shares)
+    if not (fits or graph.device):
+        for better, how in (
+            (on_disk, "with storage='disk'"),
+            (partial(on_disk, read=0), "on disk, with more and smaller partitions of the edges"),
+        ):
+            if _shares(better, cost.kernel, graph, workers)[1]:
+                limit += f"; {how}, every worker has enough"
+                break
+    if graph.on_disk:
+        limit += "; the time is that of files in the system's cache"
     each = [graph.entries * share for share in shares]
     rates = workers.rates(cost.kernel, vertices)
     runs = cost.runs(vertices, k)
@@ -312,6 +353,7 @@ def supersteps(
     more = max(more, 0.0)
     plan = {
         "workers": count,
+        "storage": "disk" if graph.on_disk else "memory",
         "supersteps": runs * usual_steps,
         "shares": shares,
         "boundary": read / max(vertices, 1) if count > 1 else 0.0,
@@ -319,7 +361,9 @@ def supersteps(
     reason = f"shares follow the rates, and {limit}{split}"
     if cost.limits:
         reason = f"{_limits(cost.limits, sum(parts.values()) + more)}; {reason}"
-    return _estimate(algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=more)
+    return _estimate(
+        algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=more, files=files
+    )
 
 
 def _shares(
@@ -375,6 +419,7 @@ def _estimate(
     *,
     fits: bool | None = None,
     more: float = 0.0,
+    files: tuple[int, ...] = (),
 ) -> Estimate:
     """Return an estimate; `more` is the difference of the largest time and the typical one."""
     seconds = sum(parts.values())
@@ -384,7 +429,7 @@ def _estimate(
     reason = f"{longest} takes longest; {reason}; sizes {graph.origin}"
     return Estimate(
         algorithm, graph.vertices, graph.edges, seconds, parts, sizes, fits, plan, reason,
-        seconds + more,
+        seconds + more, files or (0,) * len(sizes),
     )  # fmt: skip
 
 

@@ -1,11 +1,8 @@
-"""Blocks of rows, for array code that would otherwise need memory for every edge.
-
-Rows in memory are one block. Rows on disk are several, each with a bounded number of edges unless it is a
-single row.
-"""
+"""Blocks of rows, for array code that would otherwise need memory for every edge."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -17,24 +14,43 @@ from dask_graphflow.kernels.csr import Rows
 BLOCK = 1 << 22  # about the number of edges in a block
 
 
-def blocks(rows: Rows) -> Iterator[tuple[slice, Any]]:
+def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
     """Yield the blocks of rows, and which edges they have.
 
     The offsets of a block begin at 0, and `first` is the vertex of its first row.
+
+    Parameters
+    ----------
+    rows : Rows
+    most : int, optional
+        About the maximum number of edges in a block; a row is never cut. By default, rows in memory are one
+        block, and rows on disk are blocks of a fixed size.
     """
-    if not is_on_disk(rows.ends):
+    if most is None and not is_on_disk(rows.ends):
         yield slice(0, len(rows.ends)), rows
         return
-    count, low = len(rows.offsets) - 1, 0
-    while low < count:
-        start = int(rows.offsets[low])
-        high = int(np.searchsorted(rows.offsets, start + BLOCK, side="right")) - 1
-        high = min(max(high, low + 1), count)
-        edges = slice(start, int(rows.offsets[high]))
-        weights = None if rows.weights is None else rows.weights[edges]
-        offsets = rows.offsets[low : high + 1] - start
-        yield edges, Rows(offsets, rows.ends[edges], weights, rows.first + low)
-        low = high
+    for low, high in pieces_of(rows, -(-len(rows.ends) // (most or BLOCK))):
+        if low < high:
+            edges = slice(int(rows.offsets[low]), int(rows.offsets[high]))
+            weights = None if rows.weights is None else rows.weights[edges]
+            offsets = rows.offsets[low : high + 1] - edges.start
+            yield edges, Rows(offsets, rows.ends[edges], weights, rows.first + low)
+
+
+def pieces_of(rows: Rows, count: int) -> list[tuple[int, int]]:
+    """Return the indices of the rows at which pieces with about the same number of edges begin and end.
+
+    A piece has no rows if a row before it has too many edges.
+
+    Parameters
+    ----------
+    rows : Rows
+    count : int
+        Number of pieces.
+    """
+    edges = [len(rows.ends) * i // count for i in range(1, count)]
+    cuts = np.searchsorted(rows.offsets, np.array(edges, "int64", like=rows.offsets)).tolist()
+    return list(itertools.pairwise([0, *cuts, len(rows.offsets) - 1])) if count else []
 
 
 def per_edge(rows: Rows, make: Callable[[Rows], Any]) -> Any:

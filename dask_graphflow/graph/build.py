@@ -14,6 +14,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,6 +213,9 @@ def build(
     xp = kernels_for(vertices.like).namespace
     empty = xp.empty(0, index_dtype(vertices.size))
     none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
+    folder = placement.disk_folder() if on_disk else None
+    # A piece on disk takes no memory, whether it stays or not.
+    stay = not (directed or on_disk or hybrid is not None or any(devices)) and exchange.size <= STAY
     dealt = _dealt(
         exchange,
         _consumed(numbers, weights, turned),
@@ -221,8 +225,8 @@ def build(
         Edges(empty, empty, none),
         both=not directed,
         threads=threads,
-        stay=not directed and hybrid is None and exchange.size <= STAY and not any(devices),
-        folder=placement.disk_folder() if on_disk else None,
+        stay=stay,
+        folder=folder,
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about |= {"placed": placed, "for_device": for_device}
@@ -251,6 +255,7 @@ def build(
         multi=multi,
         threads=threads,
         labels=labels,
+        folder=folder,
     )
     seconds = time.perf_counter() - began
     logger.debug("Shard %d of %d was built in %.3g s", rank, used, seconds)
@@ -500,8 +505,11 @@ def _dealt(
         return Edges([piece.source for piece in alone], [piece.target for piece in alone], weight)
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
-    # One list per column, and in it one list per sending member.
-    got: list[list[list[Any]]] = [[[] for _ in range(exchange.size)] for _ in none]
+    # For each column, and for each sending member, what arrived.
+    new = list if folder is None else partial(disk.Spool, folder)
+    got: dict[int, list[Any]] = {
+        column: [new() for _ in range(exchange.size)] for column in columns
+    }
     dealt = 0
     for _ in range(max(map(len, order))):
         piece = next(edges, none)
@@ -523,7 +531,9 @@ def _dealt(
             elif swapped[exchange.rank].base is not None:  # a view would keep the sent data alive
                 swapped[exchange.rank] = swapped[exchange.rank].copy()
             for source, arrived in enumerate(swapped):
-                got[column][source].append(disk.stored(arrived, folder))
+                got[column][source].append(arrived)
+    if folder is not None:
+        got = {column: [spool.parts() for spool in spools] for column, spools in got.items()}
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
     sent, arrived_ = exchange.all_reduce(sums=(dealt, sum(received))).sums
     if sent != arrived_:

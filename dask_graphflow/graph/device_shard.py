@@ -4,9 +4,8 @@ If a graph is divided between devices and hosts, or its edges are in host memory
 devices, all members build their shards in host memory. The rows
 that an algorithm traverses are copied to the device when they are first used, and cached there. Nothing
 else is copied, so the device needs room only for these rows. If it has too little room, the edges stay in
-host memory and the device reads them over the link. Edges on disk are copied in the same way. If host
-memory has no room for them either, the device reads the pages of their files. Vertex data must fit in
-device memory.
+host memory and the device reads them over the link. Edges on disk are copied in the same way, to the device
+or to host memory. Vertex data must fit in device memory.
 """
 
 from __future__ import annotations

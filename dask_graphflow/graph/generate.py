@@ -6,9 +6,10 @@ the workers that generate them.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask.dataframe as dd
 import numpy as np
@@ -169,6 +170,18 @@ def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int6
     return grid(1, _whole("n", n, least=1), npartitions=npartitions, dtype=dtype)
 
 
+class Run(NamedTuple):
+    """The edges of a partition, by their numbers."""
+
+    start: int
+    stop: int
+
+    @property
+    def rows(self) -> int:
+        """Number of edges; see :func:`.rows_at_most`."""
+        return self.stop - self.start
+
+
 def _lazy_frame(
     make: Callable[..., pd.DataFrame],
     edges: int,
@@ -178,7 +191,7 @@ def _lazy_frame(
     vertices: int,
     **graph: int,
 ) -> Any:
-    """Cut the edges into even runs, one per partition; ``make(start, stop, ...)`` makes a run."""
+    """Cut the edges into even runs, one per partition; ``make(run, ...)`` makes a run."""
     if edges > MAX_PARTITIONS * PARTITION_EDGES:
         raise OptionError(
             f"the graph would have {shown(edges)} edges; give numbers for at most "
@@ -196,10 +209,11 @@ def _lazy_frame(
         )
     if npartitions is None:
         npartitions = max(1, -(-edges // PARTITION_EDGES))
-    runs = _whole("npartitions", npartitions, least=1, most=MAX_PARTITIONS)
-    bounds = [edges * run // runs for run in range(runs + 1)]
+    count = _whole("npartitions", npartitions, least=1, most=MAX_PARTITIONS)
+    bounds = [edges * run // count for run in range(count + 1)]
+    runs = list(itertools.starmap(Run, itertools.pairwise(bounds)))
     meta = _frame(0, np.empty((2, 0), kind))
-    return dd.from_map(make, bounds[:-1], bounds[1:], dtype=kind, meta=meta, **graph)
+    return dd.from_map(make, runs, dtype=kind, meta=meta, **graph)
 
 
 def _frame(start: int, ends: npt.NDArray[Any]) -> pd.DataFrame:
@@ -208,7 +222,8 @@ def _frame(start: int, ends: npt.NDArray[Any]) -> pd.DataFrame:
     return pd.DataFrame(ends.T, index=index, columns=["src", "dst"], copy=False)
 
 
-def _grid_edges(start: int, stop: int, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
+def _grid_edges(run: Run, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
+    start, stop = run
     # For each row of the grid: first the edges along the row, then the edges to the row below.
     row, place = np.divmod(np.arange(start, stop), 2 * width - 1)
     down = place >= width - 1
@@ -218,9 +233,8 @@ def _grid_edges(start: int, stop: int, *, width: int, dtype: np.dtype[Any]) -> p
     return _frame(start, ends)
 
 
-def _rmat_edges(
-    start: int, stop: int, *, scale: int, seed: int, dtype: np.dtype[Any]
-) -> pd.DataFrame:
+def _rmat_edges(run: Run, *, scale: int, seed: int, dtype: np.dtype[Any]) -> pd.DataFrame:
+    start, stop = run
     draws, keys = np.random.SeedSequence(seed).spawn(2)
     scramble = _scramble_keys(keys, scale)
     table = _quadrant_table()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import aligned, disk, kernels_of
+from dask_graphflow.kernels import aligned, disk, index_dtype, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
 SHIFT = 6  # a range consists of blocks of 2**6 vertices
@@ -32,17 +32,20 @@ def make_rows(
     columns: int | None = None,
     undirected: bool = False,
     threads: int = 1,
+    folder: str | None = None,
     **how: Any,
 ) -> Rows:
-    """Return the rows of an edge list; see :func:`.host_rows.rows`. They are on disk if the edges are."""
+    """Return the rows of an edge list; see :func:`.host_rows.rows`.
+
+    They are in a file of `folder`, or by default on disk if the edges are.
+    """
     given = source, target, *(() if weight is None else (weight,))
     lists = [one if isinstance(one, list) else [one] for one in given]
     columns = first + count if columns is None else columns
     how |= {"columns": columns, "undirected": undirected, "threads": threads}
-    longest = max(
-        lists[0], key=len
-    )  # a short array can be in memory although the others are on disk
-    folder, kernels = disk.folder_of(longest), kernels_of("rows", longest)
+    # A short array can be in memory although the others are on disk.
+    longest = max(lists[0], key=len)
+    folder, kernels = folder or disk.folder_of(longest), kernels_of("rows", longest)
     if folder is None:
         made: Rows = kernels.rows(source, target, weight, first=first, count=count, **how)
         return made
@@ -53,7 +56,7 @@ def make_rows(
     owners = np.full(-(-columns // (1 << SHIFT)), len(cuts) - 1, np.int16)
     owners[first >> SHIFT :][:blocks] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     spools = [disk.Spool(folder) for _ in cuts[1:]]
-    for piece in _pieces(lists):
+    for piece in _pieces(lists, index_dtype(columns)):
         by = piece[0], piece[1] if undirected else None
         # Edges that belong to no range are not written: those of other members.
         nobody = {"shift": SHIFT, "threads": threads, "but": len(cuts) - 1}
@@ -84,8 +87,10 @@ def _cuts(entries: np.ndarray) -> list[int]:
     return cuts if len(cuts) > 1 else [0, 0]
 
 
-def _pieces(columns: list[list[Any]]) -> Iterator[list[Any]]:
-    """Yield parts of the arrays of several columns."""
+def _pieces(columns: list[list[Any]], index: str) -> Iterator[list[Any]]:
+    """Yield parts of the arrays of several columns; the first two are vertices."""
     for arrays in zip(*columns, strict=True):
         for at in range(0, max(1, len(arrays[0])), PIECE):
-            yield aligned([array[at : at + PIECE] for array in arrays])
+            source, target, *weight = (array[at : at + PIECE] for array in arrays)
+            ends = (side.astype(index, copy=False) for side in (source, target))
+            yield aligned([*ends, *weight])

@@ -6,7 +6,22 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dask_graphflow.kernels import aligned, is_on_disk
+from dask_graphflow.kernels import aligned, disk, each_array, is_on_disk
+from dask_graphflow.scheduling import placement
+
+
+class _OnDisk:
+    """An array on disk while it is pickled. Whoever unpickles it gets an array that is on disk again."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __reduce__(self) -> Any:
+        return _stored, (self._array,)
+
+
+def _stored(array: Any) -> Any:
+    return disk.stored(array, placement.disk_folder())
 
 
 class Memo:
@@ -19,6 +34,9 @@ class Memo:
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         del state["_making"]
+        state["_made"] = each_array(
+            self._made, lambda array: _OnDisk(array) if is_on_disk(array) else array
+        )
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

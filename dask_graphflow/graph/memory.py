@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dask_graphflow.kernels import index_dtype
+
+from .blocks import BLOCK
+from .make_rows import ENTRY, MOST
 
 OFFSET = 8
 KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from another member
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
+BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
 GIANT = 3.2  # bytes per vertex on a device: bits, counts, lists of edges outside the largest tree
 
 
@@ -94,3 +100,76 @@ def graph_bytes(
     running = rows * (directions + copies) + scratch * (vertices * share + remote)
     running += (edge * edges + listed) * share
     return int(running - rows if built else given + max(building, running))
+
+
+def build_bytes(edges: float, *, directed: bool, weight_bytes: int) -> float:
+    """Return the bytes that the build of a graph in memory takes at most, whatever its ids are.
+
+    These are the ends of each edge as they are read, and the entries of the rows while they are sorted.
+    """
+    entries = 1 if directed else 2
+    return edges * (2 * KEY + weight_bytes + entries * 2 * (4 + weight_bytes))
+
+
+class OnDisk(NamedTuple):
+    """What a worker needs for its part of a graph on disk.
+
+    Attributes
+    ----------
+    memory, files : int
+        Peak memory and peak size of the files, in bytes.
+    """
+
+    memory: int
+    files: int
+
+
+def graph_bytes_on_disk(
+    vertices: int,
+    edges: int,
+    scratch: int,
+    copies: int,
+    *,
+    edge: int,
+    listed: float,
+    share: float,
+    remote: float,
+    directed: bool,
+    weight_bytes: int,
+    id_bytes: int,
+    read: int,
+    pages: int,
+    built: bool,
+) -> OnDisk:
+    """Return what a worker needs for its part of a graph on disk and an algorithm.
+
+    Memory is needed for what belongs to vertices, for the partitions that are being read, for a range of
+    vertices while its rows are made (:mod:`.make_rows`), and for mapped pages. Files are needed for the
+    edges as they are read, for their ends as numbers, for these ends in ranges, which are deleted while
+    rows are written, and for the rows.
+
+    Parameters
+    ----------
+    vertices, edges, scratch, copies, listed, share, remote, directed, weight_bytes, id_bytes, built
+        See :func:`graph_bytes`.
+    edge : int
+        Bytes of memory per entry of the rows that the algorithm needs.
+    read : int
+        Number of edges in the partitions that the worker reads at a time.
+    pages : int
+        Bytes that mapped pages may take.
+    """
+    index, directions = index_bytes(vertices), 2 if directed else 1
+    entries = edges * (1 if directed else 2)
+    given, ends = 2 * id_bytes + weight_bytes, 2 * index + weight_bytes
+    rows = (index + weight_bytes) * entries
+    files = rows * (directions + copies)
+    if not built:
+        read_ends = given + (0 if id_bytes == index else ends)
+        files = max(files, read_ends * edges + ends * entries)
+    # These do not depend on the share, except for small graphs.
+    one_range = 0 if built else ENTRY * min(entries, max(pages / ENTRY, entries / MOST))
+    buffers = max(BLOCK_ENTRY * min(entries, BLOCK), one_range, 0 if built else given * read)
+    own = OFFSET * vertices * (directions + copies) + scratch * vertices + edge * entries + listed
+    needed = min(pages, files) + buffers + scratch * remote + own * share
+    return OnDisk(int(needed), int((files - rows * built) * share))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,7 @@ from dask_graphflow.exceptions import GraphMemoryError
 
 from . import disk
 from .gpu import require_gpu
-from .memory import check_room, free_bytes, no_room, no_room_for_link, no_room_for_rows
+from .memory import check_room, free_bytes, no_room, no_room_for_rows
 
 __all__ = [
     "aligned",
@@ -27,6 +28,7 @@ __all__ = [
     "device_memory",
     "device_room",
     "disk",
+    "each_array",
     "empty_on",
     "index_dtype",
     "is_on_disk",
@@ -144,7 +146,7 @@ def device_link() -> float:
         return 0.0
 
 
-def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
+def aligned(value: Any) -> Any:
     """Return a host array, or an aligned copy if its data is not aligned to the size of its items.
 
     An array that Dask received may begin at any byte of a message. The kernels would have to be compiled
@@ -154,22 +156,36 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
     Parameters
     ----------
     value : object
+        An array, or a tuple, list or dict whose items are processed recursively; see :func:`each_array`.
+    """
+    return each_array(value, lambda array: array if array.flags.aligned else array.copy())
+
+
+def each_array(
+    value: Any, change: Callable[[np.ndarray], Any], changed: dict[int, Any] | None = None
+) -> Any:
+    """Return a value with what `change` returns in place of each host array.
+
+    Parameters
+    ----------
+    value : object
         An array, or a tuple, list or dict whose items are processed recursively. Any other object is
         returned as it is.
-    copies : dict, optional
-        The copies made so far, by the `id` of the original, so that repeated arrays share one copy.
+    change : callable
+    changed : dict, optional
+        The results so far, by the `id` of the array, so that repeated arrays share one result.
     """
-    copies = {} if copies is None else copies
+    changed = {} if changed is None else changed
     if isinstance(value, np.ndarray):
-        if not value.flags.aligned and id(value) not in copies:
-            copies[id(value)] = value.copy()
-        return copies.get(id(value), value)
+        if id(value) not in changed:
+            changed[id(value)] = change(value)
+        return changed[id(value)]
     if isinstance(value, list):
-        return [aligned(item, copies) for item in value]
+        return [each_array(item, change, changed) for item in value]
     if isinstance(value, dict):
-        return {name: aligned(item, copies) for name, item in value.items()}
+        return {name: each_array(item, change, changed) for name, item in value.items()}
     if isinstance(value, tuple):
-        items = [aligned(item, copies) for item in value]
+        items = [each_array(item, change, changed) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
 
@@ -199,13 +215,13 @@ def lift(value: Any, *, linked: bool = False) -> Any:
     ----------
     value : object
     linked : bool
-        Whether the edges of rows stay in host memory or on disk, where kernels read them over the link.
+        Whether the edges of rows stay in pinned host memory, where kernels read them over the link.
         False by default.
 
     Raises
     ------
     GraphMemoryError
-        The device does not have enough memory, or cannot read the edges over the link.
+        The device does not have enough memory, or the host has not enough for edges that stay there.
     """
     if isinstance(value, np.ndarray):
         from . import device
@@ -241,20 +257,18 @@ def _copied(namespace: Any, array: np.ndarray) -> Any:
 
 
 def _link(array: np.ndarray | None) -> Any:
-    """Return edges as an array of a device that stays in host memory, or on disk if that is too small."""
-    from . import device, device_copies
+    """Return edges in pinned host memory as an array of the device."""
+    from . import device_copies
 
-    if array is None:
-        return None
-    room = min(disk.memory(), free_bytes(kernels_for(array)) or 0)
-    if not is_on_disk(array) or array.nbytes <= room:
-        return device_copies.linked(array)
-    cupy = device.namespace
-    gpu = cupy.cuda.Device()
-    if not gpu.attributes["PageableMemoryAccess"]:
-        raise no_room_for_link(array.nbytes, room)
-    pages = cupy.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, gpu.id)
-    return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(pages, 0))
+    if array is not None and is_on_disk(array):
+        check_room(
+            kernels_for(array),
+            array.nbytes,
+            "a copy of edges on disk from which a GPU without room for them can read",
+            "Leave out device='gpu', or use more GPUs or more memory",
+            limit=disk.memory(),
+        )
+    return array if array is None else device_copies.linked(array)
 
 
 def kernels_of(name: str, data: Any) -> ModuleType:

@@ -99,7 +99,10 @@ class Spool:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed when read
+        try:
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed when read
+        except OSError as error:
+            raise _not_written(folder, 0, error) from error
         self._written: list[tuple[np.dtype[Any], int]] = []
 
     def append(self, array: np.ndarray) -> None:
@@ -118,6 +121,13 @@ class Spool:
             self._file.seek(0)
             return [np.fromfile(self._file, dtype, size) for dtype, size in self._written]
 
+    def parts(self) -> list[np.ndarray]:
+        """Return all arrays, which have the same dtype, as views of one array in the file."""
+        if not self._written:
+            self._file.close()
+            return []
+        return np.split(self.joined(), np.cumsum([size for _, size in self._written])[:-1])
+
     def joined(self) -> np.ndarray:
         """Return all arrays, which have the same dtype, as one array in the file."""
         dtype, size = self._written[0][0], sum(size for _, size in self._written)
@@ -130,9 +140,9 @@ class Spool:
 
 def _not_written(folder: str, nbytes: int, error: OSError) -> OutputError:
     return OutputError(
-        f"{nbytes:,} bytes of a graph on disk cannot be written to {folder}: {error}. Such a graph needs "
-        "room there for its edges and for what algorithms derive from them. Free some space, or choose "
-        "another folder, by local_directory= of the cluster or by "
+        f"{f'{nbytes:,} bytes' if nbytes else 'a file'} of a graph on disk cannot be written to {folder}: "
+        f"{error}. Such a graph needs room there for its edges and for what algorithms derive from them. "
+        "Free some space, or choose another folder, by local_directory= of the cluster or by "
         "dask.config.set(temporary_directory=...)"
     )
 
@@ -181,7 +191,12 @@ _state: dict[str, Any] = {"limit": None, "watching": False}
 
 def budget() -> int:
     """Return the bytes that mapped pages may take, which are also right for other buffers."""
-    return max(LEAST_BUDGET, memory() // PART)
+    return part_of(memory())
+
+
+def part_of(memory: int) -> int:
+    """Return the part of some bytes of memory that mapped pages may take."""
+    return max(LEAST_BUDGET, memory // PART)
 
 
 def memory() -> int:

@@ -66,17 +66,6 @@ def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryErro
     )
 
 
-def no_room_for_link(needed: int, room: int) -> GraphMemoryError:
-    """Return the error for edges on disk that fit neither on the device nor in pinned host memory."""
-    return GraphMemoryError(
-        f"{_bytes(needed)} of edges on disk fit neither on the GPU nor in host memory, of which "
-        f"{_bytes(room)} can be used, and this GPU cannot read files (heterogeneous memory management). "
-        "Leave out device='gpu', or use more GPUs or more memory",
-        needed=needed,
-        available=room,
-    )
-
-
 def check_room(
     kernels: ModuleType, nbytes: float, contents: str, advice: str, limit: float = math.inf
 ) -> None:

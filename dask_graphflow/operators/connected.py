@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.components.forest import Forest
+from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import kernels_for, kernels_of
-from dask_graphflow.kernels.csr import Rows
 
 from .access import gather
-from .gather_rows import pieces_of
 from .view import GraphView
 from .wide_column import wide_column
 
@@ -77,10 +76,7 @@ def _smallest(g: GraphView, own: Any, mirrors: Any, joined: Any) -> Any:
 def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the positions of the ends of this member's edges, for some rows at a time."""
     owners = kernels_of("rows", rows.ends).owners
-    for first, last in pieces_of(rows, -(-len(rows.ends) // CHUNK)):
-        offsets = rows.offsets[first : last + 1]
-        low, high = int(offsets[0]), int(offsets[-1])
-        piece = Rows(offsets - low, rows.ends[low:high], None, first)
+    for _, piece in blocks(rows._replace(first=0, weights=None), CHUNK):
         if labels is None:
             yield owners(piece, piece.ends.dtype, threads=g.threads), piece.ends
         else:

@@ -1,8 +1,7 @@
-"""Parts of the rows of a graph: selected rows, concatenated, and pieces of about the same size."""
+"""Selected rows of a graph, concatenated."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -39,19 +38,3 @@ def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
     row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
     entries += (rows.offsets[which] - offsets[:-1])[row]
     return offsets, entries
-
-
-def pieces_of(rows: Rows, count: int) -> list[tuple[int, int]]:
-    """Return the indices of the rows at which pieces with about the same number of edges begin and end.
-
-    A piece has no rows if a row before it has too many edges.
-
-    Parameters
-    ----------
-    rows : Rows
-    count : int
-        Number of pieces.
-    """
-    edges = [len(rows.ends) * i // count for i in range(1, count)]
-    cuts = np.searchsorted(rows.offsets, np.array(edges, "int64", like=rows.offsets)).tolist()
-    return list(itertools.pairwise([0, *cuts, len(rows.offsets) - 1])) if count else []

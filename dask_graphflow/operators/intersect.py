@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dask_graphflow.graph.blocks import pieces_of
 from dask_graphflow.kernels import beside, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
-from .gather_rows import pieces_of
 from .orientation import Orientation, received
 from .view import GraphView
 

@@ -210,7 +210,7 @@ class GraphView:
     def weighted_degrees(self) -> Any:
         """Sum of the weights of the edges that leave each owned vertex: array of float64, shape (V_p,).
 
-        Without weights, it is the number of edges. All members call it.
+        Without weights, it is the number of edges. All members call it. Do not change the array.
 
         Raises
         ------
@@ -221,17 +221,22 @@ class GraphView:
             return self.degrees.astype("float64")
         host, side = self.shard.host, self._side("out")
         rows = host.out if side == "out" else build.into(host, self.exchange)
-        valid = all(
-            np.isfinite(block.weights).all() and (block.weights >= 0).all()
-            for _, block in blocks(rows)
-        )
-        if self.all_reduce(sums=(not valid,)).sums[0]:
+
+        def totals() -> Any:
+            valid = all(
+                np.isfinite(block.weights).all() and (block.weights >= 0).all()
+                for _, block in blocks(rows)
+            )
+            return kernels_of("pull", rows.ends).row_totals(rows) if valid else None
+
+        name = f"weighted degrees {side}"
+        own = host.kept(name, totals)
+        if self.all_reduce(sums=(own is None,)).sums[0]:
             raise WeightError(
                 "a weight is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
                 "Remove these edges, or leave out weight="
             )
-        totals = kernels_of("pull", rows.ends).row_totals(rows)
-        return self.shard.here(f"weighted degrees {side}", totals)
+        return self.shard.here(name, own)
 
     @property
     def count(self) -> int:

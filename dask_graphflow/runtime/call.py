@@ -15,7 +15,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import no_room_on_device
+from dask_graphflow.kernels import is_on_disk, no_room_on_device
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang, partitions, placement
 from dask_graphflow.scheduling.progress import Progress
@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
+ELSEWHERE = "keep the edges on disk (Graph(..., storage='disk')), "
 
 
 @dataclass(frozen=True)
@@ -160,9 +161,10 @@ def _memory_errors_explained(shard: Shard) -> Iterator[None]:
     except MemoryError as error:
         if shard.host is not shard:
             raise no_room_on_device() from error
+        movable = shard.has("out") and not is_on_disk(shard.out.ends)
         raise GraphMemoryError(
             f"the call needs more memory than there is ({error}). Give smaller options, if they make the "
-            "result or the work larger, or use a machine with more memory",
+            f"result or the work larger, {ELSEWHERE if movable else ''}or use a machine with more memory",
             needed=0,
             available=None,
         ) from error

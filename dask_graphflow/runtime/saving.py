@@ -120,7 +120,8 @@ class SavedGraph:
         task = delayed(load, pure=True)
         built = [task(i, dask_key_name=f"graph-load-{token}-{i}") for i in range(len(bounds) - 1)]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
-        shards = Shards.loaded(self.spec, built, sizes, self.folder.path)
+        on_disk = self.folder.is_local and not self.spec.on_device
+        shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk)
         shards.reason = reason
         return shards
 

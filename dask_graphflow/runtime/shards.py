@@ -43,8 +43,10 @@ class MemberPlan:
         Address of the worker of each member of a hybrid, on a cluster.
     device : bool
         Whether calls run on the members' devices although the edges are in host memory.
-    disk : str
-        Why the members store the edges in files; empty if they are in memory.
+    on_disk : bool
+        Whether the members store the edges in files.
+    why : str
+        Why the edges are stored there, if this was not the caller's choice.
     """
 
     count: int
@@ -53,7 +55,8 @@ class MemberPlan:
     rate: Rate | None = None
     workers: Sequence[str] | None = None
     device: bool = False
-    disk: str = ""
+    on_disk: bool = False
+    why: str = ""
 
     @property
     def on_devices(self) -> bool:
@@ -104,7 +107,7 @@ class Shards:
 
     def _reader(self, read: Callable[..., Any], columns: EdgeColumns) -> Callable[..., Any]:
         reads = partial(read, columns=columns)
-        return partial(on_disk, read=reads) if self.plan.disk else reads
+        return partial(on_disk, read=reads) if self.plan.on_disk else reads
 
     @property
     def persisted(self) -> bool:
@@ -136,10 +139,15 @@ class Shards:
 
     @classmethod
     def loaded(
-        cls, spec: GraphSpec, built: list[Delayed], sizes: dict[str, int], folder: str
+        cls,
+        spec: GraphSpec,
+        built: list[Delayed],
+        sizes: dict[str, int],
+        folder: str,
+        on_disk: bool,
     ) -> Shards:
         """Return the shards of a saved graph, each of which a lazy object loads."""
-        shards = cls(spec, [], MemberPlan(len(built)))
+        shards = cls(spec, [], MemberPlan(len(built), on_disk=on_disk))
         shards.built, shards.sizes, shards.folder = built, sizes, folder
         return shards
 
@@ -233,14 +241,14 @@ class Shards:
         """Return whether a call can build only the edges that enter vertices."""
         spec = self.spec
         plain = spec.directed and not spec.weighted and spec.multi == "keep"
-        plain = plain and not self._derive and not self.plan.disk
+        plain = plain and not self._derive and not self.plan.on_disk
         return plain and self.count > 1 and self._inputs is not None and len(self._inputs) == 1
 
     def _build_loop(self, **options: Any) -> gang.Loop:
         spec, plan = self.spec, self.plan
         return partial(
             build, directed=spec.directed, multi=spec.multi, hybrid=plan.hybrid, rate=plan.rate,
-            choose=plan.choose, for_device=plan.device, on_disk=bool(plan.disk), **options,
+            choose=plan.choose, for_device=plan.device, on_disk=plan.on_disk, **options,
         )  # fmt: skip
 
     def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:

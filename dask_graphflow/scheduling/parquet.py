@@ -1,12 +1,13 @@
-"""The pandas frame or Parquet files from which a Dask frame is read, and how to split such files."""
+"""What a Dask frame is read from: a pandas frame or files, their rows, and how to split Parquet files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dask.dataframe.dask_expr import new_collection
-from dask.dataframe.dask_expr._expr import Expr, Projection
-from dask.dataframe.dask_expr.io import FromPandas, ReadParquet
+from dask.dataframe.dask_expr._expr import DropnaFrame, Elemwise, Expr, Filter, Projection
+from dask.dataframe.dask_expr.io import FromMap, FromPandas, ReadParquet
 from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
 
 from .expr import Held
@@ -25,6 +26,33 @@ def num_rows(frame: Any) -> int | None:
     """Return the number of rows of a frame in this process' memory; None for all others."""
     in_memory = _in_memory(frame)
     return None if in_memory is None else len(in_memory)
+
+
+def rows_at_most(frame: Any) -> int | None:
+    """Return about the maximum number of rows of a frame, or None if it is not known before they are read.
+
+    It is known for frames in this process' memory, for Parquet files that are like the first one, and for
+    inputs of :func:`dask.dataframe.from_map` with an attribute `rows`. Rows may be filtered, and columns
+    computed from others, after they are read.
+    """
+    if isinstance(frame, Held):
+        return len(frame())
+    node = frame.expr
+    while isinstance(node, Elemwise | Filter | DropnaFrame) and "frame" in node._parameters:
+        node = node.frame
+    if isinstance(node, FromPandas):
+        return len(node.operand("frame")._data)
+    if isinstance(node, ReadParquet):
+        files = _files(node)
+        return files[0].metadata.num_rows * len(files) if files else 0
+    if isinstance(node, FromMap):
+        inputs = node.operand("iterables")[0]
+        return sum(one.rows for one in inputs) if _know_their_rows(inputs) else None
+    return None
+
+
+def _know_their_rows(inputs: Sequence[Any]) -> bool:
+    return all(getattr(one, "rows", None) is not None for one in inputs)
 
 
 def _in_memory(frame: Any) -> Any:
@@ -49,8 +77,11 @@ def _fragments(node: Expr) -> list[Any] | None:
     """Return Parquet's fragments, one per file, if all their rows are read; otherwise None."""
     if not isinstance(node, ReadParquet) or node.operand("_partitions") is not None:
         return None
-    if node.operand("filters"):
-        return None
+    return None if node.operand("filters") else _files(node)
+
+
+def _files(node: ReadParquet) -> list[Any]:
+    """Return Parquet's fragments, one per file."""
     if hasattr(node, "fragments"):
         return list(node.fragments)
     return list(node._dataset_info["ds"].get_fragments())

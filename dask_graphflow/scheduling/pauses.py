@@ -111,7 +111,8 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
             needed,
             f"a worker needs about {size(needed)} for task {key_split(task.key)!r}: {worker} uses "
             f"{size(used)} that it cannot free or write to disk",
-            "use more workers, or restart the workers with client.restart() if earlier work filled them",
+            "use more workers, keep the edges of a graph on disk (Graph(..., storage='disk')), or restart "
+            "the workers with client.restart() if earlier work filled them",
         )
         key, stimulus, at = task.key, f"graphflow-stuck-{time.time()}", task.processing_on
         failure = {"cause": key, "exception": pickle.dumps(error), "exception_text": repr(error)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,11 +39,14 @@ class Block:
     start : int
     length : int or None
         None for the rest of the file.
+    rows : int or None
+        About the number of edges, judged by the beginning of the first file; None if this is not known.
     """
 
     file: File
     start: int
     length: int | None
+    rows: int | None = None
 
     def content(self) -> bytes:
         """Return the lines."""
@@ -157,11 +161,11 @@ def read_edges(
         return _read_parquet(paths, files[0], columns, storage_options)
     names = tuple(columns or ())
     first = Csv(names, header) if name == "csv" else LINES[name](names)
-    lines, types = _begin(files, first, dtype)
+    lines, types, density = _begin(files, first, dtype)
     chosen = _chosen(columns, types, files[0])
     size = None if blocksize is None else _block_bytes(blocksize)
     meta = _to_pandas(pa.schema(types.items()).empty_table().select(chosen))
-    blocks = [block for file in files for block in _blocks(file, size)]
+    blocks = [block for file in files for block in _blocks(file, size, density)]
     frame = dd.from_map(
         _read, blocks, lines=lines, types=types, columns=chosen, meta=meta, label="read-edges"
     )
@@ -180,9 +184,11 @@ def _read_parquet(
     return frame if columns is None else frame[_chosen(columns, frame.columns, first)]
 
 
-def _begin(files: Sequence[File], first: Lines, dtype: Any) -> tuple[Lines, dict[str, pa.DataType]]:
-    """Return the format with the columns of the first file, and their types."""
-    lines, types = None, {}
+def _begin(
+    files: Sequence[File], first: Lines, dtype: Any
+) -> tuple[Lines, dict[str, pa.DataType], float]:
+    """Return the format with the columns of the first file, their types, and about the edges per byte."""
+    lines, types, density = None, {}, 0.0
     for file in files:
         with _named(file), file.open() as stream:
             content = bytes(stream.read(SAMPLE_BYTES))
@@ -190,18 +196,22 @@ def _begin(files: Sequence[File], first: Lines, dtype: Any) -> tuple[Lines, dict
                 content = first.complete(content) or content + bytes(stream.read())
         with _named(file):
             found, content = first.begin(content)
+            length = len(content)
             if lines is None:
                 lines = found
             if not found.plain(content).strip():
                 continue
             lines = found
             try:
-                schema = found.parse(content, None).schema
+                table = found.parse(content, None)
             except BadLine as error:
                 raise _bad(Block(file, 0, None), found.plain(content), error) from error
         types = {
-            field.name: _plain(field.type) for field in schema if not pa.types.is_nested(field.type)
+            field.name: _plain(field.type)
+            for field in table.schema
+            if not pa.types.is_nested(field.type)
         }
+        density = table.num_rows / length
         break
     if lines is None or not (types or lines.names):
         raise InputFileError(
@@ -216,7 +226,7 @@ def _begin(files: Sequence[File], first: Lines, dtype: Any) -> tuple[Lines, dict
                 f"{nearest(column, types)}"
             )
         types[column] = _arrow(column, one)
-    return lines, types
+    return lines, types, density
 
 
 def _arrow(column: str, dtype: Any) -> pa.DataType:
@@ -258,13 +268,16 @@ def _chosen(columns: Sequence[str] | None, have: Any, file: File) -> list[str]:
     return chosen
 
 
-def _blocks(file: File, blocksize: int | None) -> Iterator[Block]:
+def _blocks(file: File, blocksize: int | None, density: float) -> Iterator[Block]:
     """Yield the blocks of a file. A compressed file cannot be read from the middle."""
-    if file.compression or not file.size or blocksize is None or file.size <= blocksize:
+    if file.compression or file.size is None:
         yield Block(file, 0, None)
         return
+    if blocksize is None or file.size <= blocksize:
+        yield Block(file, 0, None, math.ceil(density * file.size))
+        return
     for start in range(0, file.size, blocksize):
-        yield Block(file, start, blocksize)
+        yield Block(file, start, blocksize, math.ceil(density * blocksize))
 
 
 def _read(
