@@ -713,7 +713,9 @@ def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
     monkeypatch.setattr(host_distinct, "PART", 300)
     limits = np.iinfo(dtype)
     for size, most in ((0, 1), (1, 1), (3000, 2), (3000, limits.max), (20_000, 5000)):
-        values = rng.integers(limits.min, limits.max, size, dtype, endpoint=True) % most
+        values = rng.integers(limits.min, limits.max, size, dtype, endpoint=True) % min(
+            most, limits.max
+        )
         values[: size // 9] = limits.max
         values[: size // 18] = limits.min
         codes, found = renumber.distinct(pd.DataFrame({"id": values}), threads=threads)

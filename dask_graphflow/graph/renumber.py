@@ -68,7 +68,7 @@ def factorize(ids: Any) -> tuple[Any, Any]:
 
 
 def distinct(ids: Any, *, threads: int) -> tuple[Any, Any]:
-    """Number ids as :func:`factorize` does, but in any order. It is faster for many integers on the host."""
+    """Number ids like :func:`factorize`, but in any order. Many integers on the host take less time."""
     kind = ids.dtypes.iloc[0]
     plain = len(ids.columns) == 1 and isinstance(kind, np.dtype) and kind.kind in "iu"
     if not plain or len(ids) < MANY or on_device(kernels_for(ids).asarray(ids.iloc[:, 0])):

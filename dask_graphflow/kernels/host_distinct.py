@@ -119,9 +119,7 @@ def distinct(values: np.ndarray, *, threads: int) -> tuple[np.ndarray, np.ndarra
         threads,
         threads,
     )
-    found = share(
-        lambda p: _number(dealt, bounds[p], bounds[p + 1], codes, LEAST), parts, threads
-    )
+    found = share(lambda p: _number(dealt, bounds[p], bounds[p + 1], codes, LEAST), parts, threads)
     before = [0, *np.cumsum(found).tolist()]
     share(
         lambda p: _place(codes, places, bounds[p], bounds[p + 1], before[p], placed),
