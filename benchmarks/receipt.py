@@ -43,6 +43,7 @@ NOT_ON_GPU = (
     "host_biconnected.py",
     "host_buckets.py",
     "host_copies.py",
+    "host_distinct.py",
     "host_groups.py",
     "host_intersect.py",
     "host_local_rows.py",

@@ -28,7 +28,8 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
-from dask_graphflow.graph import dtypes
+from dask_graphflow.graph import dtypes, renumber
+from dask_graphflow.kernels import host_distinct
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -703,3 +704,33 @@ def test_the_smallest_integers_are_ids():
     least = -(2**63)
     edges = frame([(least, least + 2**20), (least + 7, least)])
     assert set(as_dict(connected_components(edges, **ENDS).compute()).values()) == {least}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "uint8"])
+def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
+    monkeypatch.setattr(renumber, "MANY", 0)
+    monkeypatch.setattr(host_distinct, "PART", 300)
+    limits = np.iinfo(dtype)
+    for size, most in ((0, 1), (1, 1), (3000, 2), (3000, limits.max), (20_000, 5000)):
+        values = rng.integers(limits.min, limits.max, size, dtype, endpoint=True) % min(
+            most, limits.max
+        )
+        values[: size // 9] = limits.max
+        values[: size // 18] = limits.min
+        codes, found = renumber.distinct(pd.DataFrame({"id": values}), threads=threads)
+        assert found.id.dtype == dtype
+        assert found.id.is_unique
+        np.testing.assert_array_equal(found.id.to_numpy()[codes], values)
+        alone, _ = host_distinct.distinct(values.astype("int64"), threads=1)
+        np.testing.assert_array_equal(codes, alone)
+
+
+def test_results_of_many_ids_that_are_far_apart(monkeypatch, rng):
+    edges = pd.DataFrame(rng.integers(0, 300, (2000, 2)), columns=["a", "b"])
+    far = edges * 10**12 - 10**14
+    graphs = gf.Graph(edges, **ENDS), gf.Graph(far, **ENDS)
+    monkeypatch.setattr(renumber, "MANY", 0)
+    near, there = (graph.pagerank().compute() for graph in graphs)
+    assert there.pagerank.tolist() == near.pagerank.tolist()
+    assert there.vertex.tolist() == (near.vertex * 10**12 - 10**14).tolist()

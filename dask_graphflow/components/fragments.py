@@ -134,7 +134,8 @@ class Fragment:
     @classmethod
     def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        codes, ids = renumber.factorize(frames.stack([edges.source.frame, edges.target.frame]))
+        both = frames.stack([edges.source.frame, edges.target.frame])
+        codes, ids = renumber.distinct(both, threads=threads)
         forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
         half = len(edges.source)
         ends = codes[:half], codes[half:]

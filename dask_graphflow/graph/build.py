@@ -173,7 +173,7 @@ def build(
     if any(devices):
         exchange = Exchange(channel, device=True)
     dtypes = [dtype for own in dtype_lists for dtype in own]
-    vertices, numbered = numbering.number(exchange, ends)
+    vertices, numbered = numbering.number(exchange, ends, threads)
     numbers = [pair for pair in numbered if pair[1] is not None]
     listing = [side for side, target in numbered if target is None]
     numbered.clear()

@@ -75,7 +75,7 @@ def consumed(items: list[Any]) -> Iterator[Any]:
 
 
 def number(
-    exchange: Exchange, ends: list[tuple[Ends, Ends | None]]
+    exchange: Exchange, ends: list[tuple[Ends, Ends | None]], threads: int
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number the vertices of a graph.
 
@@ -85,6 +85,8 @@ def number(
     ends : list of pair of Ends
         This member's sources and targets, part by part. Targets are None for a part with vertices that
         may have no edge. The list is emptied. At least one member has a part.
+    threads : int
+        Host threads to use.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def number(
                 )
                 for source, target in consumed(ends)
             ]
-    return _renumbered(exchange, ends, like)
+    return _renumbered(exchange, ends, like, threads)
 
 
 def _are_integers(like: Any) -> bool:
@@ -141,20 +143,21 @@ def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:
 
 
 def _renumbered(
-    exchange: Exchange, ends: list[tuple[Ends, Ends | None]], like: Any
+    exchange: Exchange, ends: list[tuple[Ends, Ends | None]], like: Any, threads: int
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number ids by their order."""
     folder = next((source.folder for source, _ in ends), None)
     if exchange.size == 1 and folder is None:
-        return _renumbered_alone(ends, like)
+        return _renumbered_alone(ends, like, threads)
     codes: list[tuple[Any, Any]] = []
     uniques = [like]
     for source, target in consumed(ends):
         if target is None:
-            own, ids = renumber.factorize(source.frame.reset_index(drop=True))
+            own, ids = renumber.distinct(source.frame.reset_index(drop=True), threads=threads)
             codes.append((own, None))
         else:
-            own, ids = renumber.factorize(frames.stack([source.frame, target.frame]))
+            both = frames.stack([source.frame, target.frame])
+            own, ids = renumber.distinct(both, threads=threads)
             own = disk.stored(own, folder)
             codes.append((own[: len(source)], own[len(source) :]))
         uniques.append(ids)
@@ -199,14 +202,15 @@ def number_sorted(exchange: Exchange, ids: Any) -> tuple[Any, list[int], Any]:
 
 
 def _renumbered_alone(
-    ends: list[tuple[Ends, Ends | None]], like: Any
+    ends: list[tuple[Ends, Ends | None]], like: Any, threads: int
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number ids by their order, if this member has all edges."""
     sides = [None if side is None else side.frame for pair in consumed(ends) for side in pair]
     stops = list(
         itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
     )
-    codes, uniques = renumber.factorize(frames.stack([side for side in sides if side is not None]))
+    every = frames.stack([side for side in sides if side is not None])
+    codes, uniques = renumber.distinct(every, threads=threads)
     ids, places = renumber.sort(uniques)
     numbers = places[codes]
     parts = [

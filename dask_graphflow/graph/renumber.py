@@ -16,14 +16,17 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dask_graphflow.exceptions import VertexTypeError
-from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import host_distinct, index_dtype, kernels_for, on_device
 
 from . import dtypes
 from .frames import empty_like, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, whatever the edges
+MANY = 1 << 16  # ids, below which pandas is as fast, and nothing has to be compiled
 IDS_PER_EDGE = 4  # a longer range is dense if it has less than this many ids per edge
 
 
@@ -62,6 +65,19 @@ def factorize(ids: Any) -> tuple[Any, Any]:
         return codes, type(ids)({names[0]: series(uniques, dtype=ids[names[0]].dtype)})
     first = series(codes).drop_duplicates().index
     return codes, ids.iloc[first].reset_index(drop=True)
+
+
+def distinct(ids: Any, *, threads: int) -> tuple[Any, Any]:
+    """Number ids like :func:`factorize`, but in any order. Many integers on the host take less time."""
+    kind = ids.dtypes.iloc[0]
+    plain = len(ids.columns) == 1 and isinstance(kind, np.dtype) and kind.kind in "iu"
+    if not plain or len(ids) < MANY or on_device(kernels_for(ids).asarray(ids.iloc[:, 0])):
+        return factorize(ids)
+    values = ids.iloc[:, 0].to_numpy()
+    # As int64: ids of 2**63 or more become negative, and stay distinct.
+    wide = values.view("int64") if values.itemsize == 8 else values.astype("int64")
+    codes, found = host_distinct.distinct(wide, threads=threads)
+    return codes, one_column(found.view(kind) if kind.itemsize == 8 else found.astype(kind), ids)
 
 
 def _order(ids: Any) -> tuple[Any, Any]:
