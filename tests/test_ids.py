@@ -711,6 +711,7 @@ def test_the_smallest_integers_are_ids():
 def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
     monkeypatch.setattr(renumber, "MANY", 0)
     monkeypatch.setattr(host_distinct, "PART", 300)
+    monkeypatch.setattr(host_distinct, "ROUND", 3000)
     limits = np.iinfo(dtype)
     for size, most in ((0, 1), (1, 1), (3000, 2), (3000, limits.max), (20_000, 5000)):
         values = rng.integers(limits.min, limits.max, size, dtype, endpoint=True) % min(

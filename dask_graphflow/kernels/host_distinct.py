@@ -1,15 +1,18 @@
 """Numbers for distinct integers, on the host.
 
 One hash table of all integers is larger than the caches, so most of the time is spent waiting for memory,
-and one thread has to do it. Here integers are first dealt to parts by their hash. A part has few distinct
-integers, so its table stays in the cache, and each thread takes parts of its own (as in radix hash joins
-[1]_).
+and one thread has to do it. Here some millions of integers at a time are dealt to parts by their hash. The
+table of a part stays in the cache, and each thread takes parts of its own (as in radix hash joins [1]_).
+Little memory is touched for the first time, which can take as long as the work.
 
 .. [1] S. Manegold, P. Boncz, M. Kersten, "Optimizing Main-Memory Join on Modern Hardware", IEEE
    Transactions on Knowledge and Data Engineering 14(4), 2002.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +21,25 @@ from .compiling import compiled as _compiled
 from .compiling import inner
 from .host_threads import share
 
+ROUND = 1 << 22  # integers that are dealt at a time
 PART = 1 << 16  # integers per part, on average
-MOST_PARTS = 1 << 10  # more parts than this would miss the TLB on every write
-LEAST = 1 << 10  # slots of the table of a part at first
+MOST_PARTS = 1 << 8  # with more parts, each write would miss the TLB
+LEAST = 1 << 10  # slots of a part's table at first
 
 
 @inner
 def _hash(value):  # type: ignore[no-untyped-def]
     return np.uint64(value) * np.uint64(0x9E3779B97F4A7C15)
+
+
+@inner
+def _slot(value, table, keys):  # type: ignore[no-untyped-def]
+    """Return the slot of an integer, or the free slot where it belongs."""
+    mask = np.uint64(table.size - 1)
+    at = (_hash(value) >> np.uint64(20)) & mask  # the highest bits are the same for the whole part
+    while table[at] >= 0 and keys[table[at]] != value:
+        at = (at + np.uint64(1)) & mask
+    return at
 
 
 @_compiled
@@ -36,7 +50,7 @@ def _count(values, first, last, shift, counts):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _deal(values, first, last, shift, ends, dealt, places):  # type: ignore[no-untyped-def]
-    """Write each integer, and its place, behind those that its part has from this range already."""
+    """Write each integer, and its place, behind those that its part has already."""
     for i in range(first, last):
         part = _hash(values[i]) >> shift
         at = ends[part]
@@ -46,42 +60,36 @@ def _deal(values, first, last, shift, ends, dealt, places):  # type: ignore[no-u
 
 
 @_compiled
-def _number(dealt, first, last, codes, slots):  # type: ignore[no-untyped-def]
-    """Number a part's integers from 0, and move each to the part's beginning once; return how many.
+def _number(dealt, places, first, last, table, keys, found, codes):  # type: ignore[no-untyped-def]
+    """Number a part's integers from 0, in the order in which they come.
 
-    The integers before `i` are the distinct ones so far, as there are at most as many of them.
+    Returns the table, the distinct integers, and how many there are.
     """
-    found = 0
-    table = np.full(slots, -1, codes.dtype)
     for i in range(first, last):
         value = dealt[i]
-        mask = np.uint64(table.size - 1)
-        # The highest bits are the same for the whole part.
-        at = (_hash(value) >> np.uint64(20)) & mask
-        while table[at] >= 0 and dealt[first + table[at]] != value:
-            at = (at + np.uint64(1)) & mask
-        if table[at] < 0:
-            dealt[first + found] = value
-            table[at] = found
+        at = _slot(value, table, keys)
+        code = table[at]
+        if code < 0:
+            if 2 * (found + 1) > table.size:
+                old = keys
+                keys = np.empty(2 * old.size, old.dtype)
+                table = np.full(2 * table.size, -1, table.dtype)
+                for other in range(found):
+                    keys[other] = old[other]
+                    table[_slot(old[other], table, keys)] = other
+                at = _slot(value, table, keys)
+            code = table[at] = found
+            keys[code] = value
             found += 1
-            if 2 * found > table.size:
-                table = np.full(2 * table.size, -1, codes.dtype)
-                mask = np.uint64(table.size - 1)
-                for code in range(found):
-                    near = (_hash(dealt[first + code]) >> np.uint64(20)) & mask
-                    while table[near] >= 0:
-                        near = (near + np.uint64(1)) & mask
-                    table[near] = code
-            codes[i] = found - 1
-        else:
-            codes[i] = table[at]
-    return found
+        codes[places[i]] = code
+    return table, keys, found
 
 
 @_compiled
-def _place(codes, places, first, last, before, placed):  # type: ignore[no-untyped-def]
+def _count_up(values, first, last, shift, before, codes):  # type: ignore[no-untyped-def]
+    """Let the numbers of each part follow those of the parts before."""
     for i in range(first, last):
-        placed[places[i]] = codes[i] + before
+        codes[i] += before[_hash(values[i]) >> shift]
 
 
 def distinct(values: np.ndarray, *, threads: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,28 +112,45 @@ def distinct(values: np.ndarray, *, threads: int) -> tuple[np.ndarray, np.ndarra
     size = len(values)
     bits = min(max((size // PART).bit_length(), 1), MOST_PARTS.bit_length() - 1)
     parts, shift = 1 << bits, np.uint64(64 - bits)
-    cuts = [size * thread // threads for thread in range(threads + 1)]
-    counts = np.zeros((threads, parts), np.int64)
+    codes = np.empty(size, index_dtype(size))
+    dealt, places = np.empty(min(size, ROUND), "int64"), np.empty(min(size, ROUND), "int32")
+    tables = [
+        (np.full(LEAST, -1, codes.dtype), np.empty(LEAST // 2, "int64"), 0) for _ in range(parts)
+    ]
+    for low in range(0, size, ROUND):
+        some = slice(low, low + ROUND)
+        bounds = _dealt(values[some], parts, shift, dealt, places, threads)
+        number = partial(_numbered, bounds, dealt, places, tables, codes[some])
+        tables = share(number, parts, threads)
+    found = [keys[:count] for _, keys, count in tables]
+    before = np.cumsum([0, *map(len, found)])
+    cuts = _cuts(size, threads)
+    share(lambda t: _count_up(values, cuts[t], cuts[t + 1], shift, before, codes), threads, threads)
+    return codes, np.concatenate(found)
+
+
+def _dealt(
+    values: np.ndarray, parts: int, shift: Any, dealt: Any, places: Any, threads: int
+) -> list[int]:
+    """Deal integers and their places to parts; return where each part begins, and the last one ends."""
+    cuts, counts = _cuts(len(values), threads), np.zeros((threads, parts), np.int64)
     share(lambda t: _count(values, cuts[t], cuts[t + 1], shift, counts[t]), threads, threads)
-    # In the order of parts, and within a part in the order of the integers.
+    # In the order of the parts, and within a part in the order of the integers.
     behind = np.cumsum(counts.T).reshape(parts, threads).T
     ends = np.ascontiguousarray(behind - counts)
-    bounds = [0, *behind[-1].tolist()]
-
-    dealt, dtype = np.empty_like(values), index_dtype(size)
-    places, codes, placed = (np.empty(size, dtype) for _ in range(3))
     share(
         lambda t: _deal(values, cuts[t], cuts[t + 1], shift, ends[t], dealt, places),
         threads,
         threads,
     )
-    found = share(lambda p: _number(dealt, bounds[p], bounds[p + 1], codes, LEAST), parts, threads)
-    before = [0, *np.cumsum(found).tolist()]
-    share(
-        lambda p: _place(codes, places, bounds[p], bounds[p + 1], before[p], placed),
-        parts,
-        threads,
-    )
-    return placed, np.concatenate(
-        [dealt[first : first + count] for first, count in zip(bounds[:-1], found, strict=True)]
-    )
+    return [0, *behind[-1].tolist()]
+
+
+def _numbered(
+    bounds: list[int], dealt: Any, places: Any, tables: list[Any], codes: Any, part: int
+) -> Any:
+    return _number(dealt, places, bounds[part], bounds[part + 1], *tables[part], codes)
+
+
+def _cuts(size: int, threads: int) -> list[int]:
+    return [size * thread // threads for thread in range(threads + 1)]
