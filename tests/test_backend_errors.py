@@ -79,7 +79,7 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
     [
         pytest.param(
             {"cupy": None},
-            r"takes CuPy.*a driver for CUDA 13\.0\. Run pip install .*\[cuda13\]\"; \[cupy13\] is enough",
+            r"needs CuPy.*a driver for CUDA 13\.0\. Run pip install .*\[cuda13\]\"; \[cupy13\] is enough",
             id="no CuPy",
         ),
         pytest.param(
@@ -89,7 +89,7 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
         ),
         pytest.param(
             {"cupy": fake_cupy(devices=RuntimeError(NO_DRIVER)), "driver": None},
-            "CuPy 14.2.0 is here, but no GPU that it can use.*InsufficientDriver.*no NVIDIA driver",
+            "CuPy 14.2.0 is installed, but finds no GPU to use.*InsufficientDriver.*no NVIDIA driver",
             id="no driver",
         ),
         pytest.param(
@@ -99,17 +99,17 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
         ),
         pytest.param(
             {"cupy": fake_cupy(nvrtc=(13, 1)), "driver": 12080},
-            r"of CUDA 13\.1, and the driver runs no kernels from it.*\[cuda12\]",
+            r"of CUDA 13\.1, and the driver does not run kernels that it compiles.*\[cuda12\]",
             id="an NVRTC newer than the driver",
         ),
         pytest.param(
             {"cupy": fake_cupy(runtime=12090), "packages": [("cupy-cuda12x", "14.2.0")]},
-            r'take cuDF.*cupy-cuda12x 14\.2\.0\. Run pip install "dask-graphflow\[cuda12\]"$',
+            r'need cuDF.*cupy-cuda12x 14\.2\.0\. Run pip install "dask-graphflow\[cuda12\]"$',
             id="no cuDF: one that fits the CuPy that works",
         ),
         pytest.param(
             {"cupy": fake_cupy(), "packages": [("cudf-cu12", "26.10.0"), CUPY_13]},
-            r"take cuDF.*pip uninstall cudf-cu12, then pip install .*\[cuda13\]",
+            r"need cuDF.*pip uninstall cudf-cu12, then pip install .*\[cuda13\]",
             id="a cuDF for another CUDA",
         ),
     ],
@@ -137,9 +137,9 @@ def test_a_complete_gpu_installation_raises_no_error(machine):
         (
             "cupy",
             IMPORTED_FOR_ANOTHER_CUDA,
-            "takes CuPy, which cannot be imported here (ModuleNotFoundError: No module named",
+            "needs CuPy, which cannot be imported here (ModuleNotFoundError: No module named",
         ),
-        ("cudf", "raise OSError('libcudf.so: cannot open')", "take cuDF, which cannot be imported"),
+        ("cudf", "raise OSError('libcudf.so: cannot open')", "need cuDF, which cannot be imported"),
     ],
 )
 def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, message):
@@ -181,9 +181,7 @@ HUGE = 1 << 46  # more entries than there are addresses: NumPy's own allocation 
 
 
 def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
-    with pytest.raises(
-        GraphMemoryError, match="More workers or GPUs do not make it smaller"
-    ) as got:
+    with pytest.raises(GraphMemoryError, match="More workers or GPUs do not help") as got:
         Forest(np.zeros(0), size=HUGE)
     assert got.value.needed == 9 * HUGE
     assert got.value.available is None or 0 < got.value.available < got.value.needed
@@ -195,7 +193,9 @@ def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
 def test_a_forest_that_cannot_grow_is_as_it_was():
     forest = Forest(np.zeros(0), size=4096)
     forest.hook(np.array([1, 2]), np.array([2, 3]))
-    with pytest.raises(GraphMemoryError, match="beside the 20,480 bytes that it grows from"):
+    with pytest.raises(
+        GraphMemoryError, match="in addition to the 20,480 bytes of the one it replaces"
+    ):
         forest.cover(0, HUGE - 1)
     forest.compress()
     assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]

@@ -333,9 +333,9 @@ def test_sources_that_are_refused(sources, error, message):
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        ([1], r"sources=\[1\]; an id has 2 parts here: give tuples of as many"),
-        ([1, 2], r"sources=\[1, 2\]; an id has 2 parts here: give tuples of as many"),
-        ((1, 2, 5), r"sources=\(1, 2, 5\); an id has 2 parts here: give tuples of as many"),
+        ([1], r"sources=\[1\]; an id has 2 parts here: give tuples of 2 parts"),
+        ([1, 2], r"sources=\[1, 2\]; an id has 2 parts here: give tuples of 2 parts"),
+        ((1, 2, 5), r"sources=\(1, 2, 5\); an id has 2 parts here: give tuples of 2 parts"),
         (pd.DataFrame({"x": [1]}), r"sources has 1 column; an id has 2 parts"),
     ],
 )

@@ -48,7 +48,9 @@ def test_a_forest_larger_than_the_gpu_says_what_it_needs_and_what_there_is():
 def test_a_forest_that_cannot_grow_is_as_it_was():
     forest = Forest(cupy.zeros(0), size=4096)
     forest.hook(cupy.array([1, 2]), cupy.array([2, 3]))
-    with pytest.raises(GraphMemoryError, match="beside the 20,480 bytes that it grows from"):
+    with pytest.raises(
+        GraphMemoryError, match="in addition to the 20,480 bytes of the one it replaces"
+    ):
         forest.cover(0, HUGE - 1)
     forest.compress()
     assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]
@@ -127,6 +129,6 @@ def test_an_error_about_an_invisible_gpu_names_the_installed_packages():
     )
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("dask_graphflow.exceptions.BackendError: ")
-    assert "no GPU that it can use" in last
+    assert "finds no GPU to use" in last
     assert "Found: a driver for CUDA" in last
     assert "cupy" in last.partition("Found:")[2]

@@ -221,7 +221,7 @@ def test_files_that_are_not_there(tmp_path):
     with pytest.raises(ex.InputFileError, match=r"no such file.*did you mean 'edges\.csv'"):
         gf.read_edges(tmp_path / "edgs.csv")
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "edges.parquet")
-    with pytest.raises(ex.InputFileError, match="files of one call have one format"):
+    with pytest.raises(ex.InputFileError, match="files of one call must have the same format"):
         gf.read_edges(tmp_path)
 
 

@@ -735,7 +735,7 @@ def test_a_worker_that_keeps_silent_ends_the_run(mortal):
     os.kill(silent, signal.SIGSTOP)
     try:
         with pytest.raises(
-            WorkerLostError, match=r"for 2 s there was no worker .* or one that is silent"
+            WorkerLostError, match=r"for 2 s, member \d had no worker, or a worker that is silent"
         ):
             mortal.compute(result).result(timeout=20)
     finally:

@@ -105,15 +105,15 @@ def test_several_workers_where_there_is_no_gpu():
 @pytest.mark.parametrize(
     ("gpus", "visible", "options", "message"),
     [
-        (3, None, {}, "gpus=3, and there are 2"),
-        (2, "1", {}, "gpus=2, and there are 1"),
-        (1, "", {}, "gpus=1, and there are 0"),
-        (1, "-1,0", {}, "gpus=1, and there are 0"),
+        (3, None, {}, "gpus=3, but this machine has 2"),
+        (2, "1", {}, "gpus=2, but this machine has 1"),
+        (1, "", {}, "gpus=1, but this machine has 0"),
+        (1, "-1,0", {}, "gpus=1, but this machine has 0"),
         (-1, None, {}, "gpus=-1; give a whole number, 0 or more"),
         (0, None, {"cpu_workers": 0}, "cpu_workers=0; give a whole number, 1 or more"),
         (0, None, {"threads": 0.5}, "threads=0.5; give a whole number, 1 or more"),
-        (2, None, {"cpu_workers": 0}, r"take Dask-CUDA.*or give gpus=0"),
-        (None, "0,1", {}, r"take Dask-CUDA.*or give gpus=0"),
+        (2, None, {"cpu_workers": 0}, r"need Dask-CUDA.*or give gpus=0"),
+        (None, "0,1", {}, r"need Dask-CUDA.*or give gpus=0"),
     ],
 )
 def test_an_invalid_cluster_is_refused(monkeypatch, gpus, visible, options, message):

@@ -461,7 +461,7 @@ SPOILT = [
     (0.0, np.array([2**53 + 1]), "the value 9007199254740993, which float64 cannot hold"),
     (np.float32(0), np.array([2**24 + 1]), "the value 16777217, which float32 cannot hold"),
     (np.float32(0), np.array([1e300]), r"the value 1e\+300, which float32 cannot hold"),
-    (0, np.array([True]), "start has dtype bool in column 'x', and the column is int64"),
+    (0, np.array([True]), "start has dtype bool in column 'x', but the program's column is int64"),
     (0, np.array(["7"], object), "give numbers"),
     (0, pd.array([pd.NA], "Int64"), "start has a null in column 'x'"),
     (0.0, pd.array([None], "Float64"), "start has a null in column 'x'"),
@@ -603,7 +603,7 @@ def test_an_invalid_run_is_refused_at_the_call(options, error, says):
             {"vertex": [1], "widths": [2.0]},
             "'widths'; after 1 column of ids give only columns of 'widest', which has 'width'; did you",
         ),
-        ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far'; .*'width'$"),
+        ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far', which .*'width'$"),
     ],
     ids=["misspelt", "spare"],
 )

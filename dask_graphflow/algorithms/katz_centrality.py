@@ -27,7 +27,7 @@ from dask_graphflow.runtime.convergence import MaxIter, Precision, Tolerance, no
 from dask_graphflow.runtime.number_options import Number
 
 LARGEST = 1e100  # beyond, products of scores and weights could exceed the range of floats
-BOUND = 1e300  # of products of scores, weights and alpha
+BOUND = 1e300  # limit of products of scores, weights and alpha
 ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
 
 

@@ -31,8 +31,8 @@ __all__ = ["member_plan", "shard_count"]
 
 logger = logging.getLogger(__name__)
 
-ID_BYTES = 8  # of an id, as it is read
-END_BYTES = 4  # of the number of a vertex
+ID_BYTES = 8  # bytes of an id in the edge list
+END_BYTES = 4  # bytes of a vertex number
 ROOM = 0.6  # part of the memory that a graph may take; workers of Dask begin to spill at 0.6
 
 

@@ -202,7 +202,7 @@ def _watched(file: MappedFile, folder: str) -> MappedFile:
 
 def _watch() -> None:
     """Let go of the pages of all files whenever they exceed the budget, until there is no file."""
-    others = _mapped_pages() or 0  # those of libraries
+    others = _mapped_pages() or 0  # mapped pages of libraries
     while True:
         time.sleep(LOOK)
         with _lock:

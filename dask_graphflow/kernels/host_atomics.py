@@ -35,7 +35,7 @@ def _fetch(operation: str) -> Any:
 
 fetch_add = _fetch("add")
 fetch_or = _fetch("or")
-fetch_min = _fetch("min")  # of signed integers
+fetch_min = _fetch("min")  # for signed integers
 
 
 @intrinsic

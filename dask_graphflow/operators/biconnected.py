@@ -52,7 +52,7 @@ class Blocks:
         levels = gather(g, level)
         self._roots = int(
             (levels <= 0).sum()
-        )  # and positions that are not vertices; they come first
+        )  # these include positions that are not vertices; they come first
         by_label = np.argsort(levels, kind="stable")
         label = inverse(by_label).astype(g.index)
         self._label = label[g.shard.low : g.shard.low + g.owned]

@@ -115,7 +115,7 @@ def neighborhood(
     _edges(ax, subgraph, points, sizes)
     _vertices(ax, subgraph, points, sizes)
     names = [named(row, LONGEST) for row in subgraph.ids.itertuples(index=False, name=None)]
-    things = ("neighbour",) if hops == 1 else ("vertex", "vertices")
+    things = ("neighbor",) if hops == 1 else ("vertex", "vertices")
     title = f"{names[0]}: {counted(len(subgraph) - 1, *things)}"
     title += f" within {hops} edges" if hops > 1 else ""
     if left := subgraph.reached - len(subgraph):

@@ -161,8 +161,8 @@ def _memory_errors_explained(shard: Shard) -> Iterator[None]:
         if shard.host is not shard:
             raise no_room_on_device() from error
         raise GraphMemoryError(
-            f"the call needs more memory than there is ({error}). Give smaller options, if they make the "
-            "result or the work larger, or use a machine with more memory",
+            f"the call needs more memory than is available ({error}). Give smaller values for options that "
+            "enlarge the result, or use a machine with more memory",
             needed=0,
             available=None,
         ) from error

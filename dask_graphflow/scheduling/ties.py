@@ -64,7 +64,7 @@ class Ties:
         return task
 
     def _begin(self, members: list[Any]) -> None:
-        """Have the members run that nobody wants, because the others need them."""
+        """Make the scheduler run members whose results are not wanted, because the others need them."""
         if any(task.state in WILL_RUN for task in members):
             self._transitions(members, ("released",), "waiting")
 
