@@ -206,7 +206,7 @@ def as_list(changed, way):
     return (changed if way == "push" else host_advance.from_words(changed, "int32")).tolist()
 
 
-def test_a_set_has_two_forms_of_one_set(rng):
+def test_a_list_and_a_bitmap_are_the_same_set(rng):
     size = 1000
     vertices = np.flatnonzero(rng.random(size) < 0.3).astype(np.int32)
     degrees = rng.integers(0, 9, size)
@@ -318,7 +318,7 @@ def test_buckets_grow_and_wait_past_the_window():
 
 
 @pytest.mark.usefixtures("host_memory")  # the host's; those of a GPU are CUDA's
-def test_instructions_do_what_they_say():
+def test_atomic_instructions_return_the_right_values():
     numbers = np.array([5, -7], np.int64)
 
     assert calls.py_func is not None

@@ -190,7 +190,7 @@ def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
     assert isinstance(got.value, GraphflowError | MemoryError)
 
 
-def test_a_forest_that_cannot_grow_is_as_it_was():
+def test_a_forest_that_cannot_grow_is_unchanged():
     forest = Forest(np.zeros(0), size=4096)
     forest.hook(np.array([1, 2]), np.array([2, 3]))
     with pytest.raises(

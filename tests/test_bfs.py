@@ -188,7 +188,7 @@ def test_sources_are_given_in_many_ways(sources):
     assert found["distance"].tolist() == [0, 1]
 
 
-def test_sources_may_lie_elsewhere_than_the_edges():
+def test_sources_can_be_in_other_memory_than_the_edges():
     edges, sources = frame([(1, 3), (3, 5)]), pd.DataFrame({"id": [3]})
     for given in ((on_backend(edges), sources), (edges, on_backend(sources))):
         found = to_host(bfs(given[0], **ENDS, sources=given[1]).compute())
@@ -257,7 +257,7 @@ def box(count, size):
     return -(-4 * count // 8) * 8 + min(4 * count, -(-size // 8))
 
 
-def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bitmap(
+def test_a_push_sends_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bitmap(
     built, members
 ):
     pairs = rmat(13, 8)
@@ -286,7 +286,7 @@ def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
     assert set(steps["bytes"][1:]) == {headers + 8 * words * (members - 1)}
 
 
-def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, monkeypatch, members):
+def test_a_superstep_without_messages_takes_one_round(built, monkeypatch, members):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     g = built([(i, i + 1) for i in range(300)])
     g.bfs([0], direction="push").compute()

@@ -303,7 +303,7 @@ def test_edges_that_stay_in_their_frames_are_built_as_those_that_are_sent(size, 
 
 
 @pytest.mark.usefixtures("fine")
-def test_the_owner_of_a_vertex_is_the_range_that_it_lies_in():
+def test_the_owner_of_a_vertex_is_the_member_whose_range_contains_it():
     made = shards(large(12), 3)
     owners = np.repeat(np.arange(3), np.diff(made[0].bounds))
     assert set(owners) == {0, 1, 2}
@@ -330,7 +330,7 @@ def test_each_edge_is_sent_once_to_each_owner(directed):
     assert abroad * 8 > 10 * 50_000
 
 
-def test_ids_travel_once_and_are_kept_by_one_member():
+def test_ids_are_sent_once_and_stored_by_one_member():
     size = 3
     pieces = pieces_of(frame([(f"{i:0100}", f"{i + 1:0100}") for i in range(3000)], "str"))
     channels = in_process(size)
@@ -407,7 +407,7 @@ def sent_elsewhere(shard):
     return pickle.loads(sent, buffers=[astray(buffer) for buffer in buffers])
 
 
-def test_arrays_are_in_whole_words_wherever_a_message_had_them():
+def test_received_arrays_are_aligned_to_whole_words():
     pairs = rmat()
     (made,) = shards(pieces_of(frame(pairs)), 1)
     alone(build.into, made)

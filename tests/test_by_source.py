@@ -73,7 +73,7 @@ def test_distances_are_those_of_networkx_and_rows_those_of_a_call_per_source(
 
 
 @DIRECTED
-def test_three_words_of_sources(built, directed):
+def test_more_sources_than_two_words_can_be_searched(built, directed):
     pairs = SMALL["rmat"]
     graph, sources = built(pairs, directed=directed), some(pairs, 150)
     assert len(sources) > 2 * each_source.WORD

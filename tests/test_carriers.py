@@ -148,7 +148,7 @@ def test_messages_arrive_in_the_wanted_memory_beside_members_without_a_device():
     assert [len(process.there.made) for process in kept] == [1, 0, 1]
 
 
-def test_without_a_device_anywhere_nothing_is_carried():
+def test_members_on_the_host_need_no_carrier():
     channels = in_process(2)
     kept = processes(2)
     carriers = each(lambda rank: carrier(channels[rank], kept[rank], device=False), range(2))

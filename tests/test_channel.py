@@ -220,7 +220,7 @@ def test_a_connection_without_the_secret_is_refused(wrong):
     assert not left_behind(before)
 
 
-def test_a_member_that_does_not_come_is_waited_for_so_long():
+def test_a_missing_member_is_waited_for_until_the_timeout():
     before = resources()
     listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
     addresses = [("127.0.0.1", listener.port) for listener in listeners]
@@ -253,7 +253,7 @@ def test_abort_ends_a_member_that_still_connects(rank):
 
 
 @pytest.mark.parametrize("tls", [None, contexts], ids=["plain", "tls"])
-def test_with_tls_nothing_can_be_read_on_the_way(tls):
+def test_with_tls_nothing_can_be_read_in_transit(tls):
     tls = tls and tls()
     listeners = [Listener("127.0.0.1", SECRET, tls) for _ in range(2)]
     between = socket.create_server(("127.0.0.1", 0))

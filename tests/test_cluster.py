@@ -64,7 +64,7 @@ def test_a_persisted_frame_has_the_same_token_on_a_scheduler_without_a_client(cl
     assert tokenize(copy) == token
 
 
-def test_edges_that_lie_on_workers_stay_there(client):
+def test_edges_on_workers_are_not_moved(client):
     edges = on_backend(partitioned(frame([(i, i + 1) for i in range(10_000)]), 9)).persist()
     wait(edges)
     held = client.who_has(futures_of(edges))
@@ -274,7 +274,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, after):
     same(gf.connected_components(edges, **ENDS).compute(), expected)
 
 
-def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monkeypatch):
+def test_every_worker_has_imported_the_deserializer_of_forests(mortal, monkeypatch):
     module = "dask_graphflow.cli.docs"  # any that a worker has not imported by itself
 
     def imported():
@@ -292,7 +292,7 @@ def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monke
 
 
 @pytest.mark.parametrize("family", ["dask", "pickle"])
-def test_forests_travel_as_their_arrays(family):
+def test_forests_are_sent_as_their_arrays(family):
     from distributed.protocol import deserialize, serialize
 
     import dask_graphflow.components.serialization  # noqa: F401
@@ -312,7 +312,7 @@ def test_forests_travel_as_their_arrays(family):
     assert again.parent.flags.writeable
 
 
-def test_a_forest_on_the_host_is_none_of_the_family_for_devices():
+def test_a_forest_on_the_host_is_not_serialized_for_devices():
     from distributed.protocol import serialize
 
     import dask_graphflow.components.serialization  # noqa: F401
@@ -521,7 +521,7 @@ def test_a_persisted_frame_lives_as_long_as_the_result_of_the_call(client):
 
 
 @pytest.mark.parametrize(("state", "unknown"), [("released", True), ("waiting", False)])
-def test_a_result_that_nobody_wants_is_not_in_memory(state, unknown, monkeypatch):
+def test_an_unwanted_result_is_not_kept_in_memory(state, unknown, monkeypatch):
     monkeypatch.setattr(expr, "BETWEEN_LOOKS", 0)
     scheduler = SimpleNamespace(tasks={"kept": SimpleNamespace(state=state)})
     assert asyncio.run(expr._unknown(["kept"], scheduler)) is unknown

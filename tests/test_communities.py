@@ -150,7 +150,7 @@ def test_reversed_edges_have_the_same_communities(built, method):
     pd.testing.assert_frame_equal(back, wanted)
 
 
-def test_directions_do_not_matter_for_the_potts_model(built):
+def test_the_potts_model_ignores_directions(built):
     options = {"objective": "cpm", "resolution": 0.05}
     wanted = built(one_way(), directed=False).leiden(**options).compute()
     pd.testing.assert_frame_equal(built(one_way()).leiden(**options).compute(), wanted)

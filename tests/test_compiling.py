@@ -139,7 +139,7 @@ def test_kernels_among_temporary_files_are_used_again(first, read_only):
 
 
 @pytest.mark.slow
-def test_the_advice_can_be_followed(first, read_only):
+def test_the_advice_in_the_message_works(first, read_only):
     assert "NUMBA_CACHE_DIR" in compiling.ADVICE
     check = doctor(read_only, first.temporary, NUMBA_CACHE_DIR=str(first.own))
     assert (check["state"], check["todo"]) == ("ok", "")
@@ -213,7 +213,7 @@ class Together(compiling._FilesByTypes):
         next(self.tells).set()
 
 
-def test_code_for_other_types_is_never_loaded_though_two_processes_compile_at_once(tmp_path):
+def test_code_for_other_types_is_not_loaded_if_two_processes_compile_at_once(tmp_path):
     both, first, second, last = threading.Barrier(2), *(threading.Event() for _ in range(3))
     both.set = lambda: None
 

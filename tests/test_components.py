@@ -41,7 +41,7 @@ def test_labels_are_the_smallest_vertex(graph, partitions, scheduler):
     offset=st.sampled_from([0, -20, 10**6, -(2**40), 2**62]),
     scale=st.sampled_from([1, 10**9 + 7]),
 )
-def test_any_integers(pairs, partitions, offset, scale):
+def test_components_of_any_integers_are_right(pairs, partitions, offset, scale):
     pairs = [((u - 20) * scale + offset, (v - 20) * scale + offset) for u, v in pairs]
     with dask.config.set(scheduler="sync"):
         labels = gf.connected_components(partitioned(frame(pairs), partitions), **ENDS).compute()
@@ -54,7 +54,7 @@ def test_any_integers(pairs, partitions, offset, scale):
     pairs=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30),
     partitions=st.integers(1, 9),
 )
-def test_any_strings(pairs, partitions):
+def test_components_of_any_strings_are_right(pairs, partitions):
     with dask.config.set(scheduler="sync"):
         labels = gf.connected_components(
             partitioned(frame(pairs, "str"), partitions), **ENDS
@@ -83,7 +83,7 @@ ID_TYPES = {
 
 @pytest.mark.parametrize("kind", ID_TYPES)
 @pytest.mark.parametrize("partitions", [1, 20])
-def test_id_types(kind, partitions, rng):
+def test_ids_of_each_type_keep_their_dtype(kind, partitions, rng):
     dtype, make = ID_TYPES[kind]
     pairs = [(make(u), make(v)) for u, v in rng.integers(0, 120, (90, 2)).tolist()]
     edges = partitioned(frame(pairs, dtype), partitions)

@@ -78,7 +78,7 @@ def test_a_single_member_removes_a_chain_in_one_superstep(built, members):
     assert len(steps.compute()) == (1 if members == 1 else 201 * members)
 
 
-def test_a_graph_that_is_kept_makes_its_rows_once(built, members, monkeypatch):
+def test_a_persisted_graph_makes_its_rows_once(built, members, monkeypatch):
     made = []
 
     class Counted(Shard):

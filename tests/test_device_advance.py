@@ -150,7 +150,7 @@ def assert_same_columns(mine, other, shape):
 
 @pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
 @pytest.mark.parametrize("balance", POLICIES)
-def test_push_changes_what_it_changes_on_the_host(program, balance, everyone):
+def test_push_makes_the_same_changes_as_on_the_host(program, balance, everyone):
     if balance == "all_edges" and not everyone:
         pytest.skip("takes no frontier")
     op, dtypes = program
@@ -179,7 +179,7 @@ def test_push_changes_what_it_changes_on_the_host(program, balance, everyone):
 
 @pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
 @pytest.mark.parametrize("balance", POLICIES)
-def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
+def test_pull_makes_the_same_changes_as_on_the_host(program, balance, everyone):
     op, dtypes = program
     for shape, pairs in SHAPES.items():
         case = Case(pairs)
@@ -341,7 +341,7 @@ def test_each_stage_of_the_filter_leaves_out_vertices_that_were_there(stage, dty
     assert (len(again) == 0) == (stage in ("bitmask", "exact"))
 
 
-def test_without_stages_nothing_is_left_out_and_all_stages_leave_none_twice(rng):
+def test_without_stages_nothing_is_left_out_and_with_all_stages_no_vertex_is_listed_twice(rng):
     vertices = rng.integers(0, 700, 10_000).astype("int32")
     for stages, wanted in ((), vertices), (tuple(STAGES), np.unique(vertices)):
         words = device_advance.new_words(700)

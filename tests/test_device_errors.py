@@ -33,7 +33,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_this_machine_has_all_that_is_asked_for():
+def test_this_machine_meets_all_requirements():
     pytest.importorskip("cudf")
     require_gpu()
 
@@ -45,7 +45,7 @@ def test_a_forest_larger_than_the_gpu_says_what_it_needs_and_what_there_is():
     assert 0 < got.value.available <= cupy.cuda.runtime.memGetInfo()[1]
 
 
-def test_a_forest_that_cannot_grow_is_as_it_was():
+def test_a_forest_that_cannot_grow_is_unchanged():
     forest = Forest(cupy.zeros(0), size=4096)
     forest.hook(cupy.array([1, 2]), cupy.array([2, 3]))
     with pytest.raises(
@@ -115,7 +115,7 @@ except GraphMemoryError as error:
 """
 
 
-def test_a_limit_of_cupys_own_pool_counts():
+def test_a_limit_of_the_pool_of_cupy_counts():
     done = run(LIMIT)
     assert done.returncode == 0, done.stderr
     needed, available = map(int, done.stdout.split())

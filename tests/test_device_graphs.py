@@ -292,7 +292,7 @@ def test_all_edges_of_a_truss_decomposition_are_peeled_in_one_superstep(graph, k
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_weights_are_told_apart(dtype):
+def test_invalid_weights_are_counted(dtype):
     values = np.array([3, -2, 0, 5, 4]).astype(dtype)
     wrong, sum_of = 1, 10
     if dtype != "int64":

@@ -95,7 +95,7 @@ def test_ranks_are_the_same_over_the_link(rng, every_other_on_a_gpu, monkeypatch
     same(mixed.pagerank(precision=precision).compute(), wanted)
 
 
-def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_a_gpu):
+def test_only_the_rows_that_an_algorithm_follows_are_on_the_device(rng, every_other_on_a_gpu):
     edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
     mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7])).persist()
     mixed.pagerank().compute()

@@ -106,7 +106,7 @@ MORE = {
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_whatever_is_asked_of_three_members_the_answer_is_that_of_the_host(rng, directed):
+def test_three_members_give_the_answers_of_the_host(rng, directed):
     edges = power_law(rng)
     start = edges.a.iloc[[0, 700]].tolist()
     pieces = partitioned(edges, 4)

@@ -88,7 +88,7 @@ def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
     assert (again.base, again.parent.tolist()) == (5, [0, 0, 2, 2])
 
 
-def test_all_that_was_sent_can_be_read_although_the_forest_changes(monkeypatch, forest):
+def test_a_sent_forest_can_be_read_although_the_forest_changes(monkeypatch, forest):
     _offer_to_readers(monkeypatch, shares=True)
     messages = []
     for _ in range(2):

@@ -146,7 +146,7 @@ def test_degrees_are_those_of_the_host(edges, monkeypatch):
         np.testing.assert_array_equal(device.to_host(got), wanted)
 
 
-def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again():
+def test_building_a_directed_graph_needs_less_extra_memory_than_its_edge_list():
     class Held(cupy.cuda.MemoryHook):
         name = "held"
         now = most = 0
@@ -171,7 +171,7 @@ def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again
     assert 0 < held.most <= source.nbytes + target.nbytes
 
 
-def test_a_launch_with_less_shared_memory_stops_none_with_more():
+def test_a_launch_with_less_shared_memory_allows_a_later_one_with_more():
     ids = np.random.default_rng(5).integers(0, 30_000, 5000)
     for grains in (3000, 5, 30_000, 40, 3000):
         taken = ids[ids < grains]

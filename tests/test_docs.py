@@ -158,7 +158,7 @@ def test_commands_run(command, folder):
         assert done.exit_code == 0, done.output
 
 
-def test_only_what_needs_a_gpu_is_not_run_by_the_sites_build():
+def test_the_build_of_the_site_runs_all_code_except_for_gpus():
     assert [page for page in PAGES if blocks(page)] == ["docs/howto/gpus.md"]
 
 

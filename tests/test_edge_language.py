@@ -247,7 +247,7 @@ def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_pa
     np.testing.assert_array_equal(np.signbit(cpp)[number], np.signbit(host)[number])
 
 
-def test_combine_keeps_the_first_of_equals_and_wraps_and_sets_bits():
+def test_combine_keeps_the_first_of_equal_values_and_wraps_and_sets_bits():
     columns = {"level": "int32", "distance": "float64", "total": "int64", "share": "float32"}
     types = {"index_dtype": "int32", "weight_dtype": "float32"}
     least, shortest = BFS.bind(columns, **types).host, SSSP.bind(columns, **types).host

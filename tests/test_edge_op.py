@@ -263,7 +263,7 @@ def test_a_pickled_edge_program_is_equal(op):
     assert op != EdgeOp("other", target="a", signal="1", slot="min")
 
 
-def test_repr_is_what_was_written():
+def test_the_repr_of_a_program_shows_its_definition():
     assert eval(repr(BFS)) == BFS
     assert eval(repr(FADE)) == FADE
     assert repr(SSSP) == (

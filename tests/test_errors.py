@@ -108,7 +108,7 @@ def test_invalid_input_is_refused_at_the_call(options, error, message):
 
 
 @pytest.mark.parametrize("edges", [None, 5, np.zeros(2), pd.Series([1])])
-def test_edges_that_are_no_frame(edges):
+def test_edges_that_are_not_a_frame(edges):
     with pytest.raises(ex.EdgeListError, match=r"^edges is .*; edges can be a DataFrame of Dask"):
         gf.connected_components(edges, **ENDS)
 
@@ -163,9 +163,7 @@ def test_a_frame_of_another_library_is_refused_with_the_conversion():
         ("similarity", "pairs", PAIRS[["a"]], ex.OptionError, "pairs has 1 column; give"),
     ],
 )
-def test_ids_that_are_refused_are_called_by_the_name_of_the_option(
-    function, option, value, error, message
-):
+def test_an_error_about_ids_names_the_option(function, option, value, error, message):
     needed = {"sources": 1} if function == "bfs" else {}
     with pytest.raises(error, match=message):
         getattr(gf, function)(PAIRS, **ENDS, **needed | {option: value})

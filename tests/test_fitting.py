@@ -98,7 +98,7 @@ def test_a_call_that_does_not_fit_is_refused_with_a_sufficient_limit(edges, limi
     assert chunks(call()) == 2
 
 
-def test_a_limit_below_what_a_worker_takes_is_refused_at_the_call(monkeypatch):
+def test_a_memory_limit_below_the_need_of_a_worker_is_refused_at_the_call(monkeypatch):
     edges = partitioned(pd.DataFrame({"a": [1, 2], "b": [2, 3]}), 2)
     monkeypatch.setattr(placement, "least_room", lambda: (100_000_000, 1, 2))
     with pytest.raises(GraphMemoryError, match="loaded this library") as refused:

@@ -79,7 +79,7 @@ def test_threads_hook_into_one_forest(monkeypatch):
     ],
 )
 @pytest.mark.usefixtures("host_memory")  # the star below shows it on a GPU
-def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch, edge, faster, swaps):
+def test_a_lost_swap_continues_from_the_value_that_it_found(monkeypatch, edge, faster, swaps):
     parent, faster, tried = np.arange(6), dict(faster), []
 
     def compare_and_swap(parent, at, expected, desired):
@@ -107,7 +107,7 @@ def swapped(array, expected, desired):
 
 @pytest.mark.usefixtures("host_memory")
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_a_swap_is_one_instruction_and_only_of_what_was_expected(dtype):
+def test_a_swap_is_one_instruction_and_needs_the_expected_value(dtype):
     array = np.array([5, 7, 9], dtype)
     item = array.dtype.type
     assert swapped(array, item(8), item(6)) == 7
@@ -135,7 +135,7 @@ def path(size):
 @pytest.mark.parametrize(
     ("start", "stop"), [(0, 1000), (0, 400), (600, 1000)], ids=["whole", "its root", "far from it"]
 )
-def test_compress_flattens_what_it_is_asked_to_and_leaves_the_rest_alone(start, stop):
+def test_compress_flattens_the_given_range_and_leaves_the_rest_unchanged(start, stop):
     parent = path(1000)
     before = to_host(parent).copy()
     kernels_for(parent).compress(parent, start=start, stop=stop, threads=2)
@@ -145,7 +145,7 @@ def test_compress_flattens_what_it_is_asked_to_and_leaves_the_rest_alone(start, 
     np.testing.assert_array_equal(after[stop:], before[stop:])
 
 
-def test_find_points_each_vertex_on_its_way_past_its_parent():
+def test_find_points_each_vertex_on_the_path_to_its_grandparent():
     parent = path(1000)
     seen = on_backend(np.zeros(0, "uint8"))
     kernels_for(parent).hook(parent, seen, *arrays([(999, 0)], "int32"))
@@ -155,7 +155,7 @@ def test_find_points_each_vertex_on_its_way_past_its_parent():
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 2499, 2500, 10_000])
-def test_a_launch_a_chunk(chunk):
+def test_each_chunk_takes_one_launch(chunk):
     source, target = power_law(3000, 2500)
     whole = forest_of(source, target)
     forest = forest_of(source, target, chunk=chunk, step=1)
@@ -320,7 +320,7 @@ def test_a_forest_covers_only_its_segment_and_grows_both_ways():
     }
 
 
-def test_a_forest_travels_whole():
+def test_a_forest_is_sent_whole():
     forest = forest_of(*power_law(1000, 5000))
     buffers = []
     sent = pickle.dumps(forest, protocol=5, buffer_callback=buffers.append)
@@ -331,7 +331,7 @@ def test_a_forest_travels_whole():
 
 
 @pytest.mark.usefixtures("host_memory")
-def test_a_forest_lies_in_whole_words_wherever_a_message_had_it():
+def test_a_received_forest_is_aligned_to_whole_words():
     # Compare-and-swap across two cache lines: a merge took seconds where Linux detects split locks.
     forest = forest_of(*power_law(1000, 5000))
     (part,) = forest.cut(1)
@@ -347,7 +347,7 @@ def test_a_forest_lies_in_whole_words_wherever_a_message_had_it():
 
 
 @pytest.mark.usefixtures("host_memory")
-def test_edges_that_lie_astray_are_hooked_by_the_kernels_that_there_are():
+def test_edges_in_other_memory_are_hooked_by_the_available_kernels():
     ends = power_law(1000, 5000)
     forest = forest_of(*ends)
     signatures = len(host._hook.signatures)

@@ -208,7 +208,7 @@ def double(channel, shard, rank):
     return 2 * shard
 
 
-def test_shards_that_are_kept_and_others_are_not_taken_for_each_other(client):
+def test_persisted_and_other_shards_have_different_keys(client):
     shards = [delayed(shard)(i) for i in range(2)]
     kept = list(dask.persist(*shards))
     names = [gang.run(each, total, META).expr._name for each in (kept, shards, kept, shards)]
@@ -244,7 +244,7 @@ def test_an_error_of_one_member_is_the_error_of_the_run(client, scheduler):
 
 
 @KINDS
-def test_the_error_of_a_member_whose_part_nobody_wants(client, kind):
+def test_a_member_can_fail_although_its_part_is_not_wanted(client, kind):
     shards = shards_of(client, kind)
     run = client.compute(gang.run(shards, failing, META, name=f"unwanted-{kind}").partitions[0])
     assert isinstance(run.exception(timeout=20), ZeroDivisionError)
@@ -284,7 +284,7 @@ def sharing(channel, shard, rank):
 
 
 @pytest.mark.parametrize("timeout", ["soon", "0s", -1])
-def test_a_timeout_that_is_no_time_is_refused(timeout):
+def test_an_invalid_timeout_is_refused(timeout):
     with (
         dask.config.set({"graphflow.gang.timeout": timeout}),
         pytest.raises(OptionError, match=r"graphflow\.gang\.timeout"),
@@ -303,7 +303,7 @@ def hash_of(address):
     return int(address.rpartition(":")[2])
 
 
-def test_members_run_on_distinct_workers_though_their_shards_lie_on_one(client):
+def test_members_run_on_distinct_workers_although_one_worker_holds_all_shards(client):
     home = addresses(client)[0]
     shards = [client.submit(shard, i, workers=[home], key=f"crowded-{i}") for i in range(4)]
     wait(shards)
@@ -430,7 +430,7 @@ def test_runs_that_are_to_be_alone_also_take_turns_on_kept_connections(client, t
     assert nothing_left(client)
 
 
-def test_a_gang_keeps_no_thread_from_other_tasks(client, tmp_path):
+def test_a_gang_does_not_keep_threads_from_other_tasks(client, tmp_path):
     run = client.compute(gang.run(frame(2), total, META, 200, 0.01, tmp_path, name="long"))
     began(tmp_path, 2)
     assert client.submit(sum, [1, 2], pure=False).result(timeout=1) == 3
@@ -512,7 +512,7 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
 
 
 @KINDS
-def test_a_part_that_is_let_go_in_mid_run(client, tmp_path, kind):
+def test_a_part_can_be_released_during_a_run(client, tmp_path, kind):
     shards = shards_of(client, kind)
     result = gang.run(shards, total, META, 100, 0.005, tmp_path, name="half")
     runs = client.compute(result.to_delayed())
@@ -594,7 +594,7 @@ def test_a_part_that_is_lost_after_the_run_is_made_again_by_all(mortal, tmp_path
     assert nothing_left(mortal)
 
 
-def test_a_member_that_had_ended_runs_again_for_one_that_had_not(mortal, tmp_path):
+def test_a_member_that_had_ended_runs_again_if_another_one_is_lost(mortal, tmp_path):
     run = mortal.compute(gang.run(frame(2), last_to_end, META, tmp_path))
     first = began(tmp_path, 2)
     assert eventually(lambda: mortal.run_on_scheduler(ended) == 1)
@@ -894,7 +894,7 @@ def test_clients_that_call_at_once(client):
         assert answers == {"a": expected(2), "b": expected(2)}
 
 
-def test_a_result_that_is_let_go_is_as_cancelled(client, tmp_path):
+def test_releasing_a_result_cancels_its_run(client, tmp_path):
     run = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="released").persist()
     began(tmp_path, 2)
     del run

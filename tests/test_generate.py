@@ -71,7 +71,7 @@ def test_scramble_is_a_permutation(scale):
 
 @pytest.mark.parametrize("npartitions", [1, 2, 5, 40])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 6), (6, 1), (4, 5)])
-def test_grid_joins_neighbours(rows, columns, npartitions):
+def test_a_grid_joins_neighbors(rows, columns, npartitions):
     made = generate.grid(rows, columns, npartitions=npartitions, dtype="int32").compute()
     cells = [(r, c) for r in range(rows) for c in range(columns)]
     expected = {

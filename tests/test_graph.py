@@ -207,7 +207,7 @@ def test_unsigned_weights_are_exact_or_refused():
     assert gf.Graph(edges.astype({"w": "float64"}), **how).num_edges == 2
 
 
-def test_a_sum_beyond_int64_is_refused_and_floats_do(built):
+def test_an_integer_sum_beyond_int64_is_refused_and_a_float_sum_is_not(built):
     edges = frame([(0, 1)] * 4 + [(2, 3)]).assign(w=2**62)
     with pytest.raises(WeightError, match=r"not fit int64.*astype\('float64'\)"):
         built(edges, multi="sum").num_edges  # noqa: B018
@@ -646,7 +646,7 @@ def test_null_ids_are_refused_or_left_out(partitions):
     assert left.degrees().compute()["vertex"].tolist() == ["x", "y"]
 
 
-def test_repr_says_what_it_was_made_of():
+def test_the_repr_of_a_graph_shows_its_arguments():
     edges = frame([(0, 1)]).assign(w=1)
     graph = gf.Graph(edges, **ENDS, weight="w", directed=False)
     said = dict(line.split(maxsplit=1) for line in repr(graph).splitlines())

@@ -74,7 +74,7 @@ def client(cluster):
 
 
 @pytest.mark.slow
-def test_a_worker_a_gpu_and_one_for_the_cpu(cluster):
+def test_a_hybrid_cluster_has_one_worker_per_gpu_and_one_for_the_cpu(cluster):
     options = {name: worker["options"] for name, worker in cluster.worker_spec.items()}
     assert list(options) == [0, 1, "cpu-0"]
     assert cluster.pre_import == "cudf"
@@ -198,7 +198,7 @@ def frame(count, salt):
 
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("asked", [(0, 1, 2), (2, 1, 0), (1, 2), (2, 0, 2, 2), (1,)])
-def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, asked, alone):
+def test_members_and_their_partitions_are_on_the_named_workers(client, asked, alone):
     there = [worker.address for worker in placement.workers()]
     workers = [there[i] for i in asked]
     salt = hash((asked, alone)) % 10**6

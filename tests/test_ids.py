@@ -451,7 +451,7 @@ def test_sources_that_the_ids_dtype_cannot_hold_are_not_in_the_graph():
     ],
     ids=lambda column: type(column).__name__,
 )
-def test_a_column_in_place_of_its_name_is_refused(column):
+def test_a_column_instead_of_its_name_is_refused(column):
     edges = frame([(1, 2)]).assign(w=1.0)
     for ends in ({"source": [column], "target": "b"}, {"source": "a", "target": [column]}):
         with pytest.raises(
@@ -681,7 +681,7 @@ def test_types_that_are_not_weights(name):
 @pytest.mark.parametrize(
     "values", [[1, 2, 300], [True, False], ["x", "y"], MOMENTS[:2], [2**53 + 1, 2]], ids=str
 )
-def test_nulls_among_categories_are_nulls(values):
+def test_nulls_in_a_categorical_column_are_nulls(values):
     ids = pd.Series(pd.Categorical([values[1], values[0], None]))
     edges = pd.DataFrame({"a": ids, "b": ids})
     with pytest.raises(NullVertexError, match="1 null"):

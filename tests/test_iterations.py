@@ -72,7 +72,7 @@ def bits(found):
 @WAYS
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_written_algorithm_is_the_one_of_the_library(built, name, kind, directed):
+def test_algorithms_written_as_programs_equal_those_of_the_library(built, name, kind, directed):
     program, columns, options = WRITTEN[name]
     g = built(GRAPHS[kind], directed=directed)
     found = g.run(**program).compute()
@@ -83,7 +83,7 @@ def test_a_written_algorithm_is_the_one_of_the_library(built, name, kind, direct
     assert bits(found) == bits(pd.DataFrame(alone.compute()))
 
 
-def test_a_written_pagerank_is_the_one_of_networkx():
+def test_pagerank_written_as_a_program_equals_that_of_networkx():
     pairs = GRAPHS["power law"]
     found = gf.Graph(frame(pairs), **ENDS).run(**PAGERANK).compute()
     graph = nx.MultiDiGraph(pairs)

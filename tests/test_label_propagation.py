@@ -116,7 +116,7 @@ def test_light_edges_count_as_much_as_heavy_ones_elsewhere(built, directed, scal
 
 
 @DIRECTED
-def test_equal_weights_are_as_none(built, directed):
+def test_equal_weights_give_the_labels_of_a_graph_without_weights(built, directed):
     pairs = (200 * np.random.default_rng(6).random((900, 2)) ** 2).astype(int).tolist()
     plain = labels(built(pairs, directed=directed).label_propagation())
     # A third is not a sum of powers of 2; all of them are rounded to the same whole number.

@@ -140,7 +140,7 @@ def test_several_edges_between_two_vertices_keep_their_weights_in_order():
     np.testing.assert_array_equal(held.weights, np.concatenate(wanted))
 
 
-def test_a_column_has_entries_for_masters_and_what_they_neighbour_and_no_others():
+def test_a_column_has_entries_for_masters_and_their_neighbors_only():
     case = Case([(i, i + 1) for i in range(999)])
     bounds = case.bounds(4)
     local = [localize(case.rows(*bounds[i : i + 2]), bounds, i) for i in range(4)]
@@ -149,7 +149,7 @@ def test_a_column_has_entries_for_masters_and_what_they_neighbour_and_no_others(
     assert sum(one.owned for one in local) == case.count
 
 
-def test_ranges_of_a_power_law_graph_have_a_slot_for_each_remote_neighbour():
+def test_ranges_of_a_power_law_graph_have_one_slot_per_remote_neighbor():
     case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in power_law(30_000, 200_000)])
     bounds = chunk(np.bincount(case.source, minlength=case.count), 3)
     boundary = slots = 0

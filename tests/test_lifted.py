@@ -63,7 +63,7 @@ def test_a_copy_is_made_once(shard, device):
     assert not shard.linked
 
 
-def test_without_room_others_are_let_go_of_first(shard, device, monkeypatch):
+def test_without_room_other_copies_are_dropped_first(shard, device, monkeypatch):
     shard.here("one", array(60))
 
     def let_go(before=device_shard.let_go):

@@ -150,7 +150,7 @@ def read_slowly(copies, reader, *, buffers, chunk=50, piece=50, count=600, stage
 @pytest.mark.parametrize("reading", [0, 0.006])
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("buffers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
-def test_a_chunk_stays_what_it_is_while_its_reader_holds_it(
+def test_a_chunk_does_not_change_while_its_reader_uses_it(
     buffers, asynchronous, reading, copying, staged, piece
 ):
     copies = Slowed(copying=copying / (50 / piece), reader=Stream() if asynchronous else None)
@@ -394,7 +394,7 @@ def test_pinned_memory_does_not_grow_with_the_chunk():
     assert pinned_bytes[1000, 10_000] == pinned_bytes[10_000, 1000]
 
 
-def test_a_piece_is_staged_while_the_one_before_it_is(monkeypatch):
+def test_a_piece_is_staged_while_the_previous_one_is_copied(monkeypatch):
     """No thread waits for those that have more to do with a piece."""
     monkeypatch.setattr(staging, "SHARE", 10)
     both, convert = threading.Barrier(2, timeout=5), staging._convert
@@ -457,7 +457,7 @@ def test_when_staging_fails_all_its_threads_have_ended(monkeypatch):
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("how", ["raise", "close", "forget"])
 @pytest.mark.parametrize("after", [1, pytest.param(2, marks=pytest.mark.slow), 6])
-def test_breaking_off_leaves_nothing_behind(how, after, asynchronous):
+def test_an_interrupted_stream_leaves_nothing_behind(how, after, asynchronous):
     """No thread, no buffer that is still written, and a link that works."""
     copies = Slowed(copying=0.002, reader=Stream() if asynchronous else None)
     reader, sent = Reader(0.006), edges(200)
@@ -486,7 +486,7 @@ def test_breaking_off_leaves_nothing_behind(how, after, asynchronous):
         assert (reader.done, reader.torn) == (after + 20, [])
 
 
-def test_an_iterator_that_is_never_asked_starts_nothing():
+def test_an_unused_iterator_starts_nothing():
     with Link(Copies(), chunk=10) as link:
         link.stream(np.arange(100))
         assert not copiers()

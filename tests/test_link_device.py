@@ -128,7 +128,7 @@ def sums(sent: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
 @pytest.mark.parametrize("buffers", [1, 2, 3])
-def test_a_chunk_stays_what_it_is_while_its_kernel_runs(
+def test_a_chunk_does_not_change_while_its_kernel_runs(
     buffers: int, staged: bool, stream: Any
 ) -> None:
     sent = edges(30 * CHUNK + 7)
@@ -240,7 +240,7 @@ def test_a_stream_of_many_times_the_ring_takes_the_ring_alone() -> None:
 
 
 @pytest.mark.parametrize("how", ["break", "raise"])
-def test_breaking_off_leaves_nothing_behind(how: str, stream: Any) -> None:
+def test_an_interrupted_stream_leaves_nothing_behind(how: str, stream: Any) -> None:
     first, second = pinned(edges(20 * CHUNK)), edges(20 * CHUNK, seed=2)
     seen = cupy.zeros((), "int64")
 

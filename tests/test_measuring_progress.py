@@ -36,7 +36,7 @@ def kept(tmp_path, monkeypatch):
         yield tmp_path
 
 
-def test_every_kernel_is_told_of_on_every_graph(kept):
+def test_calibration_reports_every_kernel_on_every_graph(kept):
     told = []
     found = gf.calibrate(progress=told.append)
     assert [step["done"] for step in told] == [*range(1, 3 * len(KERNELS) + 1)]
@@ -64,7 +64,7 @@ def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
-def test_a_worker_of_a_cluster_tells_the_client(kept):
+def test_a_worker_of_a_cluster_reports_progress_to_the_client(kept):
     from distributed import Client, LocalCluster
 
     with (

@@ -144,7 +144,7 @@ def test_members_without_a_part_take_no_part(backend, choice, rng, count):
     assert (steps.bytes.sum() > 0) == (count > 1)
 
 
-def test_on_a_cluster_too(client, choice, rng):
+def test_a_cluster_gives_the_same_answers_for_any_choice_of_members(client, choice, rng):
     edges, count = power_law(rng), 2
     start = edges.a.iloc[[0, 700]].tolist()
     wanted = all_answers(gf.Graph(edges, **ENDS, weight="w", shards=1), start)

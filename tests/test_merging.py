@@ -89,7 +89,7 @@ def test_in_one_slice_a_merge_is_one_task():
 
 
 @pytest.mark.parametrize("slices", [2, 3])
-def test_each_slice_travels_by_itself_and_is_merged_after_the_one_before(slices):
+def test_each_slice_is_sent_separately_and_merged_after_the_previous_one(slices):
     found = [("plain", chain) for chain in range(4)]
     expected = {}
     for at in TREE:
@@ -138,7 +138,7 @@ def test_an_invalid_number_of_slices_is_refused(slices):
 
 
 @pytest.mark.parametrize("slices", [1, 2, 3, 7])
-def test_slices_are_views_that_lie_next_to_each_other(slices):
+def test_slices_are_adjacent_views(slices):
     forest = random_forest(0)
     parts = forest.cut(slices)
     assert len(parts) == slices
@@ -180,7 +180,7 @@ def test_a_forest_does_not_take_its_own_slices():
 
 
 @pytest.mark.parametrize("family", ["dask", "pickle"])
-def test_slices_travel_as_their_arrays(family):
+def test_slices_are_sent_as_their_arrays(family):
     source, target = np.random.default_rng(0).integers(0, 10**5, (2, 10**5))
     forest = Forest(source)
     forest.cover(0, 10**5)
@@ -337,7 +337,7 @@ def test_in_one_slice_all_of_the_transfer_is_waited_for(slow_client):
 
 
 @pytest.mark.alone
-def test_a_merge_starts_on_the_first_slice_while_the_others_travel(slow_client):
+def test_a_merge_starts_on_the_first_slice_while_the_others_are_in_transit(slow_client):
     when = timeline(slow_client, 4)
     assert [len(when[event]) for event in ("sends", "arrives", "hooks")] == [4, 4, 4]
     assert when["hooks"][0] < when["sends"][2] < when["arrives"][-1]
@@ -363,7 +363,7 @@ def found_with(*more):
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("same_cut", [False, True])
-def test_slices_of_two_cuts_are_mended_by_the_whole_forest(order, same_cut):
+def test_slices_of_two_cuts_are_replaced_by_the_whole_forest(order, same_cut):
     """After a worker is lost between two slices, its chain runs beside other chains."""
     steps = four_chains().expr.frame.operand("program")
     first = found_with((10, NEAR), (10, FAR))

@@ -55,7 +55,7 @@ def test_each_shard_has_its_share_of_the_edges(rng, shares, placement):
 
 
 @pytest.mark.parametrize("shares", [[0.25, 0.75], [0.75, 0.25]], ids=str)
-def test_hubs_and_leaves_are_where_they_were_asked_to_be(rng, shares):
+def test_hubs_and_leaves_are_on_the_requested_members(rng, shares):
     edges = without_loops(power_law(rng, 5000, 40_000))
 
     def degrees(placement):
@@ -71,7 +71,7 @@ def test_hubs_and_leaves_are_where_they_were_asked_to_be(rng, shares):
     assert cpu.max() > 4 * np.median(gpu)
 
 
-def test_automatic_placement_looks_for_hubs(rng):
+def test_automatic_placement_depends_on_hubs(rng):
     ends = (5000 * rng.random((40_000, 2)) ** 6).astype("int64")
     few_have_most = without_loops(pd.DataFrame(ends, columns=["a", "b"]))
     gpu, cpu = (shard.degrees for shard in shards_of(few_have_most, [0.5, 0.5], "auto"))
@@ -83,7 +83,7 @@ def test_automatic_placement_looks_for_hubs(rng):
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_there_is_a_slot_for_each_distinct_remote_neighbour(rng, placement):
+def test_each_distinct_remote_neighbor_has_one_slot(rng, placement):
     edges = without_loops(power_law(rng))
     shards = shards_of(edges, [0.3, 0.7], placement)
     owner = {}
@@ -129,7 +129,7 @@ def test_shares_of_kinds_that_are_not_there_are_refused(rng):
     "pairs", [[], [(0, 1)], [(3, 3)], [(0, 1)] * 50, [(0, 1), (1, 2)]], ids=str
 )
 @pytest.mark.parametrize("shares", [[0.2, 0.8], [0.2] * 5], ids=len)
-def test_the_least_of_graphs(pairs, shares):
+def test_graphs_with_almost_no_edges_can_be_placed(pairs, shares):
     edges = frame(pairs)
     placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid(shares)).persist()
     one = gf.Graph(edges, **ENDS)
@@ -181,7 +181,7 @@ def test_shares_of_a_kind_are_shared_out_evenly():
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_the_layout_says_shares_and_what_is_remote(rng, directed):
+def test_the_layout_has_the_shares_and_the_remote_vertices(rng, directed):
     edges = without_loops(power_law(rng, 5000, 40_000))
     asked = gf.Hybrid([0.3, 0.7], "hubs-on-cpu")
     placed = gf.Graph(partitioned(edges, 3), **ENDS, directed=directed, hybrid=asked).persist()

@@ -55,7 +55,7 @@ def test_without_matplotlib_an_error_names_the_extra(name, monkeypatch):
         draw(*given)
 
 
-def test_nothing_is_shown(monkeypatch):
+def test_plotting_does_not_show_a_window(monkeypatch):
     monkeypatch.setattr(pyplot, "show", lambda *_, **__: pytest.fail("a picture was shown"))
     edges = frame([(1, 2), (2, 3)])
     labels = gf.connected_components(edges, **ENDS)
@@ -152,7 +152,7 @@ def hop(size):
     return frame(np.concatenate([right, down]).tolist())
 
 
-def test_a_search_has_a_bar_and_a_point_a_superstep():
+def test_a_plot_of_a_search_has_a_bar_and_a_dot_per_superstep():
     size, edges = 4, hop(4)
     _, steps = gf.bfs(edges, **ENDS, sources=[0], directed=False, trace=True)
     steps = steps.compute()
@@ -176,7 +176,7 @@ def test_a_search_has_a_bar_and_a_point_a_superstep():
     assert sum(len(panel.patches) + len(panel.lines) for panel in panels) <= 8
 
 
-def test_members_are_drawn_together_and_each():
+def test_a_plot_shows_all_members_together_and_each_member():
     edges = gf.generate.rmat(10, npartitions=6)
     graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=3)
     _, steps = graph.pagerank(tol=None, max_iter=5, trace=True)
@@ -340,7 +340,7 @@ def test_an_invalid_plot_of_a_neighborhood_is_refused(given, error, message):
         gf.plot.neighborhood(call.pop("edges"), call.pop("vertex"), **call)
 
 
-def test_a_graph_knows_its_ends_and_is_followed_along_its_edges():
+def test_a_graph_is_plotted_with_its_own_ends_and_along_its_edges():
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(OptionError, match="leave them out"):
         gf.plot.neighborhood(graph, 1, **ENDS)

@@ -165,7 +165,7 @@ def test_the_first_hit_with_the_smallest_neighbor_is_kept(built, way):
     assert dict(zip(found["vertex"], found["parent"], strict=True)) == wanted
 
 
-def test_a_push_after_a_pull_adds_to_nothing(built):
+def test_a_push_after_a_pull_starts_from_empty_sums(built):
     g = built([(0, leaf) for leaf in range(100, 200)], directed=False)
     ways = gf.EdgeOp("ways", target="n", signal="n[src]", slot="add", cond="open[dst]")
     start = pd.DataFrame({"vertex": [0], "n": [3]})
@@ -398,7 +398,7 @@ def test_a_message_that_is_not_a_vertex_is_refused(numbered):
 
 
 @pytest.mark.parametrize("how", GRAPHS_OF)
-def test_members_count_out_the_integers_that_no_edge_uses(how):
+def test_members_leave_out_integers_that_no_edge_uses(how):
     if BACKEND.name == "cudf" and how == "hybrid":
         pytest.skip("a hybrid takes edges in host memory")
     pairs = pipes(edges=900)[["a", "b"]] * 97 + 1  # several times a shard's smallest range
@@ -426,7 +426,7 @@ def test_members_count_out_the_integers_that_no_edge_uses(how):
     assert found["parent"].tolist() == ids[::-1].tolist()
 
 
-def test_a_vertex_column_of_ids_with_two_parts_wants_both():
+def test_a_vertex_column_needs_both_parts_of_two_part_ids():
     edges = pd.DataFrame({"a": [1, 1], "b": [1, 2], "c": [2, 2], "d": [1, 2]})
     graph = gf.Graph(edges, source=["a", "b"], target=["c", "d"])
     start = pd.DataFrame({"vertex_0": [1], "vertex_1": [1], "label_0": [2]})
@@ -512,7 +512,7 @@ def test_a_vertex_starts_with_one_value():
 
 
 @pytest.mark.parametrize("value", [None, [1, 2], 2**63, np.uint8(3), 1j, pd.NaT])
-def test_a_column_begins_with_one_number(value):
+def test_a_column_has_one_initial_number(value):
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(
         gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of bool, int32"
@@ -607,7 +607,7 @@ def test_an_invalid_run_is_refused_at_the_call(options, error, says):
     ],
     ids=["misspelt", "spare"],
 )
-def test_a_column_to_start_with_that_is_none_of_the_program_is_refused(start, says):
+def test_a_start_column_that_the_program_does_not_have_is_refused(start, says):
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     with pytest.raises(gf.exceptions.OptionError, match=says):
         graph.run(WIDEST, columns={"width": 0.0}, start=pd.DataFrame(start))
@@ -625,7 +625,7 @@ def test_a_program_that_wants_weights_says_so_at_the_call():
 
 
 @pytest.mark.parametrize("kind", ["dense", "strings"])
-def test_the_index_counts_from_0_in_each_partition(kind):
+def test_the_index_restarts_at_0_in_each_partition(kind):
     pairs = frame([(i, i + 1) for i in range(300)]).assign(w=1.0)
     if kind == "strings":
         pairs = pairs.astype({"a": "str", "b": "str"})

@@ -167,7 +167,7 @@ def parts(told):
 
 
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "loose"])
-def test_components_tell_of_each_part(scheduler, dense):
+def test_components_report_each_part(scheduler, dense):
     edges = partitioned(frame([(7 * i, 7 * i + 7) for i in range(90)]), 9)
     if not dense:
         edges = edges.astype("str")
@@ -183,7 +183,7 @@ def test_components_tell_of_each_part(scheduler, dense):
     assert told[total:] == told[:total]
 
 
-def test_components_that_fail_are_counted_anew():
+def test_failed_components_are_counted_from_the_start():
     pairs = frame([(i, i + 1) for i in range(20)]).astype("Int64")
     pairs.iloc[15] = [1, None]
     told = []
@@ -206,7 +206,7 @@ def test_a_repeated_part_is_counted_once():
     assert [step and step["done"] for step in told] == [1, 2, 2, 3, None]
 
 
-def test_a_cluster_tells_of_components(client):
+def test_a_cluster_reports_the_progress_of_components(client):
     told = []
     edges = partitioned(frame(TREE), 6)
     labels = gf.connected_components(edges, **ENDS, progress=told.append)
@@ -221,7 +221,7 @@ def test_a_cluster_tells_of_components(client):
 
 
 @pytest.mark.parametrize(("name", "shards"), [("bfs", 1), *((name, 2) for name in ASKED)])
-def test_a_cluster_tells_the_client_that_asked(client, name, shards):
+def test_a_cluster_reports_progress_to_the_client_that_made_the_call(client, name, shards):
     told, lock = [], threading.Lock()
 
     def tell(step):
@@ -337,7 +337,7 @@ def test_each_member_says_how_it_spent_its_seconds(scheduler):
     pd.testing.assert_series_equal(spent.sum(axis=1), found.seconds, check_names=False)
 
 
-def test_a_superstep_has_not_sent_what_was_sent_before_it(scheduler):
+def test_a_superstep_counts_only_its_own_bytes(scheduler):
     """If one member has all vertices, messages contain headers only."""
     edges = partitioned(frame([(i, i + 1) for i in range(30)]).assign(w=1.0), 2)
     g = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2).persist()

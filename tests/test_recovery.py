@@ -89,7 +89,7 @@ MIXED_ONE, MIXED_TWO = [[(1, 2), (2, 3)], [(FAR, 1)]], [[(700, 701)], [(FAR + 5,
 @pytest.mark.parametrize(
     "chains", [[NEAR_ONE, NEAR_TWO], [FAR_ONE, FAR_TWO]], ids=["dense", "far apart"]
 )
-def test_a_chain_that_runs_again_elsewhere_says_the_same(chains, lost, cut_before):
+def test_a_chain_that_runs_again_on_another_worker_finds_the_same(chains, lost, cut_before):
     assert recovered(chains, [0, 1], [lost], cut_before) == oracle(pairs_of(chains))
 
 
@@ -114,7 +114,7 @@ def test_ids_that_are_dense_all_together_may_be_far_apart_for_a_chunk(lost, monk
     assert recovered(chains, [0, 1], [lost]) == oracle(pairs_of(chains))
 
 
-def test_ids_as_many_and_with_the_same_sum_are_told_apart():
+def test_ids_of_equal_number_and_sum_are_distinguished():
     # The last chain listed the dense ids 5 and 6 with its own, and lists 4 and 7 when it runs again.
     chains = [[[(4, 7)], [(2 * FAR, 4)]], [[(5, 6)], [(3 * FAR, 5)]], [[(FAR, 1)]]]
     with pytest.raises(WorkerLostError):
@@ -129,7 +129,7 @@ CHAINS = st.lists(st.lists(CHUNK, min_size=1, max_size=3), min_size=2, max_size=
 
 @settings(max_examples=60, deadline=None)
 @given(chains=CHAINS, data=st.data())
-def test_whatever_the_edges_labels_are_right_or_the_error_comes(chains, data):
+def test_for_any_edges_the_labels_are_right_or_the_expected_error_is_raised(chains, data):
     workers = [data.draw(st.integers(0, 1), f"worker of chain {i}") for i in range(len(chains))]
     lost = data.draw(st.integers(0, 1), "lost")
     again = [chain for chain, worker in enumerate(workers) if worker == lost]

@@ -61,7 +61,7 @@ def lazy(edges, count=3):
 # Tables
 
 
-def test_html_takes_nothing_for_tags():
+def test_html_escapes_tags():
     table = Table(as_html([(EVIL, EVIL)], head=(EVIL, "<b>"), note=f"{EVIL}"))
     assert table.tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
     assert table.rows[0] == [EVIL, "<b>"]
@@ -99,7 +99,7 @@ def test_ids_of_several_columns_and_shards():
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_a_kept_graph_says_what_is_known_of_it(scheduler, shards):
+def test_the_repr_of_a_persisted_graph_says_what_is_known(scheduler, shards):
     edges = partitioned(frame([(0, 1), (1, 2), (2, 2)]), 2)
     lazily = gf.Graph(edges, source="a", target="b", shards=shards)
     graph = lazily.persist()

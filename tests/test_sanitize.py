@@ -26,7 +26,7 @@ def test_every_kernel_has_a_case():
         ),
     ],
 )
-def test_the_cases_hold_on_the_host(case, parents, ids):
+def test_the_cases_are_right_on_the_host(case, parents, ids):
     case(host, parents, ids)
 
 

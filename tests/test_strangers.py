@@ -129,7 +129,7 @@ def test_members_do_not_wait_for_strangers(acts, tls):
             line.close()
 
 
-def test_a_silent_stranger_is_hung_up_on(monkeypatch):
+def test_a_silent_stranger_is_disconnected(monkeypatch):
     monkeypatch.setattr(handshake, "PATIENCE", 0.2)
     with Gathering(2) as members, reached(members.port) as line:
         began = time.perf_counter()
@@ -140,7 +140,7 @@ def test_a_silent_stranger_is_hung_up_on(monkeypatch):
 
 
 @pytest.mark.parametrize("acts", [guessing, browsing])
-def test_a_wrong_hello_is_hung_up_on_at_once(acts, monkeypatch):
+def test_a_wrong_hello_is_disconnected_at_once(acts, monkeypatch):
     monkeypatch.setattr(handshake, "PATIENCE", 20.0)
     with Gathering(2) as members, reached(members.port) as line:
         acts(line)
@@ -221,7 +221,7 @@ def test_a_member_that_was_taken_for_a_stranger_calls_again():
     assert len(calls) == 3
 
 
-def test_a_hello_that_was_overheard_is_of_no_use():
+def test_a_replayed_hello_is_refused():
     heard = []
 
     def treat(near):
@@ -283,7 +283,7 @@ met: list[int] = []  # of this process: how many strangers came each time
 
 
 @pytest.mark.alone
-def test_strangers_that_keep_coming_do_not_keep_members_apart():
+def test_a_stream_of_strangers_does_not_prevent_members_from_connecting():
     over = threading.Event()
 
     def come(port):

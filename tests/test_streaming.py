@@ -287,7 +287,7 @@ def test_a_null_is_named_as_on_the_host(watched):
 
 
 @pytest.mark.parametrize(("threads", "used"), [(1, 4), (5, 5), (32, 6)])
-def test_staging_takes_a_few_threads_however_many_there_are(watched, rng, threads, used):
+def test_staging_uses_a_few_of_many_threads(watched, rng, threads, used):
     with dask.config.set(num_workers=threads), mock.patch.object(streaming, "Link") as made:
         made.side_effect = RuntimeError
         with pytest.raises(RuntimeError):
@@ -321,7 +321,7 @@ def test_a_link_stays_in_its_process(watched):
     ("device", "hint"),
     [("GPU", "did you mean 'gpu'"), ("cuda", "give 'gpu'"), (0, "0")],
 )
-def test_another_device_is_refused_at_the_call(device, hint):
+def test_an_unknown_device_is_refused_at_the_call(device, hint):
     with pytest.raises(OptionError, match=hint):
         gf.connected_components(frame([(1, 2)]), **ENDS, device=device)
 

@@ -102,7 +102,7 @@ def test_the_same_bits_as_pandas_on_the_host(client, kind, merge):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_bits_where_the_edges_lie_on_the_gpus(client, kind):
+def test_edges_on_the_gpus_give_the_same_bits(client, kind):
     held = edges(kind).persist()
     wait(held, timeout=120)
     labels = gf.connected_components(held, **ENDS).persist()

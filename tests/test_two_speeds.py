@@ -66,7 +66,7 @@ def ends_of(client, placed):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
-def test_shares_and_placement_that_are_asked_for_are_kept_to(client, rng, share):
+def test_given_shares_and_placements_are_used(client, rng, share):
     edges = power_law(rng, 20_000, 100_000)
     edges = edges[edges.a != edges.b]
     asked = gf.Hybrid([1 - share, share], "hubs-on-cpu")
@@ -78,7 +78,7 @@ def test_shares_and_placement_that_are_asked_for_are_kept_to(client, rng, share)
 
 # Not the first test: the workers start while other tests run.
 @pytest.mark.alone
-def test_the_slow_one_gets_less(client, rng):
+def test_a_slow_worker_gets_fewer_edges(client, rng):
     edges = power_law(rng, 20_000, 100_000)
     edges = edges[edges.a != edges.b]
     placed = gf.Graph(partitioned(edges, 4), **ENDS, directed=False, hybrid="auto").persist()
