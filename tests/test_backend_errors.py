@@ -1,4 +1,4 @@
-"""Where a GPU, CuPy, cuDF or memory is wanting, one error says what was found and what to do."""
+"""If a GPU, CuPy, cuDF or memory is missing, one error says what was found and what to do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def raising(error):
 
 
 def fake_cupy(*, devices=None, nvrtc=(13, 0), archs=(75, 80, 90, 100), runtime=13000):
-    """Return a CuPy that has a GPU of compute capability 9.0, but for what is given."""
+    """Return a stand-in for CuPy with a GPU of compute capability 9.0, changed by the arguments."""
 
     def answer(value):
         return raising(value) if isinstance(value, Exception) else lambda: value
@@ -204,7 +204,7 @@ def test_a_forest_that_cannot_grow_is_unchanged():
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
 def test_the_error_reaches_the_user(monkeypatch, scheduler):
-    if scheduler == "processes":  # which see no patches: the sending alone is looked at
+    if scheduler == "processes":  # workers do not see the patches, so only sending is tested
         import dask
 
         with pytest.raises(GraphMemoryError) as got:
@@ -215,7 +215,7 @@ def test_the_error_reaches_the_user(monkeypatch, scheduler):
         with pytest.raises(GraphMemoryError) as got:
             labels.compute(scheduler=scheduler)
     assert got.value.needed >= 9 * HUGE
-    # And what comes next is none the worse for it.
+    # The next call still works.
     monkeypatch.undo()
     assert len(gf.connected_components(frame([(3, 4)]), **ENDS).compute(scheduler="sync")) == 2
 
@@ -347,7 +347,7 @@ def test_cudf_that_spills_on_one_side_only_is_refused(cluster, monkeypatch, here
             monkeypatch.setitem(sys.modules, name, module)
         with pytest.raises(BackendError, match=rf"cuDF spills to host memory {advice}"):
             placement.check_spilling(GpuFrame())
-        placement.check_spilling(frame([]))  # pandas: of no concern
+        placement.check_spilling(frame([]))  # pandas is not affected
         for name, module in spilling(there).items():  # as the advice says
             monkeypatch.setitem(sys.modules, name, module)
         placement.check_spilling(GpuFrame())

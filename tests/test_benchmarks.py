@@ -524,7 +524,7 @@ def test_faults_of_a_soak_are_named(changes, faults):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # of what killed workers leave behind
+@pytest.mark.filterwarnings("default")  # from what killed workers leave behind
 def test_a_short_soak_has_correct_answers_kills_and_cancellations():
     results = soak.soak(0.2, 2, 2, seed=1)
     assert soak.faults(results) == []

@@ -109,7 +109,7 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(
 ):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     pairs = SHAPES[shape]()
-    # On a path one in 50, or there would be thousands of steps.
+    # On a path, one source in 50 vertices. Otherwise there would be thousands of supersteps.
     sources = [u for u, _ in pairs[:: 50 if shape == "path" else 9000]]
     g = built(pairs, directed=directed)
     degrees = np.bincount(both_ways(pairs, np.ones(len(pairs)), directed)[0])
@@ -262,7 +262,9 @@ def test_a_push_sends_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
 ):
     pairs = rmat(13, 8)
     g, first = built(pairs, directed=False), pairs[0][0]
-    g.bfs([first], direction="push").compute()  # members find out who mirrors what, once
+    g.bfs(
+        [first], direction="push"
+    ).compute()  # members tell each other once which vertices they mirror
     found, steps = traced(g.bfs([first], direction="push", trace=True), sum_bytes=True)
     bounds = np.array(on_members(g, lambda view: view.shard.bounds)[0])
     u, v, _ = both_ways(pairs, np.ones(len(pairs)), False)
@@ -277,7 +279,7 @@ def test_a_push_sends_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
         when = np.full(size, len(steps))
         np.minimum.at(when, v[mine], level[u[mine]])
         wanted += [box(int((when == depth).sum()), len(mirrors)) for depth in range(len(steps))]
-    # If a mirror was told something, an all-reduce follows.
+    # If a message was sent to a mirror, an all-reduce follows.
     headers = HEADER.size * members * (members - 1) * (1 + (wanted > 0))
     assert steps["bytes"].tolist() == (wanted + headers).tolist()
     _, steps = traced(g.bfs([first], direction="pull", trace=True), sum_bytes=True)

@@ -1,4 +1,4 @@
-"""Channels: messages come whole and in order, however long; nobody waits for who has gone."""
+"""Channels: long messages arrive whole and in order, and no member waits for one that has left."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def resources():
 
 
 def left_behind(before):
-    """Return what this process has more than before, once what is ending had time to end."""
+    """Return the threads and files that were not there before, after ending ones had time to end."""
     for _ in range(50):
         if not (more := resources() - before):
             break
@@ -200,7 +200,7 @@ def test_nothing_is_left_behind(end, tls):
     def member(channel):
         for to in others(channel):
             channel.send(to, np.ones(LONG, "uint8"))
-        sent.wait(30)  # who is read from meanwhile may need no thread to send
+        sent.wait(30)  # a member whose messages are read at once may not need a thread to send them
         sending = {thread.name for thread in threading.enumerate()}
         assert f"graphflow-send-{channel.rank}-{(channel.rank + 1) % 3}" in sending
         for source in others(channel):
@@ -362,7 +362,7 @@ except PeerLost:
 
 
 def introduce(processes):
-    """Tell the members of two hosts where they are."""
+    """Give the members on two hosts their addresses."""
     ports = [process.stdout.readline().strip() for process in processes]
     for process in processes:
         print(*sum(zip(HOSTS, ports, strict=True), ()), file=process.stdin, flush=True)

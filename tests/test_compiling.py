@@ -70,7 +70,7 @@ def read_only():
 
 
 def heed_modes():
-    """Have the modes of folders apply to root too, once this process runs another program."""
+    """Make the modes of folders apply to root too, in the programs that this process runs."""
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
 
 
@@ -105,7 +105,7 @@ def files_in(folder):
 
 @pytest.fixture(scope="module")
 def first(read_only):
-    """Return what became of a first call, with a folder for temporary files."""
+    """Return the outcome of a first call that has a folder for temporary files."""
     with tempfile.TemporaryDirectory() as folder:
         temporary = pathlib.Path(folder)
         own = temporary / f"dask-graphflow-{os.getuid()}"
@@ -199,7 +199,7 @@ def test_a_temporary_folder_of_ones_own_is_used_again(mode, monkeypatch, tmp_pat
 
 
 class Together(compiling._FilesByTypes):
-    """Files of one of two processes that save at once; what each write waits for and what it tells."""
+    """The files of one of two processes that save at once; each write waits for events and sets some."""
 
     def __init__(self, folder, waits, tells):
         super().__init__(str(folder), "function-1.py311", "version of the source")

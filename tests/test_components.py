@@ -272,7 +272,7 @@ def test_no_weight_of_a_type_reaches_what_it_cannot_hold(limits):
 @pytest.mark.parametrize(
     ("limits", "names"),
     [
-        ([0.1 + 0.2, 0.5], ["0.3", "0.5"]),  # as few digits as tell them apart
+        ([0.1 + 0.2, 0.5], ["0.3", "0.5"]),  # the fewest digits that distinguish them
         ([0.1 + 0.2, 0.3], ["0.3", "0.30000000000000004"]),
         ([2**53 + 1, 2**53, 1], ["1", "9007199254740992", "9007199254740993"]),
         ([np.float32(0.1), 0.1], ["0.1", "0.100000001490116"]),

@@ -90,7 +90,7 @@ def test_a_persisted_graph_makes_its_rows_once(built, members, monkeypatch):
     graph = built(MIXED, directed=True)
     first, second = graph.core_number().compute(), graph.core_number().compute()
     pd.testing.assert_frame_equal(first, second)
-    assert len(made) == 2 * members  # a simple graph, and one without directions of that
+    assert len(made) == 2 * members  # a simple graph, and the same graph without directions
     assert sum(len(rows.ends) for *_, rows in made[-members:]) == 2 * len({*MIXED} - LOOPS)
 
 

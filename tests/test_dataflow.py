@@ -51,7 +51,7 @@ def test_owners_write_their_ranges_in_shares(rng, kind, owners):
     shares = 12 // owners
     assert len(sizes) == owners * shares
     if kind in ("far apart", "text"):
-        # Owners' ranges lie where a sample says; the shares of each are alike.
+        # A sample determines the ranges of the owners. All shares of an owner are about equal.
         cut = [sizes[o * shares : (o + 1) * shares] for o in range(owners)]
         assert all(max(own) - min(own) <= 1 for own in cut)
     assert whole["vertex"].is_monotonic_increasing
@@ -82,7 +82,7 @@ def test_the_number_of_tasks_depends_on_the_partitions_alone(ids):
     few = frame([(ids(1), ids(2))], None)
     path = frame(
         [(ids(i), ids(i + 1)) for i in range(5000)], None
-    )  # many rounds, if there were any
+    )  # this would take many rounds, if there were rounds
     assert stages(gf.connected_components(partitioned(few, 9), **ENDS)) == stages(
         gf.connected_components(partitioned(path, 9), **ENDS)
     )

@@ -70,7 +70,7 @@ def pairs() -> Edges:
 
 
 def two_giants() -> Edges:
-    """Return two trees that most edges lie in, their ids in turns, and small ones."""
+    """Return two trees with most of the edges and alternating ids, and small trees."""
     rng = np.random.default_rng(5)
     ends = 2 * rng.integers(0, 3000, (2, 40_000)) + rng.integers(0, 2, 40_000)
     loose = 6000 + rng.integers(0, 2000, (2, 300))
@@ -110,9 +110,9 @@ def graph(request: pytest.FixtureRequest) -> Edges:
 
 
 class Skipping:
-    """Have edges inside a giant skipped whatever the graph's size, and count how often they are.
+    """Make the device skip edges inside a giant in a graph of any size, and count how often.
 
-    The list of edges has room for `room`, or a quarter of the vertices.
+    The list has room for `room` edges, or for a quarter of the vertices.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
@@ -137,7 +137,7 @@ def skipped(monkeypatch: pytest.MonkeyPatch) -> Skipping:
 
 @pytest.fixture(params=[None, 1 << 17, 1], ids=["parents", "list", "overflowing list"])
 def skipping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Skipping | None:
-    """Whether edges inside a giant are skipped, which small graphs are not worth."""
+    """Whether edges inside a giant are skipped. For small graphs, this is not worthwhile."""
     return Skipping(monkeypatch, request.param) if request.param else None
 
 
@@ -246,7 +246,7 @@ def test_skipping_edges_inside_the_giant_changes_nothing(
     hooked, outside = device.hook(parent, seen, *ends)
     assert skipping.passes == (len(source) > 0)
     assert outside is None
-    # A forest that nothing was hooked into is taken for flat: so each edge that joins is counted.
+    # An empty forest counts as flat, so each edge that joins two trees is counted.
     assert hooked >= trees - len(np.unique(expected))
     device.compress(parent)
     device.mark_members(parent, seen)
@@ -465,7 +465,7 @@ def test_on_a_power_law_graph_few_edges_are_hooked() -> None:
     forest.compress()
     expected, _ = on_host(1 << 18, source, target)
     np.testing.assert_array_equal(device.to_host(forest.parent), expected)
-    # A device takes a million at once, few of which see what others among them have joined.
+    # A device processes a million edges at once, so few of them see the trees that the others have joined.
     assert forest.counts["hooked"] < len(source) / 4
 
 

@@ -22,7 +22,7 @@ from dask_graphflow.kernels import device, device_advance  # noqa: E402
 from dask_graphflow.kernels.device_advance import POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
-# What is read at src is not what is written: so a single step has one result.
+# The column that is read at src is not the one that is written, so a single step has one result.
 PROGRAMS = {
     "next level": (
         EdgeOp(
@@ -199,7 +199,7 @@ def test_pull_makes_the_same_changes_as_on_the_host(program, balance, everyone):
         assert moved.edges <= len(case.into.ends)
 
 
-# What each policy does, and how that can be seen.
+# What each policy does, and how it can be observed.
 
 
 def star(leaves=20_000):
@@ -291,7 +291,7 @@ def allocated(work):
         sizes.append(size)
         return allocate(size)
 
-    # Not a memory hook: CuPy's pool calls those, and who imports cuDF replaces the pool by RMM.
+    # Not a memory hook: CuPy's pool calls hooks, and importing cuDF replaces the pool by RMM.
     with cupy.cuda.using_allocator(noting):
         return work(), sizes
 
@@ -332,7 +332,7 @@ def test_each_stage_of_the_filter_leaves_out_vertices_that_were_there(stage, dty
     assert len(kept) <= len(vertices)
     if stage == "exact":
         assert len(kept) == 900
-    if stage in ("block", "warp"):  # equal ones are neighbours
+    if stage in ("block", "warp"):  # equal entries are adjacent
         assert len(kept) < len(vertices) / 2
     np.testing.assert_array_equal(
         device.to_host(words), host_advance.to_words(np.unique(vertices), size)

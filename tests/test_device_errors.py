@@ -1,4 +1,4 @@
-"""Memory that runs out on a real GPU, and a GPU that is not to be seen. These tests need one."""
+"""Memory that runs out on a real GPU, and a GPU that is hidden. These tests need a GPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HUGE = 1 << 46  # entries: more bytes than any GPU has
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own, where it may set up RMM, or lose the GPU, as it likes."""
+    """Run code in its own process, where it may set up RMM or lose the GPU."""
     return subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},

@@ -1,7 +1,7 @@
-"""A graph of several shards on devices gives what one of a single shard gives on the host.
+"""A graph of several shards on devices gives the same as a graph of one shard on the host.
 
-Here all members share one GPU, and what they send each other passes through the host. Two GPUs, and what
-goes between them, are in test_two_gpus.
+Here all members share one GPU, and so they send arrays through the host. test_two_gpu_gangs tests two GPUs
+and what is sent between them.
 """
 
 from __future__ import annotations
@@ -148,7 +148,10 @@ def test_a_box_on_a_device_has_the_bytes_of_one_on_the_host(rng, dtype, size):
         assert device[:3] == host[:3]
         assert host.form == form(count, size)
         width = 0 if column is None else count * column.itemsize
-        for low, high in [(0, width), (-(-width // 8) * 8, None)]:  # what lies between is nothing's
+        for low, high in [
+            (0, width),
+            (-(-width // 8) * 8, None),
+        ]:  # the bytes between arrays belong to none of them
             assert device.raw[low:high].tolist() == host.raw[low:high].tolist()
         if count:
             found, values = unpack(device, size)

@@ -31,14 +31,14 @@ def forest():
 
 
 class Memory(list):
-    """Arrays, for as long as somebody holds them."""
+    """Arrays that stay alive as long as they are referred to."""
 
 
 class Elsewhere:
-    """Memory that this process offers, as :mod:`.kernels.device_ipc` does; numbers stand for it."""
+    """Memory that this process shares, as by :mod:`.kernels.device_ipc`; numbers stand for addresses."""
 
     class CannotShare(Exception):  # noqa: N818
-        """It is of the wrong kind."""
+        """This memory is of the wrong kind."""
 
     def __init__(self, shares):
         self.shares, self.held = shares, []

@@ -34,7 +34,7 @@ def edges(request):
 
 @pytest.fixture(params=[None, 1], ids=["one block", "many blocks"])
 def blocks(request, monkeypatch):
-    """Have small graphs made in as many blocks as large ones."""
+    """Make the rows of small graphs in as many blocks as those of large graphs."""
     if request.param:
         monkeypatch.setattr(device_rows, "SMALLEST", request.param)
         monkeypatch.setattr(device_rows, "BINS", 64)
@@ -160,11 +160,11 @@ def test_building_a_directed_graph_needs_less_extra_memory_than_its_edge_list():
 
     rng = np.random.default_rng(4)
     count = 1 << 25
-    # By cubes, or hubs would not be.
+    # Cubes of random numbers, so that there are hubs.
     source, target = (
         cupy.asarray((rng.random(count) ** 3 * (count >> 4)).astype("int32")) for _ in range(2)
     )
-    # A pool of its own: hooks are a pool's, and who imports cuDF has CuPy allocate by RMM.
+    # The test's own pool: hooks belong to a pool, and importing cuDF makes CuPy allocate by RMM.
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc), Held() as held:
         rows = device_rows.rows(source, target, count=count >> 4)
     assert len(rows.ends) == count

@@ -1,4 +1,4 @@
-"""What the documents say of the code is so."""
+"""The statements of the documents about the code are true."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def blocks(document):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where the examples run: with the files that they read."""
+    """The folder in which the examples run, with the files that they read."""
     edges = gf.generate.rmat(8, npartitions=2)
     edges.to_parquet(tmp_path / "edges")
     edges.compute().to_parquet(tmp_path / "edges.parquet")
@@ -154,7 +154,9 @@ def test_commands_run(command, folder):
     pairs = pd.DataFrame({"id_l": ["a", "b", "x"], "id_r": ["b", "c", "y"]})
     pairs.to_parquet("pairs.parquet")
     done = CliRunner().invoke(main, shlex.split(command))
-    if command.split() != ["doctor"]:  # which may find that something is wrong here
+    if command.split() != [
+        "doctor"
+    ]:  # this command may find that something is wrong on this machine
         assert done.exit_code == 0, done.output
 
 

@@ -1,4 +1,4 @@
-"""``graphflow doctor``: each finding, on machines that are made up, and the exit code."""
+"""``graphflow doctor``: each finding, on simulated machines, and the exit code."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_whole_numbers_beyond_every_type_are_refused_briefly(number):
     with pytest.raises(ex.ExpressionError, match=r"larger than 1\.8e\+308") as refused:
         EdgeOp("e", target="level", signal=f"level[src] + {number}", slot="min")
     assert len(str(refused.value)) < 400
-    # What the message says to write instead.
+    # The replacement that the message suggests.
     EdgeOp("e", target="level", signal="level[src] + inf", slot="min")
 
 

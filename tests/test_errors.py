@@ -1,4 +1,4 @@
-"""Bad input gets one of this library's errors, at the call where it can be known there."""
+"""Bad input raises one of this library's errors, at the call if it can be detected there."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_a_dask_frame_is_checked_at_the_call_too():
         gf.connected_components(dd.from_pandas(PAIRS, npartitions=2), source="a", target="zz")
 
 
-# Of the command line, which tells them in one line: test_cli.py.
+# Errors of the command line, which prints them in one line, are in test_cli.py.
 
 
 def test_files_that_are_not_there(tmp_path):

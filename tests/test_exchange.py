@@ -68,7 +68,7 @@ def test_a_box_is_in_the_form_of_the_fewest_bytes(rng, size, width):
 
 
 class Spy:
-    """A channel that keeps an account of what is done with it."""
+    """A channel that records its calls."""
 
     def __init__(self, channel):
         self.channel, self.events, self.messages = channel, [], []
@@ -239,7 +239,7 @@ def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
         for number, dirty in enumerate(rounds):
             before = column[case.owned(rank) :].copy()
             mirrors.reduce(column, dirty[rank], sums=(number,))
-            column[case.owned(rank) :] = 0  # as the next step may, at once
+            column[case.owned(rank) :] = 0  # as the next superstep may do at once
             assert mirrors.receive(combine).sums[0] == number * size
             column[case.owned(rank) :] = before
         return column[: case.owned(rank)]

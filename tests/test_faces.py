@@ -1,4 +1,4 @@
-"""An algorithm is called as a function of a frame or a graph, as a method, and on a frame's accessor."""
+"""An algorithm can be called as a function, as a method of a graph, and by a frame's accessor."""
 
 from __future__ import annotations
 

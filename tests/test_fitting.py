@@ -41,7 +41,7 @@ def edges(tmp_path, rng):
 
 @pytest.fixture
 def limited(monkeypatch):
-    """Return a function that has the workers' memory limit set, and how many threads they have."""
+    """Return a function that sets the memory limit and the number of threads of the workers."""
     monkeypatch.setattr(memory_limits, "PROCESS", 0)
 
     def limit(limit, threads=1):
@@ -114,7 +114,7 @@ def test_chains_that_were_written_to_disk_share_a_forest_again():
     del shared
     gc.collect()
     copies = [pickle.loads(one) for one in written]
-    # A holder that is gone may have found less when the one was written than when the other was.
+    # A lost holder may have found fewer ids when one of them was written than when the other was written.
     assert copies[0] is not copies[1]
     assert [copy.held for copy in copies] == [["a forest"]] * 2
 

@@ -72,7 +72,7 @@ def test_threads_hook_into_one_forest(monkeypatch):
     [
         # The root 3 is hooked onto 0 by another thread: 2 is left to be joined with 0.
         ((3, 2), {3: 0}, [(3, 3, 2), (2, 2, 0)]),
-        # It is hooked where it was to go: nothing is left to do.
+        # It is already hooked to the right root, so nothing is left to do.
         ((3, 2), {3: 2}, [(3, 3, 2)]),
         # Both roots are hooked elsewhere, one after the other.
         ((5, 4), {5: 2, 4: 1}, [(5, 5, 4), (4, 4, 2), (2, 2, 1)]),
@@ -119,7 +119,7 @@ def test_a_swap_is_one_instruction_and_needs_the_expected_value(dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_a_star_is_hooked_by_all_threads_at_once(monkeypatch, dtype):
-    # Its center has the highest number: every edge is about the root above it, which all race for.
+    # The center has the highest number, so all threads race for the root of its tree.
     monkeypatch.setattr(host, "BLOCK", 64)
     leaves = 1 << 16
     source = np.random.default_rng(0).permutation(leaves).astype(dtype)
@@ -150,7 +150,7 @@ def test_find_points_each_vertex_on_the_path_to_its_grandparent():
     seen = on_backend(np.zeros(0, "uint8"))
     kernels_for(parent).hook(parent, seen, *arrays([(999, 0)], "int32"))
     wanted = np.maximum(np.arange(1000) - 2, 0)
-    wanted[999] = 998  # where an edge begins is looked at before
+    wanted[999] = 998  # the source of an edge is read first
     np.testing.assert_array_equal(to_host(parent), wanted)
 
 
@@ -200,7 +200,7 @@ def test_a_flat_forest_is_not_compressed_again():
 
 
 def stale(monkeypatch, forest, wait):
-    """Let the forest's next compression write the roots that it read before it waits."""
+    """Make the next compression of the forest write the roots that it read before it waited."""
     compress = forest.kernels.compress
 
     def slow(parent, **options):
@@ -259,7 +259,7 @@ def test_after_a_sample_few_edges_are_hooked():
     assert same(sampled.parent, plain.parent)
     if (
         BACKEND.name == "pandas"
-    ):  # a device has so few edges in hand all at once; see test_device.py
+    ):  # a device processes such a small number of edges all at once; see test_device.py
         assert sampled.counts["hooked"] < 0.1 * len(source)
 
 
