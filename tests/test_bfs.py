@@ -262,9 +262,8 @@ def test_a_push_sends_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
 ):
     pairs = rmat(13, 8)
     g, first = built(pairs, directed=False), pairs[0][0]
-    g.bfs(
-        [first], direction="push"
-    ).compute()  # members tell each other once which vertices they mirror
+    # Members tell each other once which vertices they mirror.
+    g.bfs([first], direction="push").compute()
     found, steps = traced(g.bfs([first], direction="push", trace=True), sum_bytes=True)
     bounds = np.array(on_members(g, lambda view: view.shard.bounds)[0])
     u, v, _ = both_ways(pairs, np.ones(len(pairs)), False)

@@ -416,9 +416,8 @@ def test_received_arrays_are_aligned_to_whole_words():
     for rows in there.made("into"), there.made("out"):
         assert rows.offsets.flags.aligned
         assert rows.ends.flags.aligned
-    assert (
-        there.made("shared").ends is there.made("into").ends
-    )  # columns that shared an array still share it
+    # Columns that shared an array still share it.
+    assert there.made("shared").ends is there.made("into").ends
     assert there.__sizeof__() == made.__sizeof__() > 8 * len(pairs)
     for which in ("out", "into"):
         assert_same_rows([there.made(which)], made.made(which), made.bounds)

@@ -290,9 +290,8 @@ def test_threads_find_the_same_communities(monkeypatch, method):
         parts.append(arguments[-1])
         best(*arguments)
 
-    monkeypatch.setattr(
-        host_groups, "SMALL", 0
-    )  # below this number of edges, one thread does all the work
+    # Below this number of edges, one thread does all the work.
+    monkeypatch.setattr(host_groups, "SMALL", 0)
     monkeypatch.setattr(host_groups, "_best_of_part", counted)
     views = (GraphView(shard, Exchange(in_process(1)[0]), threads) for threads in (1, 3))
     alone, together = (ALGORITHMS[method].run(view).columns["community"] for view in views)

@@ -80,9 +80,8 @@ def test_the_meta_has_the_columns_and_dtypes_of_the_result():
 @pytest.mark.parametrize("ids", [int, str])
 def test_the_number_of_tasks_depends_on_the_partitions_alone(ids):
     few = frame([(ids(1), ids(2))], None)
-    path = frame(
-        [(ids(i), ids(i + 1)) for i in range(5000)], None
-    )  # this would take many rounds, if there were rounds
+    # This would take many rounds, if there were rounds.
+    path = frame([(ids(i), ids(i + 1)) for i in range(5000)], None)
     assert stages(gf.connected_components(partitioned(few, 9), **ENDS)) == stages(
         gf.connected_components(partitioned(path, 9), **ENDS)
     )

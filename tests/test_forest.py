@@ -257,9 +257,8 @@ def test_after_a_sample_few_edges_are_hooked():
     sampled = forest_of(source, target)
     plain = forest_of(source, target, step=1)
     assert same(sampled.parent, plain.parent)
-    if (
-        BACKEND.name == "pandas"
-    ):  # a device processes such a small number of edges all at once; see test_device.py
+    # A device processes such a small number of edges all at once; see test_device.py.
+    if BACKEND.name == "pandas":
         assert sampled.counts["hooked"] < 0.1 * len(source)
 
 

@@ -1,4 +1,4 @@
-"""The fuzzer finds nothing in its first cases; ``python -m benchmarks fuzz`` goes on for longer."""
+"""The fuzzer finds no fault in its first cases; ``python -m benchmarks fuzz`` tries more of them."""
 
 from __future__ import annotations
 

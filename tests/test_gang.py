@@ -42,11 +42,11 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})
 
-inside: list[int] = []  # of this process: ranks of members whose loop runs
+inside: list[int] = []  # ranks of members whose loop runs in this process
 
 
 def total(channel, shard, rank, steps=1, pause=0.0, folder=None):
-    """Add up all members' sums, so many times over; note in a folder that it began, and where."""
+    """Add up the sums of all members repeatedly; record in a folder that the member began, and where."""
     inside.append(rank)
     try:
         if folder is not None:
@@ -82,7 +82,7 @@ def found(result):
 
 
 def shards_of(client, kind, parts=2):
-    """Return lazy shards, or persisted ones between whose members there are connections already."""
+    """Return lazy shards, or persisted shards whose members are already connected."""
     if kind == "lazy":
         return frame(parts)
     shards = frame(parts).persist()
@@ -94,21 +94,21 @@ KINDS = pytest.mark.parametrize("kind", ["lazy", "kept"])
 
 
 def began(folder, count):
-    """Wait until so many members have begun; return the last process of each rank."""
+    """Wait until a number of members have begun; return the last process of each rank."""
     assert eventually(lambda: len(list(folder.iterdir())) >= count)
     notes = sorted([int(word) for word in path.name.split("-")] for path in folder.iterdir())
     return {rank: process for rank, _, process in notes}
 
 
 def left_on_scheduler(dask_scheduler):
-    """Return what the scheduler knows of runs, and of the gangs' tasks."""
+    """Return the scheduler's state of runs, and of the tasks of gangs."""
     plugin = dask_scheduler.plugins.get(Rendezvous.name)  # a gang with one member needs none
     runs = [] if plugin is None else [*plugin._runs, *plugin._turns]
     return [*runs, *(str(key) for key in dask_scheduler.tasks if "-gang-" in str(key))]
 
 
 def left_on_worker(dask_worker):
-    """Return what a worker has of members: running, seceded, in memory."""
+    """Return the members on a worker: running, seceded, and in memory."""
     plugin = dask_worker.plugins.get(Membership.name)
     members = [] if plugin is None else [*plugin._members]
     members += [] if plugin is None else [*plugin.links._idle, *plugin.links._named]
@@ -446,7 +446,7 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-# Ends that are not good ones
+# Runs that fail, lose workers or are cancelled
 
 
 @pytest.mark.alone
@@ -503,7 +503,7 @@ def long_running(dask_worker):
 def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     result = gang.run(frame(2), total, META, 300, 0.001, tmp_path, name="again")
     for i in range(4):
-        # Each time by another key: a client takes one for cancelled even when it has called anew.
+        # With another key each time, because a client considers a key cancelled even after a new call.
         run = client.compute((result.total + i).sum())
         began(tmp_path, 2 * i + 2)
         run.cancel()
@@ -696,7 +696,7 @@ def test_connections_that_break_while_all_workers_live(mortal, tmp_path):
 
 
 def breaking(channel, shard, rank, folder):
-    """Have the sockets of one member closed the first time that it is run."""
+    """Close the sockets of one member in its first run."""
     if rank == 0 and not list(folder.iterdir()):
         (folder / "broke").touch()
         for peer in channel.peers.values():
@@ -796,7 +796,8 @@ class Communicator:
         self.own = self.aborted[rank]
 
     def swap(self, to, sent, source, size):
-        assert eventually(self.own.exists, 60)  # a kernel that waits for what is never sent
+        # A kernel that waits for an array that is never sent.
+        assert eventually(self.own.exists, 60)
 
     def abort(self):
         self.own.touch()
@@ -804,7 +805,7 @@ class Communicator:
 
 
 class Nccl:
-    """What a worker has of NCCL, with files in a folder that all workers see.
+    """A stand-in for NCCL on a worker, with files in a folder that all workers share.
 
     As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
     """
@@ -836,7 +837,7 @@ class Kept(carriers.Communicators):
 
 @functools.cache
 def kept_here(folder):
-    """Return what this worker keeps."""
+    """Return the communicators that this worker keeps."""
     return Kept(folder)
 
 

@@ -1,4 +1,4 @@
-"""The graph generators: lazy, the same for every partitioning, distributed as they should be."""
+"""The graph generators: lazy, the same for every partitioning, with the specified distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs: any ids, every way of counting edges, members, built once, lazy, and what bad input gets."""
+"""Graphs: ids, options for edges, members, building once, laziness, and errors for bad input."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def test_listed_vertices_are_in_every_result(listed, shards):
 
 
 def plain_pagerank(count, out, alpha=0.85):
-    """Return ranks by a loop, of vertices from 0 on and the ends of the edges that leave each."""
+    """Return ranks, computed by a loop. Vertices are numbered from 0; `out` has the targets of each."""
     ranks = [1 / count] * count
     for _ in range(100):
         lost = sum(rank for vertex, rank in enumerate(ranks) if vertex not in out)

@@ -1,4 +1,4 @@
-"""Clusters of two kinds of workers: what is started, which are which, and what runs where it was asked to.
+"""Clusters of two kinds of workers: which workers are started, of which kind, and where members run.
 
 No GPU is needed: a stand-in for Dask-CUDA starts workers that only have the resource.
 """
@@ -31,12 +31,12 @@ META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64
 
 
 class StandIn(LocalCluster):
-    """What hybrid_cluster() needs of dask_cuda.LocalCUDACluster, without a GPU."""
+    """The part of dask_cuda.LocalCUDACluster that hybrid_cluster() needs, without a GPU."""
 
     def __init__(self, n_workers, pre_import=None, **options):
         super().__init__(n_workers=0, processes=True, **options)
         self.pre_import = pre_import
-        # As Dask-CUDA does, with a module that there is.
+        # As Dask-CUDA does, but with a module that exists.
         of_each = self.new_spec["options"]
         of_each["preload"] = [*of_each.get("preload", []), "colorsys"]
         of_each["preload_argv"] = [*of_each.get("preload_argv", []), "--create-cuda-context"]
@@ -148,7 +148,7 @@ def test_a_task_knows_whether_its_worker_has_a_gpu(client):
     assert not placement.on_gpu_worker()
 
 
-# What runs where it was asked to
+# Where members run
 
 
 def port(address):
@@ -174,7 +174,7 @@ def where(channel, shard, rank):
 
 
 def total(channel, shard, rank, waits=None):
-    """Add up all members' sums; wait for an event in between."""
+    """Add up the sums of all members; wait for an event in the middle."""
     own = int(sum(piece.a.sum() for piece in shard))
     for k in range(1, channel.size):
         channel.send((rank + k) % channel.size, np.array([own]))

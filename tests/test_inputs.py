@@ -1,4 +1,4 @@
-"""Edges and ids in the forms of other libraries give what the same pandas frame gives."""
+"""Edges and ids in the forms of other libraries give the same results as a pandas frame."""
 
 from __future__ import annotations
 

@@ -74,7 +74,8 @@ def test_labels_of_a_larger_graph(built, directed, scheduler):
 
 @DIRECTED
 def test_labels_count_as_much_as_the_weights(built, graph, directed):
-    # Eighths are sums without rounding, by hand too. Many of them are 0, and many labels have equal sums.
+    # Sums of eighths are exact, also if they are added by hand. Many of them are 0, and many labels have
+    # equal sums.
     edges = weighted(graph, np.random.default_rng(2).integers(0, 4, len(graph)) / 8)
     g = built(edges, directed=directed)
     for iterations in (1, 5):
@@ -156,4 +157,4 @@ def test_labels_that_do_not_change_are_not_sent(built, members, directed):
         assert sent[0] == 4 * layout["remote"].sum() > 800
     assert (sent[2:7] > 0).all()
     assert (sent[2:7] <= 2 * (8 + 4)).all()  # a label of each end of the cut edge, with its index
-    assert sent[7] == 0  # nobody needs the last ones
+    assert sent[7] == 0  # no vertex needs the last labels

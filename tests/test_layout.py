@@ -93,7 +93,7 @@ def test_each_edge_keeps_its_place_and_leads_to_a_master_or_a_slot(pairs, parts)
         slots = to_host(local.slots)
         np.testing.assert_array_equal(slots, np.unique(rows.ends[outside]))
         assert local.size == high - low + len(slots)
-        # Those of one owner lie together.
+        # The slots of one owner are adjacent.
         for begin, end, its in zip(
             local.slot_bounds, local.slot_bounds[1:], itertools.pairwise(bounds), strict=False
         ):
@@ -117,7 +117,7 @@ def test_threads_and_wide_ids_change_nothing(pairs, parts, dtype, weighted):
     for part, (low, high) in enumerate(itertools.pairwise(bounds)):
         rows = case.rows(low, high, weighted=weighted)
         local = localize(rows, bounds, part)
-        # However wide ids are, those in a partition are not.
+        # Ids can be wide, but the numbers in a partition are not.
         assert to_host(local.rows.ends).dtype == np.int32
         assert to_host(local.slots).dtype == dtype
         # Host threads, and a device, change nothing.

@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """Keep what is measured in a folder of its own, of graphs that take no time."""
+    """Store measurements in a folder of the test, and measure tiny graphs."""
     monkeypatch.setattr(store, "_measured", {})
     for of, name, value in (
         (measuring, "REPEAT", 1),
@@ -76,7 +76,7 @@ def test_a_worker_of_a_cluster_reports_progress_to_the_client(kept):
         told = []
         found = gf.calibrate(progress=told.append)
         done = [step["done"] for step in told]
-        # Whatever was left out in between, the first and the last are there when it returns.
+        # The call can leave out steps in between, but has reported the first and the last when it returns.
         assert done == sorted(set(done))
         assert (done[0], done[-1]) == (1, 21)
         assert found.kinds[0].addresses

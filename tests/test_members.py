@@ -93,7 +93,7 @@ def chosen(size, most, threads, room, *, count):
 
 @pytest.fixture
 def choice(monkeypatch):
-    """Return a function that sets how many of so many members are chosen."""
+    """Return a function that sets how many members the build chooses, and from how many."""
 
     for module in (build, partition, vertex_placement):  # so that all members get vertices
         monkeypatch.setattr(module, "GRAIN", 64)

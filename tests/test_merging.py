@@ -1,4 +1,4 @@
-"""Merging by slices: a merge starts on the first slice of a forest, while the others travel."""
+"""Merging by slices: a merge starts on the first slice of a forest, while the others are in transit."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def slow_client():
 @pytest.fixture
 def own_client(mortal):
     """Return the client of a cluster of its own, whose workers, and those started later, can merge."""
-    # What this module imports, every worker is to have, and so those started for ones that die.
+    # Every worker needs what this module imports, including workers that replace lost ones.
     plugins.preload("dask_graphflow.components.serialization")
     return mortal
 
@@ -252,7 +252,7 @@ def test_the_same_bits_on_a_cluster(client, call, policy, slices):
 # While slices travel
 
 TRANSFER, HOOKING = 0.8, 0.8  # seconds for a whole forest
-NOTES = []  # of one worker: what happened, when
+NOTES = []  # events of one worker, with their times
 
 
 def note(event):
@@ -266,7 +266,7 @@ def take_notes():
 
 
 def take_time():
-    """Have what a worker sends, and what it merges, take time by its size, and be noted."""
+    """Make sending and merging on a worker take time in proportion to the size, and record both."""
     for kind in (Forest, Entries):
         dask_serialize.register(kind, slowly(dask_serialize.dispatch(kind)))
         dask_deserialize.register(kind, arriving(dask_deserialize.dispatch(kind)))
@@ -307,13 +307,13 @@ def hooking(merge):
 
 
 def timeline(client, slices):
-    """Merge a forest of one worker into that of the other; return when what happened."""
+    """Merge a forest of one worker into that of the other; return the events with their times."""
     edges = frame([(i, i + 1) for i in range(100_000)])
     labels = gf.connected_components(
         partitioned(edges, 2), **ENDS, inputs="round-robin", renumber=False, merge_chunks=slices
     )
     assert len(labels.expr.frame.operand("chains")) == 2
-    # The first owner's labels alone, for which no merged forest travels.
+    # Only the labels of the first owner, for which no merged forest is sent.
     found = to_host(on_backend(labels.partitions[0]).compute())
     assert set(found["component"]) == {0}
     when = collections.defaultdict(list)
@@ -374,7 +374,7 @@ def test_slices_of_two_cuts_are_replaced_by_the_whole_forest(order, same_cut):
     for cut, i in zip(cuts, order, strict=True):
         state = steps.absorb(state, cut[i])
     ends = on_backend(np.array([NEAR, FAR]))
-    # Slices of two cuts say true things, but not that the two vertices are connected.
+    # Slices of two cuts contain only true connections, but not the one between the two vertices.
     assert (len({*into[0].roots(ends).tolist()}) == 1) == same_cut
     more = steps.mend(again, steps.tokens(state))
     assert more is (None if same_cut else again)
@@ -397,7 +397,7 @@ def die_once(stage, folder):
 
 
 def die_at_slice(number, folder):
-    """Have the worker that sends that slice of a forest die, and note what is sent once more."""
+    """Kill the worker that sends a given slice of a forest, and record what is sent again."""
     plain, mended = dask_serialize.dispatch(Entries), Components.mended
 
     def deadly(part):
@@ -433,7 +433,7 @@ def mortal_call(kind, slices=3):
 
 
 def computed(client, labels):
-    """Compute within the time that a user is promised an answer in."""
+    """Compute a result, and fail if it takes longer than users are promised."""
     return client.compute(on_backend(labels)).result(timeout=30)
 
 
@@ -454,7 +454,7 @@ def test_a_worker_that_dies_between_two_slices_changes_nothing(own_client, tmp_p
     own_client.run(die_at_slice, number, tmp_path)
     same(computed(own_client, labels), expected)
     assert (tmp_path / "died").exists()
-    # Of the first slice nothing had come; of the others, slices of another cut.
+    # The first slice had not arrived, and the others were slices of another cut.
     assert (tmp_path / "mended").exists() == (number > 1)
 
 

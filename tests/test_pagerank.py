@@ -184,7 +184,7 @@ def test_iterations_end_once_ranks_change_less_than_tol(built):
 def test_an_iteration_is_one_message_to_each_member(built, members):
     def rounds(g):
         made = []
-        for most in (1, 3, 13):  # the first call makes what shards keep
+        for most in (1, 3, 13):  # the first call makes arrays that shards keep
             pagerank(g, tol=None, max_iter=most)
             made.append(g.exchange.take_traffic().rounds)
         return made

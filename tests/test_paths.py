@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 
 @pytest.fixture(autouse=True)
 def several_members(request, monkeypatch):
-    """Let paths be followed by as many members as the graph of the test has."""
+    """Follow paths with as many members as the graph of the test has."""
     if "members" in request.fixturenames:
         count = request.getfixturevalue("members")
         slots = dataclasses.replace(placement.slots(), workers=tuple(map(str, range(count))))

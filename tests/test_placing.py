@@ -1,4 +1,4 @@
-"""A graph that is shared out by shares and degrees: what lies where, and that results do not change."""
+"""A graph that is divided by shares and degrees: where vertices are, and that results do not change."""
 
 from __future__ import annotations
 
@@ -150,7 +150,8 @@ def test_default_shares_follow_the_rates_and_the_room():
     gpu, cpu = Member("gpu", rate=9e9, link=1e9), Member("cpu", rate=1e9, link=1e12)
     size = Size(vertices=10**6, ends=10**9, width=4)
     auto = gf.Hybrid()
-    assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])  # not worth to send values for
+    # Sending values for these is not worthwhile.
+    assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])
     slow = gpu._replace(rate=1.5e9, link=1e12)
     assert auto.of([slow, cpu], size) == pytest.approx([0.6, 0.4])
     third = slow._replace(free=VERTEX * 10**6 + 4 * 10**9 / 3)
@@ -166,10 +167,10 @@ def test_edges_stream_to_a_gpu_if_that_is_faster():
     gpu = Member("gpu", rate=9e9, link=1e12, free=VERTEX * 10**6 + 4 * 10**9 / 3)
     assert auto.of([gpu._replace(streams=4 * 3e9), cpu], size) == pytest.approx([0.75, 0.25])
     assert auto.of([gpu._replace(streams=4 * 0.4e9), cpu], size) == pytest.approx([1 / 3, 2 / 3])
-    # Values take longer to send than those edges do that the CPU would take.
+    # Sending the values takes longer than the edges that the CPU would take.
     far = gpu._replace(streams=4 * 8e9, link=5e7)
     assert auto.of([far, cpu], size) == pytest.approx([1.0, 0.0])
-    # Nothing streams by columns that there is no room for; and two that have room need no host.
+    # A GPU without room for its columns cannot stream, and two GPUs with room do not need a CPU.
     none = gpu._replace(free=1000, streams=4 * 3e9)
     assert auto.of([none, cpu], size) == pytest.approx([0.0, 1.0])
     assert sum(auto.of([gpu._replace(streams=4 * 3e9)] * 2, size)) == pytest.approx(1)

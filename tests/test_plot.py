@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what was given, and what cannot be drawn says why."""
+"""Pictures show the given data, and errors say why something cannot be drawn."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDS = {"source": "a", "target": "b"}
 
 @pytest.fixture(autouse=True)
 def figures():
-    """Draw without a screen, leave no figure, and find the settings as they were."""
+    """Draw without a screen; check that no figure is left open and that the settings are unchanged."""
     pyplot.switch_backend("agg")
     before = mpl.rcParams.copy()
     yield
@@ -41,7 +41,7 @@ def figures():
 
 
 def drawn(axes):
-    """Draw a figure as a file would be, where an error of what is on it shows."""
+    """Draw a figure as for a file, which raises errors of the objects on it."""
     axes.figure.draw_without_rendering()
     return axes
 

@@ -57,12 +57,12 @@ def by_hand(op, edges, columns, active, max_iter):
     return values
 
 
-# By name: a program, what its columns begin with, where others begin, and numbers of supersteps.
+# By name: a program, the initial values of its columns, other start values, and numbers of supersteps.
 PROGRAMS = {
     "widest": (WIDEST, {"width": 0.0}, lambda rng, ids: {"width": [np.inf]}, (None, 2)),
     "first hits": (HOPS, {"level": np.int32(NEVER)}, lambda rng, ids: {"level": [0]}, (None,)),
     "mirrors know what their masters have": (
-        # The least of those before, but odd remains odd.
+        # The smallest value of the predecessors, but odd values stay odd.
         gf.EdgeOp("odd", target="x", signal="x[src] // 2 * 2 + x[dst] % 2", slot="min"),
         {"x": 0},
         lambda rng, ids: {"x": rng.integers(0, 10_000, len(ids))},
@@ -207,7 +207,8 @@ def test_functions_that_may_ask_for_numbers_are_refused_by_several_members(built
 def test_labels_that_do_not_change_are_not_sent_again(built, members):
     pairs = rmat(13, 8)
     g, how = built(pairs, directed=False), {"columns": {"least": "vertex"}, "direction": "push"}
-    g.run(LEAST, **how, max_iter=1).compute()  # members find out who mirrors what, once
+    # Members tell each other once which vertices they mirror.
+    g.run(LEAST, **how, max_iter=1).compute()
     with dask.config.set(num_workers=1):
         _, steps = traced(g.run(LEAST, **how, trace=True), sum_bytes=True)
     headers = HEADER.size * members * (members - 1)
@@ -222,7 +223,7 @@ def test_labels_that_do_not_change_are_not_sent_again(built, members):
     assert (sent[-2:] < sent[0] / 50).all()
 
 
-# Options, and values to start with
+# Options and start values
 
 
 @pytest.mark.parametrize("balance", policies.POLICIES)
@@ -364,7 +365,7 @@ def test_a_vertex_column_gives_ids_whatever_their_kind(numbered):
 
 def test_the_result_of_a_vertex_column_can_be_its_start(numbered):
     graph, named, row_of = numbered
-    # A label that no vertex begins with: 6 is the smallest that reaches the others.
+    # No vertex begins with this label: 6 is the smallest one that reaches the others.
     labels = [6, 6, 5, 6, 6, 5, 6]
     start = pd.concat([named(range(7)), named(labels, "label")], axis=1)
     found = graph.run(VERTEX, columns={"label": "vertex"}, start=start).compute()
@@ -507,7 +508,7 @@ def test_a_vertex_starts_with_one_value():
     start = pd.DataFrame({"vertex": [2, 1, 1], "x": [7, 7, 3]})
     with pytest.raises(gf.exceptions.EdgeListError, match="vertex 1 different values"):
         graph.run(LARGEST, columns={"x": 0}, start=start)
-    start["x"] = 7  # the same twice is no question
+    start["x"] = 7  # two equal rows are allowed
     assert graph.run(LARGEST, columns={"x": 0}, start=start).compute()["x"].tolist() == [7, 7]
 
 

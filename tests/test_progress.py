@@ -1,4 +1,4 @@
-"""What a run says of itself: its progress while it goes on, and afterwards its trace."""
+"""Reports of a run: its progress while it runs, and its trace afterwards."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_progress_reports_equal_the_trace(scheduler, name, shards):
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_progress_is_reported_while_the_run_goes_on(scheduler, shards):
-    """What it raises ends the run."""
+    """An error in the function ends the run."""
     told = []
 
     def stop(step):
@@ -233,7 +233,7 @@ def test_a_cluster_reports_progress_to_the_client_that_made_the_call(client, nam
     found, trace = dask.compute(found, trace)
     steps = [step for step, _ in told]
     numbers = [step["superstep"] for step in steps]
-    # Whatever was left out in between, the first and the last are there when the result is.
+    # Reports in between can be left out, but the first and the last arrive with the result.
     assert numbers == sorted(set(numbers))
     assert (numbers[0], numbers[-1]) == (0, trace.superstep.max())
     first = trace if shards == 1 else trace[trace.member == 0]
@@ -342,7 +342,8 @@ def test_a_superstep_counts_only_its_own_bytes(scheduler):
     edges = partitioned(frame([(i, i + 1) for i in range(30)]).assign(w=1.0), 2)
     g = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2).persist()
     label = {"op": LABEL, "columns": {"least": "vertex"}, "direction": "push"}
-    g.run(**label, max_iter=1).compute()  # a push finds out who mirrors what, once
+    # In the first push, members tell each other which vertices they mirror.
+    g.run(**label, max_iter=1).compute()
     asked = {
         "bfs": g.bfs([0], direction="push", trace=True),
         "sssp": g.sssp([0], trace=True),
@@ -352,6 +353,7 @@ def test_a_superstep_counts_only_its_own_bytes(scheduler):
     for name, (_, trace) in asked.items():
         steps = trace.compute()
         rounds = steps.bytes / HEADER.size
-        first = 2 if name == "run" else 1  # where all say that they know who mirrors what
+        # The round in which all members say that they know the mirrors.
+        first = 2 if name == "run" else 1
         assert set(rounds[steps.superstep == 0]) == {first}, name
         assert set(rounds[steps.superstep > 0]) <= {1}, name

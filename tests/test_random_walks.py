@@ -1,4 +1,4 @@
-"""Random walks: the probabilities of node2vec, and the same walks whatever the partitioning."""
+"""Random walks: the probabilities of node2vec, and the same walks for every partitioning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How things look in a terminal and in a notebook: what is known is said, and nothing is computed."""
+"""Reprs in a terminal and in a notebook: they show what is known, and compute nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVIL = "<script>alert('&')</script>"
 
 
 class Table(HTMLParser):
-    """The cells of a table, row by row, and the tags that there were."""
+    """The cells of an HTML table, row by row, and its tags."""
 
     def __init__(self, text):
         super().__init__()
@@ -110,13 +110,13 @@ def test_the_repr_of_a_persisted_graph_says_what_is_known(scheduler, shards):
     with dask.config.set(scheduler=lambda *_, **__: unread(None)):
         found = said(graph)
     assert (found["vertices"], found["edges"]) == ("3", "3")
-    # What was found of one that is not kept may be otherwise when it is built again.
+    # The size of a graph that is not persisted may change when it is built again.
     assert lazily.num_edges == 3
     assert "edges" not in said(lazily)
     assert "edges" not in said(lazily.persist())
 
 
-# Estimates, and what they are made of
+# Estimates, rates and links
 
 
 def test_an_estimate_is_the_same_table_in_a_notebook():

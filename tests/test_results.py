@@ -1,4 +1,4 @@
-"""Lazy results as Dask takes them: optimized, drawn, by an asynchronous client."""
+"""Lazy results in Dask: optimized, visualized, and computed by an asynchronous client."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def weights_of(edges, seed=3):
 
 
 def entries(source, target, weight, undirected):
-    """Return what the rows hold, as an edge list in the order of the input, by NumPy."""
+    """Return the edges that the rows should contain, in the order of the input, by NumPy."""
     if undirected:
         both = source != target
         order = np.argsort(
@@ -240,7 +240,7 @@ def test_every_part_is_done_once_and_an_error_is_raised(threads):
         host_threads.share(lambda part: 1 // (part - 3), 7, threads)
 
 
-# Edges that are dealt
+# Edges that are sent to their owners
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -1,4 +1,4 @@
-"""What compute-sanitizer is shown is every kernel, and the cases are right: they hold on the host."""
+"""The cases for compute-sanitizer cover every kernel, and they are right on the host."""
 
 from __future__ import annotations
 

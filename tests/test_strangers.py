@@ -26,7 +26,7 @@ HELLO = handshake.HELLO.pack(1, 0, bytes(32)) + bytes(32)  # with a proof that i
 
 
 def hung_up(line, within=10.0):
-    """Say whether the other side closes a connection without having said anything."""
+    """Return whether the other side closes a connection without sending anything."""
     line.settimeout(within)
     try:
         return line.recv(1) == b""
@@ -54,7 +54,7 @@ class Gathering:
         self.bring(0)
 
     def bring(self, rank, port=None):
-        """Have a member come, which finds member 0 at that port."""
+        """Start a member, which finds member 0 at a given port."""
         ports = [port or self.port, *self._ports[1:]]
         addresses = [("127.0.0.1", one) for one in ports]
         connect = self._listeners[rank].connect
@@ -81,7 +81,7 @@ class Gathering:
 
 
 def talk(members):
-    """Have each member send its rank to all others."""
+    """Make each member send its rank to all others."""
     channels = members.channels()
     for rank, channel in channels.items():
         for other in channels:
@@ -161,12 +161,12 @@ def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
             connecting.result(20)
 
 
-# Between a member and the port that it calls
+# A relay between a member and the port that it calls
 
 
 @contextmanager
 def between(port, treat):
-    """Give a port; what is sent there is passed on, once `treat` returns it instead of None."""
+    """Return a port that passes on what is sent to it, once `treat` returns the data instead of None."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def copy(source, to):
@@ -279,7 +279,7 @@ def test_members_listen_where_others_call_them(listens, known, hosts):
     assert _hosts(SimpleNamespace(listen_address=listens, address=known)) == hosts
 
 
-met: list[int] = []  # of this process: how many strangers came each time
+met: list[int] = []  # how many strangers came each time, in this process
 
 
 @pytest.mark.alone

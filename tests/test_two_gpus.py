@@ -147,7 +147,8 @@ def test_a_worker_lost_in_mid_run_leaves_a_right_result_or_one_error_and_a_clust
     own_client, kind
 ):
     client = own_client
-    same(gf.connected_components(edges(kind), **ENDS).compute(), kind)  # both workers are warm
+    # Both workers have compiled their kernels.
+    same(gf.connected_components(edges(kind), **ENDS).compute(), kind)
     future = client.compute(gf.connected_components(edges(kind, pause=0.25), **ENDS))
     time.sleep(1)
     assert future.status == "pending"

@@ -1,4 +1,4 @@
-"""A graph shared out between two workers of which one is slow: what a CPU and a GPU do, without a GPU."""
+"""A graph divided between two workers, one of them slow: as with a CPU and a GPU, but without a GPU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOW = 0.2
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Two workers that keep what is measured of them by themselves, as two machines do; one is slow."""
+    """Two workers that store their own measurements, as two machines do; one of them is slow."""
 
     def worker(name):
         env = {
@@ -36,9 +36,8 @@ def client(tmp_path_factory):
         client.wait_for_workers(2)
         names = placement.described(client)
         slow = next(address for address, about in names.items() if about["name"] == "slow")
-        client.run(
-            _warm
-        )  # what is compiled now takes no part in what is measured, nor is it slowed
+        # Kernels that are compiled now are not part of the measurement, and compiling is not slowed down.
+        client.run(_warm)
         warm = graph(
             partitioned(frame([(0, 1), (1, 2)]).assign(w=1), 2),
             None,

@@ -41,9 +41,8 @@ FORMAT = 5
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept
 
-_measured: dict[
-    Path, Rates
-] = {}  # rates measured by this process; the only copy if files cannot be written
+# Rates that this process measured; the only copy if files cannot be written.
+_measured: dict[Path, Rates] = {}
 
 
 def rates(
