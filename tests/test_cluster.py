@@ -275,9 +275,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, after):
 
 
 def test_every_worker_has_imported_the_deserializer_of_forests(mortal, monkeypatch):
-    module = (
-        "dask_graphflow.cli.docs"  # any module that a worker does not import without being asked
-    )
+    module = "dask_graphflow.cli.docs"  # workers do not import it by themselves
 
     def imported():
         return mortal.run(lambda: module in sys.modules).values()

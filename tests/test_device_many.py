@@ -148,10 +148,8 @@ def test_a_box_on_a_device_has_the_bytes_of_one_on_the_host(rng, dtype, size):
         assert device[:3] == host[:3]
         assert host.form == form(count, size)
         width = 0 if column is None else count * column.itemsize
-        for low, high in [
-            (0, width),
-            (-(-width // 8) * 8, None),
-        ]:  # the bytes between arrays belong to none of them
+        # The bytes between arrays belong to none of them.
+        for low, high in [(0, width), (-(-width // 8) * 8, None)]:
             assert device.raw[low:high].tolist() == host.raw[low:high].tolist()
         if count:
             found, values = unpack(device, size)

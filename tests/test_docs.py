@@ -154,9 +154,7 @@ def test_commands_run(command, folder):
     pairs = pd.DataFrame({"id_l": ["a", "b", "x"], "id_r": ["b", "c", "y"]})
     pairs.to_parquet("pairs.parquet")
     done = CliRunner().invoke(main, shlex.split(command))
-    if command.split() != [
-        "doctor"
-    ]:  # this command may find that something is wrong on this machine
+    if command.split() != ["doctor"]:  # it may find that something is wrong on this machine
         assert done.exit_code == 0, done.output
 
 
