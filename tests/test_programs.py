@@ -602,7 +602,7 @@ def test_an_invalid_run_is_refused_at_the_call(options, error, says):
     [
         (
             {"vertex": [1], "widths": [2.0]},
-            "'widths'; after 1 column of ids give only columns of 'widest', which has 'width'; did you",
+            "'widths', which 'widest' does not have; after 1 column of ids, give only its columns, 'width'; did you",
         ),
         ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far', which .*'width'$"),
     ],
