@@ -645,7 +645,7 @@ def test_a_member_that_gets_no_worker_ends_the_run(client):
         result = gang.run([delayed(here), delayed(nowhere)], total, META, name="stuck")
     start = time.monotonic()
     run = client.compute(result)
-    with pytest.raises(WorkerLostError, match="for 1 s there was no worker for member 1"):
+    with pytest.raises(WorkerLostError, match="for 1 s, member 1 had no worker"):
         run.result(timeout=20)
     assert 1 <= time.monotonic() - start < 5
     run.release()  # which its exception's traceback refers to

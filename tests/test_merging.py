@@ -381,7 +381,7 @@ def test_slices_of_two_cuts_are_replaced_by_the_whole_forest(order, same_cut):
     (mended,) = steps.mended(state, more)
     assert mended.roots(ends).tolist() == [10 if same_cut else 5] * 2
     if not same_cut:
-        with pytest.raises(WorkerLostError, match="compute once more"):
+        with pytest.raises(WorkerLostError, match="compute the result again"):
             steps.mended(state, None)
 
 

@@ -121,7 +121,9 @@ def test_invalid_shares_and_placements_are_refused(rng):
 
 def test_shares_of_kinds_that_are_not_there_are_refused(rng):
     edges = partitioned(power_law(rng), 2)
-    with pytest.raises(exceptions.OptionError, match=r"\['cpu', 'gpu'\], and the workers are of"):
+    with pytest.raises(
+        exceptions.OptionError, match=r"\['cpu', 'gpu'\], but the kinds of workers are"
+    ):
         gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid({"gpu": 0.4, "cpu": 0.6}))
 
 

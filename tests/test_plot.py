@@ -306,7 +306,7 @@ def test_the_nearest_come_first_and_of_these_those_with_most_edges():
     assert ax.get_title(loc="left") == "0: 7 vertices within 2 edges, 3 more left out"
     ax = gf.plot.neighborhood(frame(near + far), 0, **ENDS, limit=3)
     assert names(ax) == ["0", "4", "5"]
-    assert ax.get_title(loc="left") == "0: 2 neighbours, 3 more left out"
+    assert ax.get_title(loc="left") == "0: 2 neighbors, 3 more left out"
     ax = gf.plot.neighborhood(frame(near + far), 0, **ENDS, limit=1)
     assert names(ax) == ["0"]
     assert ax.get_title(loc="left").endswith("5 more left out")
@@ -412,8 +412,8 @@ def test_plotting_an_object_without_a_plan_is_refused():
     labels = gf.connected_components(edges, **ENDS)
     with pytest.raises(OptionError, match=r"pandas.*before compute"):
         gf.plot.plan(labels.compute())
-    with pytest.raises(OptionError, match="by 0 reductions"):
+    with pytest.raises(OptionError, match="the result of 0 calls"):
         gf.plot.plan(gf.Graph(edges, **ENDS).connected_components())
     other = gf.connected_components(partitioned(frame([(1, 5)]), 2), **ENDS)
-    with pytest.raises(OptionError, match="by 2 reductions"):
+    with pytest.raises(OptionError, match="the result of 2 calls"):
         gf.plot.plan(dd.concat([labels, other]))

@@ -516,7 +516,7 @@ def test_a_vertex_starts_with_one_value():
 def test_a_column_has_one_initial_number(value):
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(
-        gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of bool, int32"
+        gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of type bool, int32"
     ):
         graph.run(LARGEST, columns={"x": value})
 
@@ -562,7 +562,7 @@ def test_a_column_with_the_name_of_another_one_of_the_result_is_refused(width, c
     g = gf.Graph(edges, source=["a", "c"][:width], target=["b", "d"][:width])
     steps = [{column: "degree"} for column, begin in columns.items() if begin == 0]
     steps += [LEAST] if "least" in columns else []
-    with pytest.raises(gf.exceptions.OptionError, match=rf"called {name!r} in the result, like"):
+    with pytest.raises(gf.exceptions.OptionError, match=rf"named {name!r} in the result, like"):
         g.run(steps, columns=columns, max_iter=1)
 
 

@@ -101,7 +101,7 @@ def test_a_chain_that_runs_again_on_another_worker_finds_the_same(chains, lost, 
     ids=["on each worker", "from worker to worker"],
 )
 def test_an_error_about_mixed_ids_explains_the_conversion(chains, lost, cut_before):
-    with pytest.raises(WorkerLostError, match="compute once more"):
+    with pytest.raises(WorkerLostError, match="compute the result again"):
         recovered(chains, [0, 1], [lost], cut_before)
 
 
