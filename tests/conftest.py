@@ -99,7 +99,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     BACKEND.name = config.getoption("--backend")
     if BACKEND.name == "cudf":
-        # Warnings are errors on the host; those of RAPIDS are not ours.
+        # Warnings are errors on the host. On a GPU, RAPIDS has warnings of its own.
         config.addinivalue_line("filterwarnings", "default")
         _take_a_gpu()
     if BACKEND.name == "pandas" and "forkserver" in multiprocessing.get_all_start_methods():

@@ -147,7 +147,7 @@ def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, me
     run = (
         "from dask_graphflow.kernels import gpu, require_gpu\n"
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "sys.modules.pop(sys.argv[2], None)\n"  # some machines import it into every interpreter
+        "sys.modules.pop(sys.argv[2], None)\n"  # on some machines, every interpreter imports it
         "if sys.argv[2] == 'cudf':\n"
         "    from types import SimpleNamespace as Of\n"
         "    runtime = Of(runtimeGetVersion=lambda: 13000)\n"

@@ -91,7 +91,7 @@ def test_the_receiver_owns_a_received_message(connected):
 
 
 @pytest.mark.parametrize("words", [1, 1 << 20])
-def test_parts_may_change_once_the_receiver_has_answered(connected, words):
+def test_sent_parts_may_change_once_the_receiver_has_answered(connected, words):
     def member(channel):
         other = 1 - channel.rank
         boxes = np.zeros((2, words), "int64")

@@ -219,7 +219,7 @@ def test_usual_names_of_columns_are_the_default_ends(names, edges):
         assert "--source is given without --target" in message
 
 
-def test_seed_goes_on_from_an_earlier_result(edges):
+def test_seed_continues_from_an_earlier_result(edges):
     run("components", *write_csv(edges[:90]), *ENDS, "-o", "old.parquet")
     run("components", *write_csv(edges[90:]), *ENDS, "-o", "out.parquet", "--seed", "old.parquet")
     check(pd.read_parquet("out.parquet"), expected(edges))

@@ -37,7 +37,7 @@ from dask_graphflow.scheduling.expr import Empty, Resident
 ENDS = {"source": "a", "target": "b"}
 TOKEN = re.compile("[0-9a-f]{32}")
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]
 
 

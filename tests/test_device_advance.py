@@ -256,7 +256,7 @@ def test_tiles_add_up():
     assert tiles["lb_light"] == tiles["lb_light_cull"] == tiles["twc"] == blocks
     assert tiles["thread"] == -(-len(frontier) // 32)
     moved, _ = counted(case, "lb", frontier)
-    assert tiles["lb"] == tiles["lb_cull"] == len(moved.work)  # none has more than a tile
+    assert tiles["lb"] == tiles["lb_cull"] == len(moved.work)  # no row has more edges than a tile
 
 
 def test_auto_chooses_by_the_frontier(monkeypatch):

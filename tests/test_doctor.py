@@ -143,7 +143,7 @@ def test_a_check_that_fails_does_not_hide_the_others(machine, monkeypatch):
     [
         (13010, FOR_13, ["cupy-cuda13x", "cudf-cu13", "dask-cudf-cu13", "dask-cuda"]),
         (12080, FOR_12, ["cupy-cuda12x", "cudf-cu12", "dask-cudf-cu12", "dask-cuda"]),
-        # A newer driver runs what is built for an older CUDA.
+        # A newer driver runs code that was built for an older CUDA version.
         (13000, FOR_12, ["cupy-cuda12x", "cudf-cu12", "dask-cudf-cu12", "dask-cuda"]),
         (14000, FOR_13, ["cupy-cuda13x", "cudf-cu13", "dask-cudf-cu13", "dask-cuda"]),
     ],

@@ -37,7 +37,7 @@ from dask_graphflow.scheduling.gang_expr import roster_of
 from dask_graphflow.scheduling.membership import Membership
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
 
 META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})

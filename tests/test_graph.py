@@ -459,7 +459,7 @@ def test_the_number_of_tasks_depends_on_partitions_and_shards_alone(partitions, 
 
     few = tasks(frame([(0, 1)]))
     assert few == tasks(frame([(i, i + 1) for i in range(5000)]))
-    # A task reads each partition; then the list of them, the graph, the answer and its parts.
+    # One task per partition reads it. Four more list the partitions, build the graph, compute, and divide.
     parts = -(-partitions // 8)
     assert shards > 1 or max(few) <= partitions + 3 + (parts if parts > 1 else 0)
 

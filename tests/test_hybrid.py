@@ -24,7 +24,7 @@ import dask_graphflow as gf
 from dask_graphflow.exceptions import BackendError, OptionError
 from dask_graphflow.scheduling import gang_build, hybrid_cluster, placement
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
 
 META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})

@@ -268,7 +268,7 @@ def test_an_iteration_ends_when_the_test_holds_and_says_what_it_did(built):
     assert so_far["hops"].tolist() == [*range(150), 1000]
 
 
-def test_vertices_as_values_meet_expressions_per_vertex(built):
+def test_vertices_as_values_work_in_expressions_per_vertex(built):
     """Expressions see the numbers of vertices, which are in the order of the ids."""
     g = built([(10, 150), (140, 150), (20, 70), (60, 70)])
     op = gf.EdgeOp("last", target="last", signal="src", slot="max")

@@ -27,7 +27,7 @@ from dask_graphflow.scheduling import plugins
 
 ENDS = {"source": "a", "target": "b"}
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]
 
 
@@ -112,7 +112,7 @@ def test_each_slice_is_sent_separately_and_merged_after_the_previous_one(slices)
 
 
 @pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
-def test_only_the_last_step_of_the_last_merge_finishes(policy, monkeypatch):
+def test_only_the_last_step_of_the_last_merge_compresses(policy, monkeypatch):
     steps = []
     for step in ("merge", "absorb", "mended", "finish"):
         plain = getattr(Components, step)
@@ -330,7 +330,7 @@ def exposed(when):
 
 
 @pytest.mark.alone
-def test_in_one_slice_all_of_the_transfer_is_waited_for(slow_client):
+def test_with_one_slice_the_whole_transfer_is_waited_for(slow_client):
     when = timeline(slow_client, 1)
     assert when["arrives"][0] < when["hooks"][0]
     assert exposed(when) >= TRANSFER

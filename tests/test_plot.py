@@ -298,7 +298,7 @@ def test_edges_lead_where_they_are_said_to(directed):
         assert found.distance[1:].tolist() == (found.distance[found.parent[1:]] + 1).tolist()
 
 
-def test_the_nearest_come_first_and_of_these_those_with_most_edges():
+def test_the_nearest_vertices_come_first_and_of_these_those_with_most_edges():
     near = [(0, i) for i in range(1, 6)]
     far = [(i, 10 + j) for i in range(1, 6) for j in range(i)]  # 10 has five edges that enter it
     ax = gf.plot.neighborhood(partitioned(frame(near + far), 3), 0, **ENDS, hops=2, limit=8)
@@ -390,7 +390,7 @@ def target_rows(labels):
 @pytest.mark.parametrize(
     ("partitions", "threads", "renumber"), [(1, 4, True), (12, 3, False), (60, 4, True)]
 )
-def test_as_many_dots_as_tasks(merge, renumber, partitions, threads):
+def test_a_plan_has_as_many_dots_as_tasks(merge, renumber, partitions, threads):
     edges = partitioned(frame([(i, i + 1) for i in range(300)]), partitions)
     with dask.config.set(num_workers=threads):
         labels = gf.connected_components(edges, **ENDS, merge=merge, renumber=renumber)

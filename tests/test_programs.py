@@ -181,7 +181,7 @@ def test_a_push_after_a_pull_starts_from_empty_sums(built):
     assert found["n"].iloc[0] == 3 + 5 * 3
 
 
-def test_functions_that_may_ask_for_numbers_are_refused_by_several_members(built, members):
+def test_functions_that_may_read_vertex_numbers_are_refused_by_several_members(built, members):
     op = gf.EdgeOp.from_code(
         "farther",
         target="least",
@@ -602,7 +602,7 @@ def test_an_invalid_run_is_refused_at_the_call(options, error, says):
     [
         (
             {"vertex": [1], "widths": [2.0]},
-            "'widths', which 'widest' does not have; after 1 column of ids, give only its columns, 'width'; did you",
+            "which 'widest' does not have; after 1 column of ids, give only its columns, 'width'; did you",
         ),
         ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far', which .*'width'$"),
     ],

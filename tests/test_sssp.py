@@ -279,7 +279,7 @@ def test_members_go_ahead_while_buckets_are_small(built, step_by_step):
     ],
     ids=["negative", "NaN", "null"],
 )
-def test_weights_that_are_refused_when_it_is_computed(built, weight, message):
+def test_weights_that_are_refused_when_the_result_is_computed(built, weight, message):
     edges = frame([(0, 1), (1, 2)]).assign(w=weight)
     with pytest.raises(WeightError, match=message):
         built(edges).sssp([0]).compute()

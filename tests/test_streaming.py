@@ -279,7 +279,7 @@ def test_the_link_is_closed_after_a_kernel_fails(watched, rng, monkeypatch):
     pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
 
 
-def test_a_null_is_named_as_on_the_host(watched):
+def test_a_null_raises_the_same_error_as_on_the_host(watched):
     edges = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": pd.array([2, 3, 4], "Int64")})
     with pytest.raises(NullVertexError, match="'a' has 1 null"):
         streamed(edges)

@@ -13,7 +13,7 @@ from throttle import throttled
 import dask_graphflow as gf
 from dask_graphflow.scheduling import gang, placement
 
-# Sockets and event loops that a worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
 
 SLOW = 0.2

@@ -1,4 +1,4 @@
-"""Katz centrality: the number of walks that end at a vertex, of which long ones count less.
+"""Katz centrality: the number of walks that end at a vertex; longer walks count less.
 
 In each iteration, vertices pull the scores of the vertices that have an edge to them. The new score is
 ``alpha`` times this sum, plus ``beta`` [1]_. A walk of k edges so counts ``alpha**k`` times. Scores are

@@ -431,7 +431,7 @@ def _degrees(
 
 
 def _groups(members: Sequence[Member]) -> list[list[int]]:
-    """Return runs of members of the same kind; if all are of one kind, each member by itself."""
+    """Return runs of members of the same kind; if all are of one kind, one run per member."""
     runs = [
         list(run) for _, run in itertools.groupby(range(len(members)), lambda m: members[m].kind)
     ]

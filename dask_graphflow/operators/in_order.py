@@ -38,8 +38,8 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
 def first_free(g: GraphView, priority: Any) -> Any:
     """Give each vertex, in an order, the smallest number that no neighbor before it has.
 
-    Vertices with more edges come first, and among vertices with as many edges, those of a higher priority.
-    All members call it.
+    Vertices with more edges come first. Among vertices with the same number of edges, those of a higher
+    priority come first. All members call it.
 
     Parameters
     ----------

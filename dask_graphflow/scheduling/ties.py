@@ -45,7 +45,7 @@ class Ties:
         return members
 
     def transition(self, key: Any, finish: str) -> None:
-        """End ties when a task changes: that of a member that failed, and those that are not needed."""
+        """When a task changes, end the tie of a failed member, and ties that are no longer needed."""
         if finish == "erred" and isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
             asyncio.get_running_loop().call_soon(self._fail, key)
         elif finish in ("released", "forgotten") and not self._looking:
