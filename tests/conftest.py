@@ -302,7 +302,7 @@ def to_host(data):
         for name in found.columns:
             found[name] = to_host(data[name]).array
     elif isinstance(found, pd.Series):
-        # cuDF has one type of integers with nulls and without; pandas two.
+        # cuDF has one type for integers with and without nulls, and pandas has two.
         if data.dtype.kind in "iub" and data.isna().any():
             return data.to_pandas(nullable=True)
         # It remembers which type of text of pandas it was given, because Dask on cuDF has another one.

@@ -126,7 +126,7 @@ def graph(edges, shards, directed, **options):
 
 def same(found, wanted):
     """Assert that two computed results are equal, apart from their partitions."""
-    if BACKEND.name == "cudf":  # has one type of integers with nulls and without
+    if BACKEND.name == "cudf":  # cuDF has one type for integers with and without nulls
         found = found.astype(wanted.dtypes)
     pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted.reset_index(drop=True))
 

@@ -124,7 +124,7 @@ def test_a_missing_gpu_package_is_named_with_the_package_to_install(machine, giv
 def test_a_complete_gpu_installation_raises_no_error(machine):
     machine(cupy=fake_cupy(), cudf=SimpleNamespace())
     require_gpu()
-    # A driver runs what is built for an older CUDA, and for a newer one of the same major version.
+    # A driver runs code for an older CUDA version, and for a newer one of the same major version.
     machine(cupy=fake_cupy(nvrtc=(12, 9)), cudf=SimpleNamespace())
     require_gpu()
     machine(cupy=fake_cupy(nvrtc=(13, 3)), cudf=SimpleNamespace(), driver=13000)

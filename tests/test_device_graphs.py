@@ -382,7 +382,7 @@ def test_blocks_share_long_rows_and_a_sweep_is_one_launch(monkeypatch, less, ref
         np.testing.assert_array_equal(one, other)
 
 
-# Per iteration. The sums along edges are one of them.
+# Launches per iteration. One of them sums along the edges.
 LAUNCHES = {"pagerank": 2, "hits": 4, "katz_centrality": 3, "eigenvector_centrality": 3}
 
 

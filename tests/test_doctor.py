@@ -200,7 +200,7 @@ def test_an_unusable_gpu_is_reported_as_wrong_and_the_machine_still_passes(
 # The rest
 
 
-def test_a_cluster_of_the_configuration_is_named_and_not_connected_to(machine, monkeypatch):
+def test_doctor_names_a_configured_cluster_without_connecting_to_it(machine, monkeypatch):
     machine()
     monkeypatch.setattr(socket.socket, "connect", raising(AssertionError("connected")))
     assert "threads in one process" in examined()["cluster"].found

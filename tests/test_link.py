@@ -291,7 +291,7 @@ def test_integers_are_narrowed_if_each_fits(own, to):
                     np.testing.assert_array_equal(found, sent)
 
 
-def test_unsigned_ids_that_do_not_fit_stay_what_they_are():
+def test_unsigned_ids_that_do_not_fit_keep_their_dtype():
     sent = np.array([5, 2**63 + 5, 7], "uint64")
     with Link(Copies(), chunk=2) as link:
         ((first, second),) = received(link.stream(sent, dtype="int32"))

@@ -103,7 +103,7 @@ def test_the_last_call_determines_the_progress_function(scheduler):
 
 
 def test_a_progress_function_is_not_kept_after_the_call():
-    told = threading.local()  # which can be referred to weakly
+    told = threading.local()  # an object that weak references can refer to
     gone = weakref.ref(told)
     asked = graph().bfs([0], progress=partial(setattr, told, "step"))
     del told

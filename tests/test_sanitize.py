@@ -19,7 +19,7 @@ def test_every_kernel_has_a_case():
     ("parents", "ids"),
     [
         ("int32", "int32"),
-        # each of types that kernels are compiled for
+        # kernels are compiled for each of these types
         *(
             pytest.param(*types, marks=pytest.mark.slow)
             for types in (("int32", "int64"), ("int64", "int32"), ("int64", "int64"))

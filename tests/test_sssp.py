@@ -100,7 +100,7 @@ def test_distances_and_the_smallest_predecessors(built, shape, directed):
     [
         "rounded",
         "zeros",
-        # each of a type that kernels are compiled for
+        # kernels are compiled for each of these types
         *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("float32", "ints")),
     ],
 )

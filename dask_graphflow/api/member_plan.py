@@ -119,7 +119,7 @@ def _why_on_disk(edges: Any, spec: GraphSpec, storage: str, on_gpus: bool) -> st
     if not math.isfinite(rows):
         return ""
     weight = spec.weight_dtype.itemsize if spec.weighted else 0
-    # The ends of an edge as they are read, and its entry in the rows of each of them while they are sorted.
+    # The ids and the weight of an edge as read, and its entries in the rows while these are sorted.
     needed = rows * (2 * ID_BYTES + weight + (1 if spec.directed else 2) * 2 * (END_BYTES + weight))
     least = placement.least_room()
     room = machine_bytes() if least is None else least[0] * least[2]
