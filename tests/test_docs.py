@@ -75,6 +75,25 @@ def test_links_to_files_hold(document):
         assert (path.parent / link).exists(), link
 
 
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("neighbors", "algorithms/subgraphs.md"),
+        ("isolated vertices", "howto/ids.md"),
+        ("save", "howto/saved_graphs.md"),
+        ("Jupyter", "howto/jupyter.md"),
+        ("polars", "howto/inputs.md"),
+    ],
+)
+def test_the_search_of_the_site_finds_a_word_first_on_its_page(word, page):
+    # A main entry of the index comes before all other results. Another page with the same entry would too.
+    entries = {
+        name: re.findall(r"```\{index\} (.*)\n", (ROOT / name).read_text()) for name in PAGES
+    }
+    found = [name for name, lines in entries.items() if f"! {word}" in ", ".join(lines).split(", ")]
+    assert found == [f"docs/{page}"]
+
+
 @pytest.fixture(scope="module")
 def layers():
     path = ROOT / "docs" / "internals" / "layers.py"
