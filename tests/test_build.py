@@ -355,7 +355,7 @@ def test_ids_are_sent_once_and_stored_by_one_member():
         (2, "keep", "int32", 1.1, True),
     ],
 )
-def test_memory_besides_the_input_and_what_is_built(
+def test_memory_that_a_build_needs_beyond_its_input_and_result(
     size, multi, dtype, most, received, directed, weight
 ):
     edges = gf.generate.rmat(16, npartitions=32).astype(dtype)

@@ -25,7 +25,7 @@ def test_rmat_is_the_same_for_every_number_of_partitions(edges, npartitions):
     pd.testing.assert_frame_equal(lazy.compute(), edges)
 
 
-def test_rmat_partition_can_be_made_alone(edges):
+def test_one_partition_of_rmat_can_be_computed_alone(edges):
     lazy = generate.rmat(SCALE, seed=5, npartitions=7)
     third = lazy.partitions[3].compute()
     pd.testing.assert_frame_equal(third, edges.loc[third.index])

@@ -139,7 +139,7 @@ def test_ids_of_two_columns(partitions):
 
 @DIRECTED
 @pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
-def test_edges_of_one_pair_become_one_by_their_weights(built, graph, multi, directed):
+def test_multi_decides_which_parallel_edges_and_weights_are_kept(built, graph, multi, directed):
     weight = np.random.default_rng(1).integers(1, 9, len(graph)) / 2
     made = built(frame(graph).assign(w=weight), directed=directed, multi=multi)
     wanted = kept(graph, weight.tolist(), multi, directed)

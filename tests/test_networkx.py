@@ -96,7 +96,7 @@ def run_tests(modules, limit, environment, folder):
         "GRAPHFLOW_NX_REPORT": str(report),
         "GRAPHFLOW_NX_LIMIT": str(limit),
     }
-    # Without a file of settings, pytest would find this project's above an environment inside it.
+    # If the environment is in this project's folder, pytest would read this project's settings.
     options = ["-q", "-c", os.devnull, "-p", "nx_calls", "-p", "no:cacheprovider"]
     files = [str(NETWORKX / module) for module in modules]
     command = [sys.executable, "-m", "pytest", *options, f"--rootdir={NETWORKX}", *files]

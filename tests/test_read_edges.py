@@ -369,7 +369,7 @@ def test_options_that_do_not_fit_are_named(edges):
             gf.read_edges("x.csv", **options)
 
 
-def test_files_of_other_columns_than_the_first_are_named():
+def test_error_names_a_file_whose_columns_differ_from_the_first_file():
     Path("a.csv").write_text("a,b\n1,2\n")
     Path("b.csv").write_text("b,a\n1,2\n")
     with pytest.raises(

@@ -68,7 +68,7 @@ def test_no_row_is_lost_by_dask_optimize(edges, call, shards, kept):
     same(dask.persist(result)[0].compute(), expected)
     same(result.optimize().compute(), expected)
     result.pprint()
-    # What was persisted holds rows and no other tasks.
+    # After persist(), the graph of tasks only holds the rows.
     same(dask.optimize(result.persist())[0].compute(), expected)
 
 

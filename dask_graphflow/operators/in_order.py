@@ -88,7 +88,8 @@ def _together(g: GraphView, priority: Any) -> Any:
             collect.pull(g.everyone())
             moved[full] = False
             full = full[used[full] == FULL]
-            use = Advance(g, USE, windows, own_changes=True)  # it does not look for changes
+            # The windows were changed here, and an Advance with `own_changes` does not look for that.
+            use = Advance(g, USE, windows, own_changes=True)
         value[at] = base[at] + _lowest_zero(used[at])
         use.push(ready)
         # From now on, neighbors that have a value have a negative count, so they are not ready again.
