@@ -62,7 +62,7 @@ HOPS = gf.EdgeOp(
     first_hit=True,
 )
 RECEIVED = gf.EdgeOp("received", target="sum", signal="share[src] * 2", slot="add")
-# What test_programs.py, test_bfs.py and test_pagerank.py ask of members on the host.
+# The calls that test_programs.py, test_bfs.py and test_pagerank.py make with members on the host.
 MORE = {
     **{
         f"bfs, {limit} steps by {way}": partial(gf.Graph.bfs, depth_limit=limit, direction=way)

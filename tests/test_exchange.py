@@ -289,7 +289,7 @@ def test_mirrors_get_what_changed_at_their_masters(connected, size, dtype):
 
 
 @pytest.mark.parametrize("kind", ["reduce", "broadcast"])
-def test_bytes_fall_with_what_changed(kind):
+def test_fewer_changes_send_fewer_bytes(kind):
     size, case = 3, Case(3, "float32", count=60_000)
     shares = [1, 0.5, 0.1, 0.02, 0.001, 0]
     rounds = [

@@ -399,7 +399,7 @@ def test_dates_of_two_units_are_read_in_the_finer_one(swapped):
         assert is_as_announced(found, labels)
 
 
-def test_time_zones_are_of_both_ends_or_of_none():
+def test_both_ends_have_a_time_zone_or_neither_has():
     day = pd.Series(pd.to_datetime(DAYS))
     berlin, utc = day.dt.tz_localize("Europe/Berlin"), day.dt.tz_localize("UTC")
     labels = connected_components(pd.DataFrame({"a": utc, "b": berlin}), **ENDS).compute()

@@ -56,7 +56,7 @@ def labels(result):
 
 
 @DIRECTED
-def test_labels_are_those_that_most_neighbors_have(built, graph, directed):
+def test_each_vertex_takes_the_most_frequent_label_of_its_neighbors(built, graph, directed):
     g = built(graph, directed=directed)
     for iterations in (1, 2, 5, 20):
         found = labels(g.label_propagation(max_iter=iterations))

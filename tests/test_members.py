@@ -51,7 +51,7 @@ def size(vertices, edges, device=False, even=False):
         pytest.param(size(0, 0), 2, 1, MANY, 1, id="no edges"),
     ],
 )
-def test_members_have_room_and_are_clearly_faster(graph, most, threads, room, wanted):
+def test_number_of_members_needs_enough_memory_and_a_clear_gain(graph, most, threads, room, wanted):
     assert members.choose(graph, most, threads, room)[0] == wanted
 
 

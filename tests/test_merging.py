@@ -196,7 +196,8 @@ def test_slices_are_sent_as_their_arrays(family):
     for name in ("base", "size", "first", "token"):
         assert getattr(again, name) == getattr(part, name)
     assert again.whole is None
-    assert len(pickle.dumps(part)) < part.__sizeof__() + 2000  # nor does its forest come along
+    # A pickle does not contain the whole forest either.
+    assert len(pickle.dumps(part)) < part.__sizeof__() + 2000
 
 
 # Every scheduler, ids of every kind

@@ -196,7 +196,7 @@ def test_functions_that_may_read_vertex_numbers_are_refused_by_several_members(b
     if members == 1:
         assert asked.compute()["least"].tolist() == [0, 1, 2]
         return
-    with pytest.raises(gf.exceptions.ExpressionError, match="runs only programs of expressions"):
+    with pytest.raises(gf.exceptions.ExpressionError, match="Write the program in expressions"):
         asked.compute()
 
 

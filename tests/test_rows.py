@@ -133,7 +133,7 @@ def test_lists_of_arrays_are_read_as_one_array(edges, labelled, multi, threads):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5])
-def test_ranges_of_rows_are_cut_from_the_rows_of_all(edges, parts):
+def test_rows_of_a_range_equal_that_range_of_all_rows(edges, parts):
     count, weight = count_of(edges), weights_of(edges)
     whole = host_rows.rows(*edges, weight, count=count, undirected=True)
     bounds = [count * i // parts for i in range(parts + 1)]

@@ -112,7 +112,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
             there.end(Reschedule() if lost is None else WorkerLostError(lost))
 
     def _lost(self, gang: str) -> None:
-        """Have the members of a gang that began by themselves run again, because one was lost."""
+        """End a gang's members, so that Dask runs them again, because one member was lost."""
         for member in list(self._members.values()):
             if member.key[0] == gang:
                 member.end(Reschedule())

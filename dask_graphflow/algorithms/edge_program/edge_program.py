@@ -63,7 +63,7 @@ def run_program(
         The test does not hold after the last iteration.
     ExpressionError
         The program put a number that belongs to no vertex into a column of vertices, or adds up values
-        that are infinite or NaN. Or its functions are written in code, and the graph has several members.
+        that are infinite or NaN. Or its functions are written by hand, and the graph has several members.
     """
     steps = [program] if isinstance(program, EdgeOp) else program
     ops = [step for step in steps if isinstance(step, EdgeOp)]
@@ -73,9 +73,9 @@ def run_program(
     for op in ops:
         if not g.alone and not isinstance(op.signal, str):
             raise ExpressionError(
-                f"{op}: its functions are written by hand, and in a graph of several shards they would "
-                "read src and dst as positions in one shard; such a graph runs only programs of "
-                "expressions. Write the program in expressions, or build the graph with shards=1"
+                f"{op} consists of functions written by hand, which cannot run on a graph of several "
+                "shards, because src and dst would be positions in one shard. Write the program in "
+                "expressions, or build the graph with shards=1"
             )
     if of_vertices or any(op.reads_numbers for op in ops):
         numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
