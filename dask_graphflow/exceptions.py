@@ -376,5 +376,5 @@ def missing_column(frame: Any, column: Any, where: str) -> UnknownColumnError:
     have = ", ".join(map(repr, frame.columns)) or "none"
     return UnknownColumnError(
         f"{where} lacks column {column!r}, which Dask's metadata has; the partition's columns are {have}. "
-        "Give every partition the same columns: rename this one's, or leave its file out"
+        "Give every partition the same columns: rename the columns of this one, or leave its file out"
     )

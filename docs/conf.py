@@ -23,7 +23,7 @@ extensions = [
 exclude_patterns = ["_build"]
 nitpicky = True
 
-# Pages run while they are built, each in a kernel of its own; what fails ends the build.
+# Pages run while they are built, each in a kernel of its own. Code that fails ends the build.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
@@ -31,22 +31,23 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 300
 nb_merge_streams = True
-# Estimates on pages are of small graphs, measured for this build: the real thing takes a minute.
+# For estimates on pages, this build measures the machine on small graphs, because large ones take a minute.
 calibration = tempfile.TemporaryDirectory(prefix="graphflow-docs-")
 os.environ["DASK_GRAPHFLOW__CALIBRATION__PATH"] = calibration.name
 os.environ["DASK_GRAPHFLOW__CALIBRATION__SCALES"] = "[8, 10]"
 
 templates_path = ["_templates"]
 autosummary_generate = True
-# Of a class and a function that are told apart by a capital alone; not every file system does so.
+# The class Rates and the function rates: some file systems do not tell capitals from small letters.
 autosummary_filename_map = {"dask_graphflow.costs.rates": "dask_graphflow.costs.rates_function"}
 autodoc_typehints = "none"  # numpydoc's sections say them
+toc_object_entries_show_parents = "hide"  # "pagerank()": there is no room for "Graph.pagerank()"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 # Known sections, in order; summaries that are sentences; parameters that are described.
-# What they have to say is in tests/test_docstrings.py.
+# tests/test_docstrings.py checks the contents of the sections.
 numpydoc_validation_checks = {"GL06", "GL07", "PR07", "PR10", "RT03", "SS02", "SS03", "YD01"}
-# Of docstrings whose files the GPU receipt has the hashes of: both are on the page of EdgeOp.
+# These names have no page of their own; both are on the page of EdgeOp.
 nitpick_ignore = [("py:attr", "columns"), ("py:meth", "EdgeOp.bind")]
 
 html_theme = "pydata_sphinx_theme"

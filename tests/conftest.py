@@ -1,4 +1,4 @@
-"""What every test may ask for: backends, schedulers, oracles and graphs that broke others."""
+"""Fixtures and helpers of all tests: backends, schedulers, oracles, and difficult graphs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from dask_graphflow import Graph  # as it is without `backend`
 from dask_graphflow.graph import build, partition, vertex_placement
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 
-# What `on_backend` brings data to; the same in all tests of a run.
+# The backend to which `on_backend` moves data; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
 
 collect_ignore = ["typed"]  # programs that mypy reads
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without pytest-xdist
 
-# What nearly every worker imports.
+# Modules that nearly every worker imports.
 PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.host_rows"]
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
@@ -99,7 +99,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     BACKEND.name = config.getoption("--backend")
     if BACKEND.name == "cudf":
-        # Warnings are errors on the host; those of RAPIDS are not ours.
+        # Warnings are errors on the host. On a GPU, RAPIDS has warnings of its own.
         config.addinivalue_line("filterwarnings", "default")
         _take_a_gpu()
     if BACKEND.name == "pandas" and "forkserver" in multiprocessing.get_all_start_methods():
@@ -122,10 +122,12 @@ def _take_a_gpu():
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Of a test with three or more parameters, keep as many cases as it takes to have each pair of values.
+    """Keep only the cases of a test that are needed for each pair of values of its parameters.
 
-    An error that needs certain values needs one or two of them, hardly ever three. The cases that -k and
-    other options left are those to choose from, so each case can still be run by itself.
+    This applies to tests with three or more parameters.
+
+    A fault that depends on the values of parameters depends on one or two of them, hardly ever on three.
+    The choice is made after -k and other options were applied, so every case can still be run alone.
     """
     if config.getoption("--combinations") == "all":
         return
@@ -164,13 +166,13 @@ def _spare(items):
 
 
 def pytest_collection_finish():
-    # Thousands of tests stay as they are: no collection of garbage need look through them again.
+    # The thousands of collected tests do not change, so the garbage collector does not have to visit them.
     gc.collect()
     gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):
-    # What tests recorded with `record_property`.
+    # Values that tests recorded with `record_property`.
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, value in report.user_properties if report.when == "call" else ():
             terminalreporter.write_line(f"{name}: {value}")
@@ -178,7 +180,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @contextlib.contextmanager
 def locked(path, operation):
-    """Hold a lock on a file or folder, which the processes of pytest-xdist share."""
+    """Lock a file or folder that the processes of pytest-xdist share."""
     file = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(file, operation)
@@ -202,7 +204,7 @@ def pytest_runtest_protocol(item):
 
 
 class Reader:
-    """Partitions that know when they were read."""
+    """Partitions that record when they were read."""
 
     def __init__(self, parts):
         self.parts = parts
@@ -217,7 +219,7 @@ class Reader:
 
 
 def cupy_or_skip():
-    """Return CuPy, or skip what asks for it where there is no GPU."""
+    """Return CuPy, or skip the test if there is no GPU."""
     cupy = pytest.importorskip("cupy")
     try:
         cupy.cuda.runtime.getDeviceCount()
@@ -227,7 +229,7 @@ def cupy_or_skip():
 
 
 class OnHost:
-    """A collection of cuDF frames whose results are looked at as pandas frames."""
+    """A collection of cuDF frames whose results are returned as pandas frames."""
 
     def __init__(self, collection):
         self.collection = collection
@@ -259,9 +261,9 @@ class GraphOnHost:
 
 
 def on_backend(data):
-    """Return an array, a frame or a collection as one of --backend's; other things as they are.
+    """Return an array, a frame or a collection on the backend of --backend; return other objects unchanged.
 
-    To be called in tests, not in what they have workers do: those do not know the option.
+    Call it only in tests, not in functions that run on workers, which do not know the option.
     """
     if isinstance(data, OnHost):
         return data.collection
@@ -292,7 +294,7 @@ def astray(data):
 
 
 def to_host(data):
-    """Return what :func:`on_backend` made, or what was computed from it, in host memory."""
+    """Return the result of :func:`on_backend`, or a value computed from it, in host memory."""
     if not hasattr(data, "to_pandas"):
         return data.get() if type(data).__module__.startswith("cupy") else data
     found = data.to_pandas()
@@ -300,17 +302,17 @@ def to_host(data):
         for name in found.columns:
             found[name] = to_host(data[name]).array
     elif isinstance(found, pd.Series):
-        # cuDF has one type of integers with nulls and without; pandas two.
+        # cuDF has one type for integers with and without nulls, and pandas has two.
         if data.dtype.kind in "iub" and data.isna().any():
             return data.to_pandas(nullable=True)
-        # It keeps in mind which of pandas' types of text it was given; Dask on cuDF has another.
+        # It remembers which type of text of pandas it was given, because Dask on cuDF has another one.
         if isinstance(found.dtype, pd.StringDtype):
             return found.astype("str")
     return found
 
 
 def on_host(result):
-    """Return what a call on frames of --backend's returned, as one of pandas frames."""
+    """Return the result of a call on frames of the tested backend as pandas frames."""
     if BACKEND.name == "pandas":
         return result
     if isinstance(result, tuple):
@@ -322,12 +324,15 @@ def on_host(result):
 
 
 def computed(*results):
-    """Return what several lazy results are, computed together."""
+    """Compute several lazy results together, and return them."""
     return [to_host(found) for found in dask.compute(*map(on_backend, results))]
 
 
 def same_dtypes(*dtypes):
-    """Say whether dtypes are all the same; a GPU has one of text and one of each number."""
+    """Return whether all dtypes are the same.
+
+    A GPU has one dtype for text, and one for each type of number.
+    """
     if BACKEND.name == "cudf":
         dtypes = [
             "text" if pd.api.types.is_string_dtype(dtype) else getattr(dtype, "numpy_dtype", dtype)
@@ -337,7 +342,7 @@ def same_dtypes(*dtypes):
 
 
 def is_as_announced(found, result):
-    """Say whether a computed frame has the columns and the dtypes that the lazy one said."""
+    """Return whether a computed frame has the columns and dtypes that the lazy frame announced."""
     pairs = zip(found.dtypes, result.dtypes, strict=True)
     return list(found) == list(result.columns) and all(same_dtypes(*pair) for pair in pairs)
 
@@ -353,7 +358,7 @@ def _calling(function):
 
 @pytest.fixture
 def backend(monkeypatch):
-    """Let the calls of a test see the frames that --backend names."""
+    """Make the calls of a test use frames of the backend that --backend names."""
     if BACKEND.name == "pandas":
         return
     for name in ("Graph", "connected_components", "shortest_paths", *ALGORITHMS):
@@ -361,12 +366,18 @@ def backend(monkeypatch):
 
 
 def fewer(cases, on_gpu):
-    """Return what cases to try: a GPU takes far longer for small graphs, and the host tries all of them."""
+    """Return the cases to try.
+
+    Fewer run on a GPU, which takes far longer for small graphs; all run on the host.
+    """
     return cases if BACKEND.name == "pandas" else on_gpu
 
 
 def some_steps(graphs):
-    """Return graphs of a name each; on a GPU, paths have fewer edges: a search takes a step for each."""
+    """Return graphs by name.
+
+    On a GPU, paths have fewer edges, because a search takes one superstep per edge.
+    """
     return {
         name: pairs[: fewer(None, 60)] if name.startswith("path") else pairs
         for name, pairs in graphs.items()
@@ -374,20 +385,20 @@ def some_steps(graphs):
 
 
 def host_only(reason):
-    """Skip what is left of a test where data lie on a GPU."""
+    """Skip the rest of a test if the data are on a GPU."""
     if BACKEND.name != "pandas":
         pytest.skip(reason)
 
 
 @pytest.fixture
 def host_memory():
-    """Skip a test of what holds only where arrays lie in host memory."""
+    """Skip a test of a property that only arrays in host memory have."""
     if BACKEND.name != "pandas":
         pytest.skip("about arrays in host memory")
 
 
 def _start_gpu():
-    """Do what takes a worker seconds the first time, so that no test waits for it."""
+    """Do the work that takes a worker seconds the first time, so that no test waits for it."""
     import cudf
 
     cudf.DataFrame({"a": [1]}).sort_values("a")
@@ -399,12 +410,12 @@ def two_workers(threads=1):
     settings = {
         # Dask would move partitions under any policy.
         "distributed.scheduler.work-stealing": False,
-        # Small slices travel one by one, beside other things, as ones of 50 MB do.
+        # Small slices are sent one by one, next to other messages, as slices of 50 MB would be.
         "distributed.comm.offload": "1kB",
         "distributed.worker.transfer.message-bytes-limit": "1kB",
     }
     with tempfile.TemporaryDirectory() as folder:
-        # Rates that are stored for this machine change no test.
+        # Stored rates of this machine must not change any test.
         settings["graphflow.calibration.path"] = folder
         with dask.config.set(settings):
             cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
@@ -464,7 +475,8 @@ def rng():
 def pytest_generate_tests(metafunc):
     """Let a test with `members`, the number of members of its graphs, run on 1, 2 and 3 of them.
 
-    Two members are a slow case: of three, the one in the middle does what each of two does, and more.
+    Two members are a slow case, because the middle one of three members does everything that one of two
+    does, and more.
     """
     marks = metafunc.definition.iter_markers("parametrize")
     chosen = any("members" in re.split(r"\W+", str(mark.args[0])) for mark in marks)

@@ -1,4 +1,4 @@
-"""Edge programs to try, random expressions, and what these mean to NumPy."""
+"""Edge programs to try, random expressions, and their values by NumPy."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ LEAVES = (
     + LITERALS
 )
 COMPARE = ["==", "!=", "<", "<=", ">", ">="]
-# What each letter stands for: forms in which letters are left, and what to end with.
+# The forms that each letter stands for: forms with further letters, and forms that end an expression.
 FORMS = {
     "N": (  # a number, but no uint64
         ["(N A N)"] * 4
@@ -175,7 +175,7 @@ COMPARISONS = {
 
 
 def literal(tree):
-    """Say whether an expression is of literals alone."""
+    """Return whether an expression consists of literals only."""
     names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
     return not set(names) - {"inf", "min", "max", "abs"}
 
@@ -185,14 +185,17 @@ def weak(*values):
 
 
 def alike(tree, *values):
-    """Bring NumPy scalars and literals to one dtype; literals alone stay so where `tree` is one."""
+    """Convert NumPy scalars and literals to one dtype.
+
+    Literals stay literals if `tree` consists of literals only.
+    """
     if weak(*values) and literal(tree):
         return values
     return tuple(np.result_type(*values).type(value) for value in values)
 
 
 def reference(tree, at):
-    """Evaluate an expression as NumPy does with scalars, `at` one edge."""
+    """Evaluate an expression for one edge, as NumPy does with scalars."""
     value = functools.partial(reference, at=at)
     match tree:
         case ast.Constant():
@@ -255,13 +258,13 @@ def expected(text, *, question=False):
             found.append(bool(reference(tree, at)) if question else reference(tree, at))
     if question:
         return np.array(found)
-    # -0.0 becomes 0.0; a weak result has the type that it has alone.
+    # -0.0 becomes 0.0; a weak result gets the type that it has without an operand.
     result = np.array(found)
     return result + result.dtype.type(0)
 
 
 PAIRS = st.tuples(st.sampled_from("NNU").flatmap(expressions), expressions("T"))
-# Both compilers run for each example: to make a failing one small would take many minutes.
+# Both compilers run for each example, so shrinking a failing example would take many minutes.
 FEW = settings(
     deadline=None,
     phases=[Phase.generate],

@@ -35,7 +35,7 @@ def certified(folder):
 
 @functools.cache
 def contexts():
-    """Return TLS contexts to accept and to connect, which ask each other for a certificate."""
+    """Return TLS contexts for accepting and for connecting, which check each other's certificates."""
     made = []
     with tempfile.TemporaryDirectory() as folder:
         key, certificate = certified(folder)
@@ -50,7 +50,7 @@ def contexts():
 
 @contextmanager
 def connecting(kind):
-    """Give a function that returns the channels of a gang of some size."""
+    """Return a function that returns the channels of a gang with a given number of members."""
     made = []
 
     def connect(size):
@@ -67,7 +67,7 @@ def connecting(kind):
 
 
 def by_sockets(size, tls=None, secrets=None, timeout=20):
-    """Return the channels of a gang by sockets, or raise what the first member that fails raises."""
+    """Return the channels of a gang on sockets, or raise the error of the first member that fails."""
     listeners = [
         Listener("127.0.0.1", (secrets or {}).get(rank, SECRET), tls) for rank in range(size)
     ]
@@ -96,7 +96,7 @@ def reached(port):
 
 
 def each(work, members):
-    """Return what `work` makes of each member, all at once; raise what the first one that fails raises."""
+    """Call `work` for all members at once; return its results, or raise the first error."""
     members = list(members)
     with ThreadPoolExecutor(len(members)) as pool:
         running = [pool.submit(work, member) for member in members]

@@ -1,4 +1,4 @@
-"""What test_two_gpus.py has workers do: functions that they import."""
+"""Functions that the workers of test_two_gpus.py import and run."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def part(i, kind, pause=0.0):
 
 
 def watch():
-    """Count from now on the bytes of CuPy arrays, a forest's among them, that this worker sends.
+    """From now on, count the bytes of CuPy arrays that this worker sends, including those of forests.
 
-    Dask sends an array by one of three ways: from the device, copied to the host, or pickled, which
-    copies it to the host too. Each is watched where it takes up a single array, so that what the array
-    is part of does not matter. Without UCX, the library sends only where a forest is on the device, and
-    the receiver copies it from there.
+    Dask sends an array by one of three ways: from the device, copied to the host, or pickled, which copies
+    it to the host too. Each way is watched at the point where it takes a single array, so it does not
+    matter what the array belongs to. Without UCX, the library sends only where a forest is on the device,
+    and the receiver copies it from there.
     """
     import cupy
     from distributed.protocol import dask_serialize
@@ -85,7 +85,7 @@ def sent_by_all(client):
 
 
 def watch_members():
-    """Count from now on the bytes that members of gangs on this worker send from GPU to GPU."""
+    """From now on, count the bytes that members of gangs on this worker send from GPU to GPU."""
     from dask_graphflow.kernels.device_nccl import Communicator
 
     plain = Communicator.swap

@@ -1,8 +1,8 @@
 """Small cases of every kernel, for compute-sanitizer: ``compute-sanitizer python tests/sanitize.py``.
 
-It fails where a result is wrong, and where a kernel that :mod:`~dask_graphflow.kernels.sources` lists was
-never launched. A case is called with the kernels of the device, or of the host in test_sanitize.py, and
-says what it launches on a device.
+It fails if a result is wrong, or if a kernel that :mod:`~dask_graphflow.kernels.sources` lists was never
+launched. A case is called with the kernels of the device, or with those of the host in test_sanitize.py,
+and names the kernels that it launches on a device.
 """
 
 # ruff: noqa: T201
@@ -21,7 +21,7 @@ LAUNCHED = set()
 
 
 class Recorded:
-    """Something of CuPy's, wrapped so that kernels which are launched are noted in LAUNCHED."""
+    """An object of CuPy, wrapped so that launched kernels are recorded in LAUNCHED."""
 
     def __init__(self, wrapped, name=None):
         self.__dict__.update(wrapped=wrapped, name=name)
@@ -45,16 +45,16 @@ class Recorded:
 
 
 def unlaunched(case):
-    """Return the kernels that a case is to launch and did not."""
+    """Return the kernels that a case should have launched and did not launch."""
     launched = {name.partition("<")[0] for name in LAUNCHED}
     return set(CASES[case]) - launched
 
 
 def main(part=0, parts=1):
-    """Run every case on the device, or every so many-th from one on; return the exit code."""
+    """Run all cases on the device, or every n-th case from a given one on; return the exit code."""
     import cupy
 
-    # Each array in memory of its own, else reading past one or before it is written goes unnoticed.
+    # Each array gets its own memory. Otherwise, reads past its end or before it is written are not noticed.
     cupy.cuda.set_allocator(None)
     module = cupy.RawModule
     cupy.RawModule = lambda *arguments, **options: Recorded(module(*arguments, **options))

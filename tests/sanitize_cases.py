@@ -1,4 +1,4 @@
-"""What the cases of kernels for compute-sanitizer share; see sanitize.py."""
+"""Helpers of the cases for compute-sanitizer; see sanitize.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CASES = {}
 
 
 def launches(*kernels):
-    """Say which kernels a case launches, and make it one."""
+    """Register a case, with the kernels that it launches."""
 
     def register(case):
         CASES[case] = kernels
@@ -36,19 +36,19 @@ def random_edges(ids, seed=0):
 
 
 def placed(kernels, side, skew):
-    """Return an array that begins `skew` items past where memory was given."""
+    """Return an array that begins `skew` items after the beginning of its memory."""
     room = np.concatenate([np.zeros(skew, side.dtype), side])
     return kernels.namespace.asarray(room)[skew:]
 
 
 def ends_at(kernels, source, target, base=0, *skews):
-    """Return edges as arrays of the kernels', with ids that count from `base`."""
+    """Return edges as arrays of the kernels' library, with ids from `base` on."""
     sides = (side + side.dtype.type(base) for side in (source, target))
     return [placed(kernels, *end) for end in zip(sides, skews or (0, 0), strict=True)]
 
 
 def hub_rows(kernels, ids, weight=None):
-    """Return the rows of edges of which some vertices have very many, and of them reversed."""
+    """Return the rows of edges in both directions. Some vertices have very many edges."""
     rng = np.random.default_rng(9)
     size = np.array([3000, 1500, 100, 60])
     source = np.concatenate([np.repeat([5, 6, 7, 8], size), rng.integers(0, VERTICES, 6000)])
@@ -66,7 +66,7 @@ def hub_rows(kernels, ids, weight=None):
 
 
 def whole_matrix(kernels, rows):
-    """Return rows as a matrix of SciPy's, the weights' zeros as they are."""
+    """Return rows as a SciPy matrix, in which weights of 0 stay explicit."""
     offsets, ends, weights = (kernels.to_host(array) for array in rows[:3])
     return sparse.csr_array((weights, ends, offsets), (VERTICES, VERTICES))
 

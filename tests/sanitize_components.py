@@ -63,7 +63,7 @@ def hooked(kernels, parents, ids):
 def hooked_past_a_giant(kernels, parents, ids):
     none, below, above = BASES[ids]
     few, all_of_it = ROOMS
-    # Both sides begin alike past a 16-byte boundary, or the filter is not for them.
+    # Both sides begin at the same distance from a 16-byte boundary; otherwise the filter is not used.
     for skew, base, room in (
         (0, none, few),
         (1, below, few),
@@ -128,7 +128,7 @@ def symmetric_rows(kernels, source, target, ids, size=VERTICES):
 
 @launches("hook_first", "choose_tree", "hook_rest", "compress")
 def hooked_by_rows(kernels, parents, ids):
-    """Rows of one large tree and of small ones, and with two hubs of which only one is in that tree."""
+    """Rows of one large tree and of small trees, with two hubs of which only one is in the large tree."""
     source, target = random_edges(parents)
     inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
     leaves = np.arange(2, VERTICES)
@@ -143,7 +143,7 @@ def hooked_by_rows(kernels, parents, ids):
 
 @launches("absorb", "clear_report")
 def absorbed(kernels, parents, ids):
-    """Entries of either type, in slices, where they are and where `slots` says."""
+    """Entries of both types, in slices, at their own places and at the places in `slots`."""
     source, target = random_edges("int64")
     inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
     source, target = source[inside], target[inside]
@@ -165,7 +165,7 @@ def absorbed(kernels, parents, ids):
 
 @launches("absorb", "hook", "compress", "mark_members", "count_seen", "write_labels")
 def merged(kernels, parents, ids):
-    """Forests that grow, take edges in chunks, and are merged: what parents are is theirs to say."""
+    """Forests that grow, are hooked in chunks, and are merged."""
     source, target = random_edges(ids)
     inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
     source, target = source[inside], target[inside]
@@ -195,7 +195,7 @@ def labelled(kernels, parents, ids):
         kernels.namespace.asarray(parent.astype(parents)),
         kernels.namespace.asarray(seen.astype("uint8")),
     )
-    # Ranges that end in a run of vertices, and where one does; of one vertex and of none.
+    # Ranges that end inside a run of vertices and at its end, with one vertex and with none.
     ranges = ((0, VERTICES), (7, 2000), (511, 1024), (0, 512), (VERTICES - 1, VERTICES), (5, 5))
     for (start, stop), base in product(ranges, BASES[ids]):
         found = kernels.labels(*arrays, start, stop, base=base, dtype=np.dtype(ids))
@@ -223,10 +223,10 @@ def made(kernels, parents, ids):
 
 
 def skipping(kernels, room):
-    """Have edges inside a giant skipped, which the host knows nothing of.
+    """Make the device skip edges inside a giant, which the host does not do.
 
-    With a list that has room for so many, and a quarter of the vertices: a pass over as many edges is
-    worth it then.
+    The list has room for the given number of edges and a quarter of the vertices, so that a pass over this
+    number of edges is worth it.
     """
     if kernels.__name__.endswith(".host"):
         return contextlib.nullcontext()

@@ -98,7 +98,7 @@ def shared_out(kernels, parents, ids):
     counts = kernels.to_host(deal.count_grains(ends[0], grains, shift=6))
     np.testing.assert_array_equal(counts, np.bincount(source >> 6, minlength=grains))
 
-    owned = VERTICES // 2 // 64 * 64  # what lies behind are mirrors
+    owned = VERTICES // 2 // 64 * 64  # the entries after these are mirrors
     own = xp.asarray(np.flatnonzero(source < owned))
     made = rows.rows(ends[0][own], ends[1][own], count=owned, columns=VERTICES)
     made = made._replace(ends=made.ends.astype(ids))
@@ -211,7 +211,7 @@ def advanced(kernels, parents, ids):
 
 @launches()  # advance_run, advance_after and advance_after_words are compiled for each edge program
 def pushed_on(kernels, parents, ids):
-    """Levels in one call, with a copy of the column that messages read, and as far as `after` says."""
+    """Levels in one call: with a copy of the column that messages read, and until `after` ends them."""
     rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
     source, target, *ends = (side[::4] for side in inner_edges(kernels, ids))  # few enough
     out = rows.rows(*ends, count=VERTICES)
@@ -420,7 +420,7 @@ def spanned(kernels, parents, ids):
 
 @launches("search")
 def led_through(kernels, parents, ids):
-    """A vertex with a row of several pieces is a source, or behind one; some sources share a launch."""
+    """A vertex with a row of several pieces, as a source or behind one; some sources share a launch."""
     out, into = hub_rows(kernels, ids, "float64")
     ones, sources = whole_matrix(kernels, out), np.array([9, 5, 3, 7])
     ones.data[:] = 1
@@ -564,7 +564,7 @@ def scored(kernels, parents, ids):
     "weigh",
 )
 def relaxed(kernels, parents, ids):
-    """Shortest paths, of which many go along edges that weigh nothing."""
+    """Shortest paths, many of them along edges with the weight 0."""
     sssp = kernels_of(kernels, "buckets")
     out, _ = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
     if hasattr(sssp, "weigh"):
@@ -643,7 +643,7 @@ def settled_again(kernels, parents, ids):
 
 
 def in_blocks(rows):
-    """Have few edges made into rows in as many blocks as many are, on the device."""
+    """Make rows of few edges on the device in as many blocks as for many edges."""
     if rows.__name__.endswith("host_rows"):
         return contextlib.nullcontext()
     return mock.patch.object(rows, "SMALLEST", 1)

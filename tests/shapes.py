@@ -1,4 +1,4 @@
-"""Graphs for the algorithms, what is asked of them, edge programs, and answers by SciPy."""
+"""Graphs for the algorithms, the calls on them, edge programs, and answers by SciPy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENDS = {"source": "a", "target": "b"}
 # Parallel edges, a self-loop, opposite edges, vertices that nothing leaves, and two components.
 DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]
 
-# What can be asked of a graph with weights; `start` is a list of ids.
+# Calls on a graph with weights; `start` is a list of ids.
 ASKED = {
     "bfs": lambda g, start: g.bfs(start),
     "bfs, three steps by pull": lambda g, start: g.bfs(start, depth_limit=3, direction="pull"),
@@ -59,7 +59,7 @@ ASKED = {
         direction="push",
     ),
 }
-# What else can be asked, with results that have the same bits on a GPU.
+# Further calls, whose results have the same bits on a GPU.
 ALSO_ASKED = {
     "personalized pagerank": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9),
     "nearest": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9, top_k=3),
@@ -125,13 +125,13 @@ def graph(edges, shards, directed, **options):
 
 
 def same(found, wanted):
-    """Assert that two computed results are equal, whatever their partitions were."""
-    if BACKEND.name == "cudf":  # has one type of integers with nulls and without
+    """Assert that two computed results are equal, apart from their partitions."""
+    if BACKEND.name == "cudf":  # cuDF has one type for integers with and without nulls
         found = found.astype(wanted.dtypes)
     pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted.reset_index(drop=True))
 
 
-# Weights of edges between two vertices, and whether their sum fits int64, whatever their first sums do.
+# Weights of edges between two vertices, and whether their sum fits int64, even if a partial sum does not.
 SUMS = [
     ([2**63 - 1, 0], True),
     ([2**63 - 1, 1], False),
@@ -160,7 +160,7 @@ def rmat(scale=9, edge_factor=4):
     return _generated(gf.generate.rmat(scale, edge_factor=edge_factor, npartitions=1))
 
 
-# Of more vertices than a range is cut at, so that there are several ranges.
+# More vertices than the bounds of ranges are multiples of, so that there are several ranges.
 LARGE = {
     "rmat": lambda: rmat(13),
     "grid": lambda: _generated(gf.generate.grid(150, 140, npartitions=1)),
@@ -175,7 +175,7 @@ def weights(count, seed=4):
 
 
 def both_ways(pairs, weight, directed):
-    """Return an edge list of both directions where edges have none."""
+    """Return an edge list with each edge in both directions if edges have no direction."""
     source, target = np.array(pairs, "int64").reshape(-1, 2).T
     if directed:
         return source, target, weight
@@ -215,7 +215,7 @@ def traced(results, *, sum_bytes=False):
 
 
 def on_members(g, work):
-    """Return what a function of its view of a graph returns on each member."""
+    """Call a function with the view of the graph on each member; return the results."""
 
     def loop(channel, shard, rank):
         exchange = Exchange(channel, device=shard.on_device)
@@ -225,6 +225,6 @@ def on_members(g, work):
 
 
 def rows_to_host(rows):
-    """Return rows whose arrays lie in host memory."""
+    """Return rows whose arrays are in host memory."""
     names = "offsets", "ends", "weights"
     return rows._replace(**{name: to_host(getattr(rows, name)) for name in names})

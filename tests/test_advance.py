@@ -147,7 +147,7 @@ def test_a_pull_stops_at_the_first_hit_and_a_push_does_not(way):
         [(0, i) for i in range(1, 50)] + [(j, i) for j in range(1, 40) for i in range(40, 50)]
     )
     columns, frontier = levels(case, range(40)), frontier_of(case, range(40))
-    # Of a GPU's policies the one by which nobody else is on a row that a thread leaves.
+    # On a GPU, only this policy leaves a row to a single thread, which can stop early.
     how = {"direction": way, "balance": "thread"}
     _, edges = advance(HOPS, columns, case.rows(), frontier, **how)
     out = len(case.rows().ends) - 40 * 10
@@ -165,10 +165,10 @@ def test_vertices_are_appended_in_batches():
     assert moved.appends == -(-5000 // host_advance.BATCH)
 
 
-@pytest.mark.usefixtures("host_memory")  # a GPU's blocks have no tiles of their own to be stolen
+@pytest.mark.usefixtures("host_memory")  # blocks of a GPU do not own tiles, so none can be stolen
 @pytest.mark.parametrize("way", DIRECTIONS)
 def test_a_thread_that_is_done_takes_over_mini_chunks(way):
-    # One part does everything where the other's thread never comes: all of its chunks are stolen.
+    # If the thread of one part never starts, the other part takes all of its chunks.
     case = Case(power_law_pairs(5000, 20_000))
     bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
     level = np.full(case.count, NEVER, np.int32)
@@ -206,7 +206,7 @@ def as_list(changed, way):
     return (changed if way == "push" else host_advance.from_words(changed, "int32")).tolist()
 
 
-def test_a_set_has_two_forms_of_one_set(rng):
+def test_a_list_and_a_bitmap_are_the_same_set(rng):
     size = 1000
     vertices = np.flatnonzero(rng.random(size) < 0.3).astype(np.int32)
     degrees = rng.integers(0, 9, size)
@@ -306,7 +306,7 @@ def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, dtype):
 
 
 def test_buckets_grow_and_wait_past_the_window():
-    # A hub whose neighbours fall into more buckets, and more blocks, than there are at first.
+    # A hub whose neighbors need more buckets and more blocks than are allocated at first.
     count = 300_000
     case = Case([(0, i) for i in range(1, count)])
     case.weight = np.random.default_rng(1).random(count - 1) * 5000
@@ -317,8 +317,8 @@ def test_buckets_grow_and_wait_past_the_window():
 # The instructions
 
 
-@pytest.mark.usefixtures("host_memory")  # the host's; those of a GPU are CUDA's
-def test_instructions_do_what_they_say():
+@pytest.mark.usefixtures("host_memory")  # the host's instructions; a GPU uses those of CUDA
+def test_atomic_instructions_return_the_right_values():
     numbers = np.array([5, -7], np.int64)
 
     assert calls.py_func is not None

@@ -106,9 +106,8 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
         for balance in policies.KERNELS
         for pulls in (False, True)
     }
-    assert (
-        len(names) == 10
-    )  # by push with the filter at once and without, but two policies without only
+    # The policies share four kernels. Each can pull and push, and two also push with the filter.
+    assert len(names) == 10
     names |= {
         policies.other_expression(kernel, program)
         for kernel in ("advance_run", "advance_after", "advance_after_words")

@@ -1,4 +1,4 @@
-"""Where a GPU, CuPy, cuDF or memory is wanting, one error says what was found and what to do."""
+"""If a GPU, CuPy, cuDF or memory is missing, one error says what was found and what to do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def raising(error):
 
 
 def fake_cupy(*, devices=None, nvrtc=(13, 0), archs=(75, 80, 90, 100), runtime=13000):
-    """Return a CuPy that has a GPU of compute capability 9.0, but for what is given."""
+    """Return a stand-in for CuPy with a GPU of compute capability 9.0, changed by the arguments."""
 
     def answer(value):
         return raising(value) if isinstance(value, Exception) else lambda: value
@@ -79,7 +79,7 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
     [
         pytest.param(
             {"cupy": None},
-            r"takes CuPy.*a driver for CUDA 13\.0\. Run pip install .*\[cuda13\]\"; \[cupy13\] is enough",
+            r"needs CuPy.*a driver for CUDA 13\.0\. Run pip install .*\[cuda13\]\"; \[cupy13\] is enough",
             id="no CuPy",
         ),
         pytest.param(
@@ -89,7 +89,7 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
         ),
         pytest.param(
             {"cupy": fake_cupy(devices=RuntimeError(NO_DRIVER)), "driver": None},
-            "CuPy 14.2.0 is here, but no GPU that it can use.*InsufficientDriver.*no NVIDIA driver",
+            "CuPy 14.2.0 is installed, but finds no GPU to use.*InsufficientDriver.*no NVIDIA driver",
             id="no driver",
         ),
         pytest.param(
@@ -99,17 +99,17 @@ CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
         ),
         pytest.param(
             {"cupy": fake_cupy(nvrtc=(13, 1)), "driver": 12080},
-            r"of CUDA 13\.1, and the driver runs no kernels from it.*\[cuda12\]",
+            r"of CUDA 13\.1, and the driver does not run kernels that it compiles.*\[cuda12\]",
             id="an NVRTC newer than the driver",
         ),
         pytest.param(
             {"cupy": fake_cupy(runtime=12090), "packages": [("cupy-cuda12x", "14.2.0")]},
-            r'take cuDF.*cupy-cuda12x 14\.2\.0\. Run pip install "dask-graphflow\[cuda12\]"$',
+            r'need cuDF.*cupy-cuda12x 14\.2\.0\. Run pip install "dask-graphflow\[cuda12\]"$',
             id="no cuDF: one that fits the CuPy that works",
         ),
         pytest.param(
             {"cupy": fake_cupy(), "packages": [("cudf-cu12", "26.10.0"), CUPY_13]},
-            r"take cuDF.*pip uninstall cudf-cu12, then pip install .*\[cuda13\]",
+            r"need cuDF.*pip uninstall cudf-cu12, then pip install .*\[cuda13\]",
             id="a cuDF for another CUDA",
         ),
     ],
@@ -124,7 +124,7 @@ def test_a_missing_gpu_package_is_named_with_the_package_to_install(machine, giv
 def test_a_complete_gpu_installation_raises_no_error(machine):
     machine(cupy=fake_cupy(), cudf=SimpleNamespace())
     require_gpu()
-    # A driver runs what is built for an older CUDA, and for a newer one of the same major version.
+    # A driver runs code for an older CUDA version, and for a newer one of the same major version.
     machine(cupy=fake_cupy(nvrtc=(12, 9)), cudf=SimpleNamespace())
     require_gpu()
     machine(cupy=fake_cupy(nvrtc=(13, 3)), cudf=SimpleNamespace(), driver=13000)
@@ -137,9 +137,9 @@ def test_a_complete_gpu_installation_raises_no_error(machine):
         (
             "cupy",
             IMPORTED_FOR_ANOTHER_CUDA,
-            "takes CuPy, which cannot be imported here (ModuleNotFoundError: No module named",
+            "needs CuPy, which cannot be imported here (ModuleNotFoundError: No module named",
         ),
-        ("cudf", "raise OSError('libcudf.so: cannot open')", "take cuDF, which cannot be imported"),
+        ("cudf", "raise OSError('libcudf.so: cannot open')", "need cuDF, which cannot be imported"),
     ],
 )
 def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, message):
@@ -147,7 +147,7 @@ def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, me
     run = (
         "from dask_graphflow.kernels import gpu, require_gpu\n"
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "sys.modules.pop(sys.argv[2], None)\n"  # some machines import it into every interpreter
+        "sys.modules.pop(sys.argv[2], None)\n"  # on some machines, every interpreter imports it
         "if sys.argv[2] == 'cudf':\n"
         "    from types import SimpleNamespace as Of\n"
         "    runtime = Of(runtimeGetVersion=lambda: 13000)\n"
@@ -181,9 +181,7 @@ HUGE = 1 << 46  # more entries than there are addresses: NumPy's own allocation 
 
 
 def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
-    with pytest.raises(
-        GraphMemoryError, match="More workers or GPUs do not make it smaller"
-    ) as got:
+    with pytest.raises(GraphMemoryError, match="More workers or GPUs do not help") as got:
         Forest(np.zeros(0), size=HUGE)
     assert got.value.needed == 9 * HUGE
     assert got.value.available is None or 0 < got.value.available < got.value.needed
@@ -192,10 +190,12 @@ def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
     assert isinstance(got.value, GraphflowError | MemoryError)
 
 
-def test_a_forest_that_cannot_grow_is_as_it_was():
+def test_a_forest_that_cannot_grow_is_unchanged():
     forest = Forest(np.zeros(0), size=4096)
     forest.hook(np.array([1, 2]), np.array([2, 3]))
-    with pytest.raises(GraphMemoryError, match="beside the 20,480 bytes that it grows from"):
+    with pytest.raises(
+        GraphMemoryError, match="in addition to the 20,480 bytes of the one it replaces"
+    ):
         forest.cover(0, HUGE - 1)
     forest.compress()
     assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]
@@ -204,7 +204,7 @@ def test_a_forest_that_cannot_grow_is_as_it_was():
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
 def test_the_error_reaches_the_user(monkeypatch, scheduler):
-    if scheduler == "processes":  # which see no patches: the sending alone is looked at
+    if scheduler == "processes":  # workers do not see the patches, so only sending is tested
         import dask
 
         with pytest.raises(GraphMemoryError) as got:
@@ -215,7 +215,7 @@ def test_the_error_reaches_the_user(monkeypatch, scheduler):
         with pytest.raises(GraphMemoryError) as got:
             labels.compute(scheduler=scheduler)
     assert got.value.needed >= 9 * HUGE
-    # And what comes next is none the worse for it.
+    # The next call still works.
     monkeypatch.undo()
     assert len(gf.connected_components(frame([(3, 4)]), **ENDS).compute(scheduler="sync")) == 2
 
@@ -347,7 +347,7 @@ def test_cudf_that_spills_on_one_side_only_is_refused(cluster, monkeypatch, here
             monkeypatch.setitem(sys.modules, name, module)
         with pytest.raises(BackendError, match=rf"cuDF spills to host memory {advice}"):
             placement.check_spilling(GpuFrame())
-        placement.check_spilling(frame([]))  # pandas: of no concern
+        placement.check_spilling(frame([]))  # pandas is not affected
         for name, module in spilling(there).items():  # as the advice says
             monkeypatch.setitem(sys.modules, name, module)
         placement.check_spilling(GpuFrame())

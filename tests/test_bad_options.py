@@ -13,7 +13,7 @@ import pytest
 import dask_graphflow as gf
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 
-# Scores can overflow for extreme numbers; what they are then is tested with each algorithm.
+# Scores can overflow for extreme numbers. Each algorithm has its own test for that.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 EDGES = pd.DataFrame({"a": [0, 1, 1, 2], "b": [1, 0, 2, 2], "w": [1.0, 2.0, 0.5, 1.0]})
@@ -63,7 +63,7 @@ NEEDED = {
 }
 
 
-# Options that say how many steps to do at most: on this graph, all of them are done.
+# Options that limit the number of steps. On this graph, all steps are done.
 LEFT_OUT = {
     ("label_propagation", "max_iter", "2**63 - 1"),
     ("random_walks", "length", "2**63 - 1"),

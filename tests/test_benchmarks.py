@@ -380,7 +380,7 @@ def test_estimates_are_compared_with_whole_calls(tmp_path, capsys):
     assert "| `sssp` |" in capsys.readouterr().out
 
 
-def test_a_tree_returns_the_same_bits_as_itself(tmp_path, capsys):
+def test_a_working_tree_returns_the_same_bits_as_itself(tmp_path, capsys):
     arguments = ["--repeat", "2", "--only", "path", "bfs"]
     builds, (row,) = compared(arguments, tmp_path / "results.json")
     assert not builds
@@ -456,7 +456,7 @@ def test_sides_alternate_and_a_failed_row_does_not_end_the_others(capsys):
 
 
 @pytest.mark.usefixtures("answering")
-def test_other_bits_are_reported(capsys):
+def test_different_bits_are_reported(capsys):
     sides = {name: Answering(name, [], bits=name) for name in ("this", "base")}
     (row,) = compare.rows_of([compare.Task("grid", "call", "bfs", 1, False)], sides, 1, 60)
     assert row["same_bits"] is False
@@ -530,7 +530,7 @@ def test_faults_of_a_soak_are_named(changes, faults):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # of what killed workers leave behind
+@pytest.mark.filterwarnings("default")  # from what killed workers leave behind
 def test_a_short_soak_has_correct_answers_kills_and_cancellations():
     results = soak.soak(0.2, 2, 2, seed=1)
     assert soak.faults(results) == []

@@ -36,7 +36,7 @@ OPTIONS = [
 
 
 class OurSample(random.Random):
-    """Has NetworkX take the vertices that we take."""
+    """Makes NetworkX use the sources that this library samples."""
 
     def sample(self, population, k):
         ranked = sorted(population)

@@ -109,7 +109,7 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(
 ):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     pairs = SHAPES[shape]()
-    # On a path one in 50, or there would be thousands of steps.
+    # On a path, one source in 50 vertices. Otherwise there would be thousands of supersteps.
     sources = [u for u, _ in pairs[:: 50 if shape == "path" else 9000]]
     g = built(pairs, directed=directed)
     degrees = np.bincount(both_ways(pairs, np.ones(len(pairs)), directed)[0])
@@ -188,7 +188,7 @@ def test_sources_are_given_in_many_ways(sources):
     assert found["distance"].tolist() == [0, 1]
 
 
-def test_sources_may_lie_elsewhere_than_the_edges():
+def test_sources_can_be_in_other_memory_than_the_edges():
     edges, sources = frame([(1, 3), (3, 5)]), pd.DataFrame({"id": [3]})
     for given in ((on_backend(edges), sources), (edges, on_backend(sources))):
         found = to_host(bfs(given[0], **ENDS, sources=given[1]).compute())
@@ -257,12 +257,13 @@ def box(count, size):
     return -(-4 * count // 8) * 8 + min(4 * count, -(-size // 8))
 
 
-def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bitmap(
+def test_a_push_sends_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bitmap(
     built, members
 ):
     pairs = rmat(13, 8)
     g, first = built(pairs, directed=False), pairs[0][0]
-    g.bfs([first], direction="push").compute()  # members find out who mirrors what, once
+    # Members tell each other once which vertices they mirror.
+    g.bfs([first], direction="push").compute()
     found, steps = traced(g.bfs([first], direction="push", trace=True), sum_bytes=True)
     bounds = np.array(on_members(g, lambda view: view.shard.bounds)[0])
     u, v, _ = both_ways(pairs, np.ones(len(pairs)), False)
@@ -277,7 +278,7 @@ def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
         when = np.full(size, len(steps))
         np.minimum.at(when, v[mine], level[u[mine]])
         wanted += [box(int((when == depth).sum()), len(mirrors)) for depth in range(len(steps))]
-    # If a mirror was told something, an all-reduce follows.
+    # If a message was sent to a mirror, an all-reduce follows.
     headers = HEADER.size * members * (members - 1) * (1 + (wanted > 0))
     assert steps["bytes"].tolist() == (wanted + headers).tolist()
     _, steps = traced(g.bfs([first], direction="pull", trace=True), sum_bytes=True)
@@ -286,7 +287,7 @@ def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
     assert set(steps["bytes"][1:]) == {headers + 8 * words * (members - 1)}
 
 
-def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, monkeypatch, members):
+def test_a_superstep_without_messages_takes_one_round(built, monkeypatch, members):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     g = built([(i, i + 1) for i in range(300)])
     g.bfs([0], direction="push").compute()
@@ -333,9 +334,9 @@ def test_sources_that_are_refused(sources, error, message):
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        ([1], r"sources=\[1\]; an id has 2 parts here: give tuples of as many"),
-        ([1, 2], r"sources=\[1, 2\]; an id has 2 parts here: give tuples of as many"),
-        ((1, 2, 5), r"sources=\(1, 2, 5\); an id has 2 parts here: give tuples of as many"),
+        ([1], r"sources=\[1\]; an id has 2 parts here: give tuples of 2 parts"),
+        ([1, 2], r"sources=\[1, 2\]; an id has 2 parts here: give tuples of 2 parts"),
+        ((1, 2, 5), r"sources=\(1, 2, 5\); an id has 2 parts here: give tuples of 2 parts"),
         (pd.DataFrame({"x": [1]}), r"sources has 1 column; an id has 2 parts"),
     ],
 )

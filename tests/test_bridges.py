@@ -77,7 +77,7 @@ def test_random_graphs(built, edges):
     assert found_by(built(pairs, directed=False)) == by_networkx(pairs)
 
 
-def test_a_vertex_without_edges_is_no_articulation_point():
+def test_a_vertex_without_edges_is_not_an_articulation_point():
     vertices = pd.Series([1, 9])
     graph = gf.Graph(frame([(5, 2), (2, 3)]), **ENDS, directed=False, vertices=vertices)
     assert found_by(graph) == by_networkx([(5, 2), (2, 3)], vertices)

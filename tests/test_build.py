@@ -34,13 +34,13 @@ pytestmark = pytest.mark.usefixtures("host_memory")
 
 @pytest.fixture
 def fine(monkeypatch):
-    """Let the bounds of ranges be multiples of fewer vertices, so that a small graph has several."""
+    """Make the bounds of ranges multiples of fewer vertices, so that a small graph has several ranges."""
     for module in (partition, build):
         monkeypatch.setattr(module, "GRAIN", 64)
 
 
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
-    """Return what is read of each partition, of which some are empty; listed vertices come last."""
+    """Return the pieces of each partition, some of them empty; listed vertices come last."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
     given = inputs.edge_frame(lazy, source, target)
     columns = inputs.edge_columns(given, weight, False)
@@ -64,14 +64,14 @@ def shards(pieces, size, directed=True, multi="keep"):
 
 
 def together(loop, made, *args):
-    """Return what a loop makes of each shard and an exchange."""
+    """Call a function with each shard and an exchange; return the results."""
     return gang._together(
         lambda channel, shard, rank: loop(shard, Exchange(channel), *args), made, ()
     )
 
 
 def alone(loop, shard, *args):
-    """Return what a loop makes of the shard of a gang with one member."""
+    """Call a function with the shard of a gang with one member; return the result."""
     return together(loop, [shard], *args)[0]
 
 
@@ -118,7 +118,7 @@ def check(pieces, size, directed=True, multi="keep", made=None):
 
 
 def check_names(made, whole):
-    """Check ids and numbers of a graph's vertices, asked by any member."""
+    """Check that every member can convert between the ids and the numbers of vertices."""
     vertices = np.flatnonzero(alone(numbering.occurs, whole))
     numbers = np.random.default_rng(3).permutation(vertices)
     numbers = np.concatenate([numbers, numbers[:5]])
@@ -248,7 +248,7 @@ def test_listed_vertices_are_numbered_with_the_others(kind, size, rng):
     assert ids.tolist() == sorted({end for pair in pairs for end in pair} | set(listed))
 
 
-# Ranges, and what travels
+# Ranges, and the bytes that are sent
 
 
 def test_alpha_is_what_a_vertex_costs_besides_its_edges():
@@ -303,7 +303,7 @@ def test_edges_that_stay_in_their_frames_are_built_as_those_that_are_sent(size, 
 
 
 @pytest.mark.usefixtures("fine")
-def test_the_owner_of_a_vertex_is_the_range_that_it_lies_in():
+def test_the_owner_of_a_vertex_is_the_member_whose_range_contains_it():
     made = shards(large(12), 3)
     owners = np.repeat(np.arange(3), np.diff(made[0].bounds))
     assert set(owners) == {0, 1, 2}
@@ -325,12 +325,12 @@ def test_each_edge_is_sent_once_to_each_owner(directed):
             abroad += int((at != rank).sum())
             abroad += 0 if directed else int(((to != rank) & (to != at)).sum())
     sent = sum(channel.bytes_sent for channel in channels)
-    # Two numbers of four bytes; and what is agreed on. No ids travel.
+    # Two numbers of four bytes, and the values on which members agree. No ids are sent.
     assert 8 * abroad < sent < 8 * abroad + 50_000
     assert abroad * 8 > 10 * 50_000
 
 
-def test_ids_travel_once_and_are_kept_by_one_member():
+def test_ids_are_sent_once_and_stored_by_one_member():
     size = 3
     pieces = pieces_of(frame([(f"{i:0100}", f"{i + 1:0100}") for i in range(3000)], "str"))
     channels = in_process(size)
@@ -340,7 +340,7 @@ def test_ids_travel_once_and_are_kept_by_one_member():
     )
     assert sum(len(shard.ids) for shard in made) == 3001
     sent = sum(channel.bytes_sent for channel in channels)
-    # To owners of ranges, and from them to the vertices' owners; besides what is sampled.
+    # To the owners of ranges, and from them to the owners of the vertices, in addition to the sample.
     assert sent < 100 * (2 * 3001 + size * (size - 1) * 1200)
 
 
@@ -355,7 +355,7 @@ def test_ids_travel_once_and_are_kept_by_one_member():
         (2, "keep", "int32", 1.1, True),
     ],
 )
-def test_memory_besides_the_input_and_what_is_built(
+def test_memory_that_a_build_needs_beyond_its_input_and_result(
     size, multi, dtype, most, received, directed, weight
 ):
     edges = gf.generate.rmat(16, npartitions=32).astype(dtype)
@@ -364,7 +364,7 @@ def test_memory_besides_the_input_and_what_is_built(
         edges = edges.map_partitions(sent_elsewhere, meta=edges._meta)
     pieces = pieces_of(edges, source="src", target="dst", weight=weight)
     given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 16
-    shards(pieces, size, directed, multi)  # what is compiled stays
+    shards(pieces, size, directed, multi)  # compiled code stays in memory
     tracemalloc.start()
     try:
         made = shards(pieces, size, directed, multi)
@@ -407,7 +407,7 @@ def sent_elsewhere(shard):
     return pickle.loads(sent, buffers=[astray(buffer) for buffer in buffers])
 
 
-def test_arrays_are_in_whole_words_wherever_a_message_had_them():
+def test_received_arrays_are_aligned_to_whole_words():
     pairs = rmat()
     (made,) = shards(pieces_of(frame(pairs)), 1)
     alone(build.into, made)
@@ -416,7 +416,8 @@ def test_arrays_are_in_whole_words_wherever_a_message_had_them():
     for rows in there.made("into"), there.made("out"):
         assert rows.offsets.flags.aligned
         assert rows.ends.flags.aligned
-    assert there.made("shared").ends is there.made("into").ends  # what was one array is one still
+    # Columns that shared an array still share it.
+    assert there.made("shared").ends is there.made("into").ends
     assert there.__sizeof__() == made.__sizeof__() > 8 * len(pairs)
     for which in ("out", "into"):
         assert_same_rows([there.made(which)], made.made(which), made.bounds)
@@ -449,7 +450,7 @@ def test_graphs_are_built_from_arrays_that_begin_anywhere(dtype, size, directed)
 @pytest.mark.parametrize("dtype", ["int64", "str"])
 @pytest.mark.parametrize("unknown", [[700], [90, 3, 700, 701, 3, 702]], ids=["one", "several"])
 def test_an_unknown_vertex_is_one_error_on_all_members(unknown, dtype):
-    # 90 lies between ids that have edges; 3 is no vertex by one of them only.
+    # 90 is between ids that have edges, and 3 is a vertex.
     edges = frame([(i, i + 1) for i in range(500) if i not in (89, 90)], dtype)
     ids = pd.DataFrame({"vertex": pd.Series(unknown).astype(dtype)})
     lost = [one for one in unknown if one != 3]
@@ -484,7 +485,7 @@ def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
 
 
 def rows_of(number):
-    return pd.DataFrame({"a": np.full(100_000, number), "b": number})  # too many to travel
+    return pd.DataFrame({"a": np.full(100_000, number), "b": number})  # too many to be sent
 
 
 def read_where(part, number):

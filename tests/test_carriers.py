@@ -1,4 +1,4 @@
-"""How arrays on devices come from member to member, with a stand-in for NCCL: there is no GPU here."""
+"""How members send each other arrays on devices, with a stand-in for NCCL, so that no GPU is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dask_graphflow.comm.channel import PeerLost, in_process
 
 
 class Nccl:
-    """What a process has of NCCL: members of a name meet, and send each other arrays by queues.
+    """A stand-in for NCCL: members with the same name meet, and send each other arrays by queues.
 
     As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
     """
@@ -45,7 +45,7 @@ class Nccl:
 
     def Communicator(self, size, name, rank, *, on):  # noqa: N802
         while self._absent:
-            time.sleep(0.01)  # as one that waits for ever
+            time.sleep(0.01)  # like a call that waits forever
         with self.lock:
             room = self.rooms.setdefault(name, Room(size))
         self.made.append(Fake(name, rank, room))
@@ -53,7 +53,7 @@ class Nccl:
 
 
 class Room:
-    """What the members of a communicator share."""
+    """The state that the members of a communicator share."""
 
     def __init__(self, size):
         everyone = range(size)
@@ -107,7 +107,7 @@ def processes(size, same=False):
 
 
 def sent_around(channels, kept):
-    """Have all members send each other their rank; return what they have, and the carriers."""
+    """Make all members send each other their ranks; return the received values, and the carriers."""
 
     def member(rank):
         size = len(channels)
@@ -148,7 +148,7 @@ def test_messages_arrive_in_the_wanted_memory_beside_members_without_a_device():
     assert [len(process.there.made) for process in kept] == [1, 0, 1]
 
 
-def test_without_a_device_anywhere_nothing_is_carried():
+def test_members_on_the_host_need_no_carrier():
     channels = in_process(2)
     kept = processes(2)
     carriers = each(lambda rank: carrier(channels[rank], kept[rank], device=False), range(2))
@@ -201,7 +201,7 @@ def test_a_run_that_is_aborted_ends_its_communicator_and_the_next_makes_one():
         sent_around(channels, kept)
         channels[1].abort(ValueError())
         channels[0].close()
-    # The first member has it still, and hears that the other has not.
+    # The first member still has the communicator, and learns that the other one does not.
     with connecting("sockets") as connect:
         sent_around(connect(2), kept)
         assert [len(process.there.made) for process in kept] == [2, 2]

@@ -1,4 +1,4 @@
-"""Channels: messages come whole and in order, however long; nobody waits for who has gone."""
+"""Channels: long messages arrive whole and in order, and no member waits for one that has left."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_receiver_owns_a_received_message(connected):
 
 
 @pytest.mark.parametrize("words", [1, 1 << 20])
-def test_parts_may_change_once_the_receiver_has_answered(connected, words):
+def test_sent_parts_may_change_once_the_receiver_has_answered(connected, words):
     def member(channel):
         other = 1 - channel.rank
         boxes = np.zeros((2, words), "int64")
@@ -175,7 +175,7 @@ def resources():
 
 
 def left_behind(before):
-    """Return what this process has more than before, once what is ending had time to end."""
+    """Return the threads and files that were not there before, after ending ones had time to end."""
     for _ in range(50):
         if not (more := resources() - before):
             break
@@ -203,7 +203,7 @@ def test_nothing_is_left_behind(end, tls):
     def member(channel):
         for to in others(channel):
             channel.send(to, np.ones(LONG, "uint8"))
-        sent.wait(30)  # who is read from meanwhile may need no thread to send
+        sent.wait(30)  # a member whose messages are read at once may not need a thread to send them
         sending = {thread.name for thread in threading.enumerate()}
         assert f"graphflow-send-{channel.rank}-{(channel.rank + 1) % 3}" in sending
         for source in others(channel):
@@ -223,7 +223,7 @@ def test_a_connection_without_the_secret_is_refused(wrong):
     assert not left_behind(before)
 
 
-def test_a_member_that_does_not_come_is_waited_for_so_long():
+def test_a_missing_member_is_waited_for_until_the_timeout():
     before = resources()
     listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
     addresses = [("127.0.0.1", listener.port) for listener in listeners]
@@ -256,7 +256,7 @@ def test_abort_ends_a_member_that_still_connects(rank):
 
 
 @pytest.mark.parametrize("tls", [None, contexts], ids=["plain", "tls"])
-def test_with_tls_nothing_can_be_read_on_the_way(tls):
+def test_with_tls_nothing_can_be_read_in_transit(tls):
     tls = tls and tls()
     listeners = [Listener("127.0.0.1", SECRET, tls) for _ in range(2)]
     between = socket.create_server(("127.0.0.1", 0))
@@ -365,7 +365,7 @@ except PeerLost:
 
 
 def introduce(processes):
-    """Tell the members of two hosts where they are."""
+    """Give the members on two hosts their addresses."""
     ports = [process.stdout.readline().strip() for process in processes]
     for process in processes:
         print(*sum(zip(HOSTS, ports, strict=True), ()), file=process.stdin, flush=True)

@@ -206,7 +206,7 @@ def test_ids_of_several_columns():
 
 
 @pytest.mark.parametrize("names", [["source", "target"], ["src", "dst"], ["from", "to"]])
-def test_the_ends_have_defaults(names, edges):
+def test_usual_names_of_columns_are_the_default_ends(names, edges):
     write_csv(edges.rename(columns=dict(zip("ab", names, strict=True))))
     run("connected-components", "in.csv", "-o", "out.csv")
     check(pd.read_csv("out.csv"), expected(edges))
@@ -219,7 +219,7 @@ def test_the_ends_have_defaults(names, edges):
         assert "--source is given without --target" in message
 
 
-def test_seed_goes_on_from_an_earlier_result(edges):
+def test_seed_continues_from_an_earlier_result(edges):
     run("components", *write_csv(edges[:90]), *ENDS, "-o", "old.parquet")
     run("components", *write_csv(edges[90:]), *ENDS, "-o", "out.parquet", "--seed", "old.parquet")
     check(pd.read_parquet("out.parquet"), expected(edges))
@@ -353,7 +353,7 @@ def test_info_counts_rows_vertices_and_degrees():
     assert re.search(r"vertices +2\n", run("info", "in.csv", "--source", "x", "--target", "y")[0])
 
 
-def test_estimate_reads_the_metadata_or_asks(edges, monkeypatch, tmp_path):
+def test_an_estimate_reads_the_metadata_or_requires_the_sizes(edges, monkeypatch, tmp_path):
     monkeypatch.setattr(store, "folder", lambda: tmp_path / "rates")
     edges.to_parquet("in.parquet")
     told = json.loads(run("estimate", "core-number", "in.parquet", *ENDS, "--json")[0])
@@ -568,7 +568,7 @@ def test_no_file_that_is_read_is_overwritten(edges, same, option):
     assert stored == MemoryFileSystem.store
 
 
-def test_a_link_stays_and_what_it_points_to_is_replaced(edges):
+def test_a_symbolic_link_stays_and_its_target_is_replaced(edges):
     write_csv(edges)
     Path("real.csv").touch()
     os.symlink("real.csv", "out.csv")
@@ -612,7 +612,7 @@ def test_help_lists_all_commands_and_imports_only_click():
     assert all(f"\n  {name} " in done.stdout for name in ALGORITHMS)
 
 
-def test_as_a_program(edges):
+def test_the_package_runs_as_a_program(edges):
     command = [sys.executable, "-m", "dask_graphflow", "components", *write_csv(edges), *ENDS]
     done = subprocess.run(
         [*command, "-o", "out.parquet"], capture_output=True, text=True, check=True

@@ -37,7 +37,7 @@ from dask_graphflow.scheduling.expr import Empty, Resident
 ENDS = {"source": "a", "target": "b"}
 TOKEN = re.compile("[0-9a-f]{32}")
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]
 
 
@@ -64,7 +64,7 @@ def test_a_persisted_frame_has_the_same_token_on_a_scheduler_without_a_client(cl
     assert tokenize(copy) == token
 
 
-def test_edges_that_lie_on_workers_stay_there(client):
+def test_edges_on_workers_are_not_moved(client):
     edges = on_backend(partitioned(frame([(i, i + 1) for i in range(10_000)]), 9)).persist()
     wait(edges)
     held = client.who_has(futures_of(edges))
@@ -74,7 +74,7 @@ def test_edges_that_lie_on_workers_stay_there(client):
     assert sorted(chunk for chain in chains for chunk in chain.chunks) == list(range(9))
     assert all(len({homes[chunk] for chunk in chain.chunks}) == 1 for chain in chains)
     assert as_dict(labels.compute())[10_000] == 0
-    # Nothing but forests travelled: each partition is where it was, and only there.
+    # Only forests were sent: each partition is on the same worker as before, and on no other.
     assert client.who_has(futures_of(edges)) == held
 
 
@@ -142,7 +142,7 @@ def test_components_of_a_few_persisted_partitions_take_one_task_per_member(clien
 def test_an_empty_frame_is_pickled_once_and_made_only_where_it_is_used(monkeypatch):
     empty = Empty(on_backend(frame([(0, 1)])).iloc[:0])
     sent = pickle.dumps(empty)
-    monkeypatch.setattr(type(empty.frame), "__reduce_ex__", None)  # it can be pickled no more
+    monkeypatch.setattr(type(empty.frame), "__reduce_ex__", None)  # it can no longer be pickled
     assert pickle.dumps(empty) == sent
     monkeypatch.undo()
     copy = pickle.loads(sent)
@@ -168,7 +168,7 @@ def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):
     graph = dict(labels.optimize().__dask_graph__())
     hooks = sum(str(key[0]).startswith("hook") for key in graph)
     assert hooks == sum(-(-n // 4) for n in held)
-    # Nothing hands a partition on: hooks depend on what was persisted.
+    # No task passes a partition on: hooks depend directly on the persisted partitions.
     assert sum(key in homes for key in graph) == 18
     assert as_dict(labels.compute())[1000] == 0
 
@@ -183,7 +183,7 @@ def addresses(homes):
 
 
 def slow_on_one(folder, chunks, pause):
-    """Return edges whose reading is slow on the first worker, and notes where it was done."""
+    """Return edges that are slow to read on the first worker, and that record where they were read."""
 
     def read(i):
         name = get_worker().name
@@ -205,7 +205,7 @@ def test_a_slow_worker_takes_fewer_chunks_under_availability_only(client, inputs
 
 
 def test_workers_are_known_while_their_client_polls(client, monkeypatch):
-    """What the client keeps in mind has no workers after a poll, and polls come at any time."""
+    """The client's stored information has no workers right after a poll, which can happen at any time."""
     plain = client._update_scheduler_info
 
     async def and_polled(n_workers):
@@ -274,8 +274,8 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, after):
     same(gf.connected_components(edges, **ENDS).compute(), expected)
 
 
-def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monkeypatch):
-    module = "dask_graphflow.cli.docs"  # any that a worker has not imported by itself
+def test_every_worker_has_imported_the_deserializer_of_forests(mortal, monkeypatch):
+    module = "dask_graphflow.cli.docs"  # workers do not import it by themselves
 
     def imported():
         return mortal.run(lambda: module in sys.modules).values()
@@ -292,7 +292,7 @@ def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monke
 
 
 @pytest.mark.parametrize("family", ["dask", "pickle"])
-def test_forests_travel_as_their_arrays(family):
+def test_forests_are_sent_as_their_arrays(family):
     from distributed.protocol import deserialize, serialize
 
     import dask_graphflow.components.serialization  # noqa: F401
@@ -312,7 +312,7 @@ def test_forests_travel_as_their_arrays(family):
     assert again.parent.flags.writeable
 
 
-def test_a_forest_on_the_host_is_none_of_the_family_for_devices():
+def test_a_forest_on_the_host_is_not_serialized_for_devices():
     from distributed.protocol import serialize
 
     import dask_graphflow.components.serialization  # noqa: F401
@@ -323,7 +323,7 @@ def test_a_forest_on_the_host_is_none_of_the_family_for_devices():
 
 
 def computed(client, labels):
-    """Compute within the time that a user is promised an answer in."""
+    """Compute a result, and fail if it takes longer than users are promised."""
     return to_host(client.compute(on_backend(labels)).result(timeout=30))
 
 
@@ -388,7 +388,7 @@ def test_edges_that_cannot_be_read_again_get_an_error_and_the_next_call_works(mo
     labels = gf.connected_components(edges, **ENDS)
     assert len(computed(mortal, labels)) == 5
     os.kill(next(iter(mortal.run(os.getpid).values())), signal.SIGKILL)
-    # Whether the loss is noticed before the call or in it: never a hang, never part of the edges.
+    # Whether the loss is noticed before or during the call, it never hangs and never loses edges.
     with pytest.raises((FutureCancelledError, KeyError, ValueError)):
         computed(mortal, gf.connected_components(edges, **ENDS))
     labels = gf.connected_components(partitioned(frame([(1, 2), (2, 3)]), 2), **ENDS)
@@ -521,7 +521,7 @@ def test_a_persisted_frame_lives_as_long_as_the_result_of_the_call(client):
 
 
 @pytest.mark.parametrize(("state", "unknown"), [("released", True), ("waiting", False)])
-def test_a_result_that_nobody_wants_is_not_in_memory(state, unknown, monkeypatch):
+def test_an_unwanted_result_is_not_kept_in_memory(state, unknown, monkeypatch):
     monkeypatch.setattr(expr, "BETWEEN_LOOKS", 0)
     scheduler = SimpleNamespace(tasks={"kept": SimpleNamespace(state=state)})
     assert asyncio.run(expr._unknown(["kept"], scheduler)) is unknown

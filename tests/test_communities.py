@@ -45,7 +45,7 @@ def network(edges, directed=False):
 
 
 def parts(found, column="community"):
-    """Return the communities, having checked that each is named by its smallest vertex."""
+    """Check that each community is named by its smallest vertex, and return the communities."""
     assert found.vertex.is_monotonic_increasing
     groups = found.groupby(column).vertex
     assert (groups.min() == groups.min().index).all()
@@ -150,7 +150,7 @@ def test_reversed_edges_have_the_same_communities(built, method):
     pd.testing.assert_frame_equal(back, wanted)
 
 
-def test_directions_do_not_matter_for_the_potts_model(built):
+def test_the_potts_model_ignores_directions(built):
     options = {"objective": "cpm", "resolution": 0.05}
     wanted = built(one_way(), directed=False).leiden(**options).compute()
     pd.testing.assert_frame_equal(built(one_way()).leiden(**options).compute(), wanted)
@@ -290,7 +290,8 @@ def test_threads_find_the_same_communities(monkeypatch, method):
         parts.append(arguments[-1])
         best(*arguments)
 
-    monkeypatch.setattr(host_groups, "SMALL", 0)  # edges below which one thread does all
+    # Below this number of edges, one thread does all the work.
+    monkeypatch.setattr(host_groups, "SMALL", 0)
     monkeypatch.setattr(host_groups, "_best_of_part", counted)
     views = (GraphView(shard, Exchange(in_process(1)[0]), threads) for threads in (1, 3))
     alone, together = (ALGORITHMS[method].run(view).columns["community"] for view in views)
@@ -303,7 +304,7 @@ def test_vertices_of_every_level_move_again_on_the_way_back(built, method):
     found, steps = traced(getattr(built(planted(), directed=False), method)(trace=True))
     looking = steps.frontier.tolist()
     top = len(looking) - 1 - looking[::-1].index(min(looking))
-    # Nothing moves there any more, so each level has one sweep.
+    # No vertex moves on these levels, so each has one sweep.
     assert looking[top] == 8 == found.community.nunique()
     assert looking[top:] == sorted(set(looking[top:]))
     assert looking[-1] == len(found)

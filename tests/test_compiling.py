@@ -70,7 +70,7 @@ def read_only():
 
 
 def heed_modes():
-    """Have the modes of folders apply to root too, once this process runs another program."""
+    """Make the modes of folders apply to root too, in the programs that this process runs."""
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
 
 
@@ -105,7 +105,7 @@ def files_in(folder):
 
 @pytest.fixture(scope="module")
 def first(read_only):
-    """Return what became of a first call, with a folder for temporary files."""
+    """Return the outcome of a first call that has a folder for temporary files."""
     with tempfile.TemporaryDirectory() as folder:
         temporary = pathlib.Path(folder)
         own = temporary / f"dask-graphflow-{os.getuid()}"
@@ -139,7 +139,7 @@ def test_kernels_among_temporary_files_are_used_again(first, read_only):
 
 
 @pytest.mark.slow
-def test_the_advice_can_be_followed(first, read_only):
+def test_the_advice_in_the_message_works(first, read_only):
     assert "NUMBA_CACHE_DIR" in compiling.ADVICE
     check = doctor(read_only, first.temporary, NUMBA_CACHE_DIR=str(first.own))
     assert (check["state"], check["todo"]) == ("ok", "")
@@ -199,7 +199,7 @@ def test_a_temporary_folder_of_ones_own_is_used_again(mode, monkeypatch, tmp_pat
 
 
 class Together(compiling._FilesByTypes):
-    """Files of one of two processes that save at once; what each write waits for and what it tells."""
+    """The files of one of two processes that save at once; each write waits for events and sets some."""
 
     def __init__(self, folder, waits, tells):
         super().__init__(str(folder), "function-1.py311", "version of the source")
@@ -213,7 +213,7 @@ class Together(compiling._FilesByTypes):
         next(self.tells).set()
 
 
-def test_code_for_other_types_is_never_loaded_though_two_processes_compile_at_once(tmp_path):
+def test_code_for_other_types_is_not_loaded_if_two_processes_compile_at_once(tmp_path):
     both, first, second, last = threading.Barrier(2), *(threading.Event() for _ in range(3))
     both.set = lambda: None
 

@@ -41,7 +41,7 @@ def test_labels_are_the_smallest_vertex(graph, partitions, scheduler):
     offset=st.sampled_from([0, -20, 10**6, -(2**40), 2**62]),
     scale=st.sampled_from([1, 10**9 + 7]),
 )
-def test_any_integers(pairs, partitions, offset, scale):
+def test_components_of_any_integers_are_right(pairs, partitions, offset, scale):
     pairs = [((u - 20) * scale + offset, (v - 20) * scale + offset) for u, v in pairs]
     with dask.config.set(scheduler="sync"):
         labels = gf.connected_components(partitioned(frame(pairs), partitions), **ENDS).compute()
@@ -54,7 +54,7 @@ def test_any_integers(pairs, partitions, offset, scale):
     pairs=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30),
     partitions=st.integers(1, 9),
 )
-def test_any_strings(pairs, partitions):
+def test_components_of_any_strings_are_right(pairs, partitions):
     with dask.config.set(scheduler="sync"):
         labels = gf.connected_components(
             partitioned(frame(pairs, "str"), partitions), **ENDS
@@ -83,7 +83,7 @@ ID_TYPES = {
 
 @pytest.mark.parametrize("kind", ID_TYPES)
 @pytest.mark.parametrize("partitions", [1, 20])
-def test_id_types(kind, partitions, rng):
+def test_ids_of_each_type_keep_their_dtype(kind, partitions, rng):
     dtype, make = ID_TYPES[kind]
     pairs = [(make(u), make(v)) for u, v in rng.integers(0, 120, (90, 2)).tolist()]
     edges = partitioned(frame(pairs, dtype), partitions)
@@ -272,7 +272,7 @@ def test_no_weight_of_a_type_reaches_what_it_cannot_hold(limits):
 @pytest.mark.parametrize(
     ("limits", "names"),
     [
-        ([0.1 + 0.2, 0.5], ["0.3", "0.5"]),  # as few digits as tell them apart
+        ([0.1 + 0.2, 0.5], ["0.3", "0.5"]),  # the fewest digits that distinguish them
         ([0.1 + 0.2, 0.3], ["0.3", "0.30000000000000004"]),
         ([2**53 + 1, 2**53, 1], ["1", "9007199254740992", "9007199254740993"]),
         ([np.float32(0.1), 0.1], ["0.1", "0.100000001490116"]),

@@ -78,7 +78,7 @@ def test_a_single_member_removes_a_chain_in_one_superstep(built, members):
     assert len(steps.compute()) == (1 if members == 1 else 201 * members)
 
 
-def test_a_graph_that_is_kept_makes_its_rows_once(built, members, monkeypatch):
+def test_a_persisted_graph_makes_its_rows_once(built, members, monkeypatch):
     made = []
 
     class Counted(Shard):
@@ -90,7 +90,7 @@ def test_a_graph_that_is_kept_makes_its_rows_once(built, members, monkeypatch):
     graph = built(MIXED, directed=True)
     first, second = graph.core_number().compute(), graph.core_number().compute()
     pd.testing.assert_frame_equal(first, second)
-    assert len(made) == 2 * members  # a simple graph, and one without directions of that
+    assert len(made) == 2 * members  # a simple graph, and the same graph without directions
     assert sum(len(rows.ends) for *_, rows in made[-members:]) == 2 * len({*MIXED} - LOOPS)
 
 

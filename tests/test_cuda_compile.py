@@ -23,7 +23,7 @@ from dask_graphflow.exceptions import BackendError
 from dask_graphflow.kernels import sources
 
 NEWEST = 120
-# By default the oldest, which lacks most.
+# By default the oldest generation, which has the fewest features.
 GENERATIONS = [
     75,
     *(pytest.param(generation, marks=pytest.mark.slow) for generation in (80, 86, 89, 90, 100)),
@@ -45,7 +45,7 @@ def options_for(generation: int) -> tuple[str, ...]:
 
 
 class Nvrtc:
-    """What is needed of NVRTC's C interface, with errors as exceptions."""
+    """The part of NVRTC's C interface that the tests need, with errors as exceptions."""
 
     def __init__(self, library: Path) -> None:
         self._library = ctypes.CDLL(str(library))

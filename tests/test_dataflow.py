@@ -51,7 +51,7 @@ def test_owners_write_their_ranges_in_shares(rng, kind, owners):
     shares = 12 // owners
     assert len(sizes) == owners * shares
     if kind in ("far apart", "text"):
-        # Owners' ranges lie where a sample says; the shares of each are alike.
+        # A sample determines the ranges of the owners. All shares of an owner are about equal.
         cut = [sizes[o * shares : (o + 1) * shares] for o in range(owners)]
         assert all(max(own) - min(own) <= 1 for own in cut)
     assert whole["vertex"].is_monotonic_increasing
@@ -68,7 +68,7 @@ def test_nothing_is_read_before_compute():
     assert sorted(reader.read) == list(range(5))
 
 
-def test_the_meta_is_fixed_and_true():
+def test_the_meta_has_the_columns_and_dtypes_of_the_result():
     edges = partitioned(frame([(3, 1)], "int32"), 3)
     labels = gf.connected_components(edges, **ENDS)
     assert list(labels.columns) == ["vertex", "component"]
@@ -80,15 +80,14 @@ def test_the_meta_is_fixed_and_true():
 @pytest.mark.parametrize("ids", [int, str])
 def test_the_number_of_tasks_depends_on_the_partitions_alone(ids):
     few = frame([(ids(1), ids(2))], None)
-    path = frame(
-        [(ids(i), ids(i + 1)) for i in range(5000)], None
-    )  # many rounds, if there were any
+    # This would take many rounds, if there were rounds.
+    path = frame([(ids(i), ids(i + 1)) for i in range(5000)], None)
     assert stages(gf.connected_components(partitioned(few, 9), **ENDS)) == stages(
         gf.connected_components(partitioned(path, 9), **ENDS)
     )
 
 
-def test_a_hook_a_chunk_and_a_merge_a_chain():
+def test_each_chunk_is_hooked_once_and_each_chain_is_merged_once():
     edges = partitioned(frame([(i, i + 1) for i in range(100)]), 12)
     with dask.config.set(num_workers=3):
         labels = gf.connected_components(edges, **ENDS)
@@ -158,7 +157,7 @@ def test_small_files_are_put_together_by_dask(rng, tmp_path, make):
     )
 
 
-def test_a_chain_hands_its_forest_on_in_place(monkeypatch):
+def test_a_chain_passes_its_forest_on_in_place(monkeypatch):
     seen = {}
     plain = Components.hook
 

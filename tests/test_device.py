@@ -70,7 +70,7 @@ def pairs() -> Edges:
 
 
 def two_giants() -> Edges:
-    """Return two trees that most edges lie in, their ids in turns, and small ones."""
+    """Return two trees with most of the edges and alternating ids, and small trees."""
     rng = np.random.default_rng(5)
     ends = 2 * rng.integers(0, 3000, (2, 40_000)) + rng.integers(0, 2, 40_000)
     loose = 6000 + rng.integers(0, 2000, (2, 300))
@@ -110,9 +110,9 @@ def graph(request: pytest.FixtureRequest) -> Edges:
 
 
 class Skipping:
-    """Have edges inside a giant skipped whatever the graph's size, and count how often they are.
+    """Make the device skip edges inside a giant in a graph of any size, and count how often.
 
-    The list of edges has room for `room`, or a quarter of the vertices.
+    The list has room for `room` edges, or for a quarter of the vertices.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
@@ -137,7 +137,7 @@ def skipped(monkeypatch: pytest.MonkeyPatch) -> Skipping:
 
 @pytest.fixture(params=[None, 1 << 17, 1], ids=["parents", "list", "overflowing list"])
 def skipping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Skipping | None:
-    """Whether edges inside a giant are skipped, which small graphs are not worth."""
+    """Whether edges inside a giant are skipped. For small graphs, this is not worthwhile."""
     return Skipping(monkeypatch, request.param) if request.param else None
 
 
@@ -221,7 +221,7 @@ def test_edges_outside_are_left_out_and_reported_as_on_the_host(ids: str, size: 
     assert found[1] == found[0]
 
 
-def test_ids_past_the_signed_range_are_outside() -> None:
+def test_ids_beyond_the_signed_range_are_outside() -> None:
     ids = cupy.asarray(np.array([2**63 + 5, 3], "uint64"))
     parent = device.identity(10, "int32")
     _, outside = device.hook(parent, cupy.zeros(0, "uint8"), ids, ids)
@@ -246,7 +246,7 @@ def test_skipping_edges_inside_the_giant_changes_nothing(
     hooked, outside = device.hook(parent, seen, *ends)
     assert skipping.passes == (len(source) > 0)
     assert outside is None
-    # A forest that nothing was hooked into is taken for flat: so each edge that joins is counted.
+    # An empty forest counts as flat, so each edge that joins two trees is counted.
     assert hooked >= trees - len(np.unique(expected))
     device.compress(parent)
     device.mark_members(parent, seen)
@@ -322,7 +322,7 @@ def test_the_filter_leaves_out_edges_outside_and_reports_them(
     np.testing.assert_array_equal(device.to_host(seen), members)
 
 
-def test_the_filter_takes_no_id_for_one_past_the_range_of_its_type(
+def test_the_filter_does_not_wrap_ids_at_the_range_of_their_type(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(giant, "ROOM", 5000)
@@ -369,7 +369,7 @@ def test_the_giant_is_the_largest_tree_and_has_a_bit_for_each_member(
     np.testing.assert_array_equal(bits, expected == root)
 
 
-def test_no_giant_among_equal_trees() -> None:
+def test_equal_trees_have_no_giant() -> None:
     size, source, target = pairs()
     parent = cupy.asarray(on_host(size, source, target)[0].astype("int32"))
     found, members = find_giant(parent, cupy.asarray(source), cupy.asarray(target))
@@ -409,7 +409,7 @@ def in_chunks(forest: Forest, size: int, source: np.ndarray, target: np.ndarray)
     np.testing.assert_array_equal(device.to_host(forest.parent)[:size], expected)
 
 
-def test_a_giant_that_was_found_is_known_to_later_chunks(
+def test_later_chunks_use_the_giant_that_was_found(
     skipped: Skipping, looked_for: list[int]
 ) -> None:
     size, source, target = rmat()
@@ -465,7 +465,7 @@ def test_on_a_power_law_graph_few_edges_are_hooked() -> None:
     forest.compress()
     expected, _ = on_host(1 << 18, source, target)
     np.testing.assert_array_equal(device.to_host(forest.parent), expected)
-    # A device takes a million at once, few of which see what others among them have joined.
+    # A device processes a million edges at once, so few of them see the trees that the others have joined.
     assert forest.counts["hooked"] < len(source) / 4
 
 
@@ -505,7 +505,7 @@ LONG = [(0, 512), (511, 513), (1, 1024), (100, 1636), (0, 300_001), (299_000, 30
 @pytest.mark.parametrize("dtype", IDS)
 @pytest.mark.parametrize("parents", ["int32", "int64"])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.6, 1.0])
-def test_labels_equal_the_hosts(dtype: str, parents: str, share: float) -> None:
+def test_labels_are_the_same_as_on_the_host(dtype: str, parents: str, share: float) -> None:
     limits, wide = np.iinfo(dtype), np.dtype(dtype).itemsize >= 4
     size = 300_001 if wide else 200
     rng = np.random.default_rng(1)
@@ -524,7 +524,7 @@ def test_labels_equal_the_hosts(dtype: str, parents: str, share: float) -> None:
 @pytest.mark.parametrize("dtype", IDS)
 @pytest.mark.parametrize("step", [1, 3, 1000])
 @pytest.mark.parametrize("count", [1, 2, 255, 257, 5000])
-def test_bounds_equal_the_hosts(dtype: str, step: int, count: int) -> None:
+def test_bounds_are_the_same_as_on_the_host(dtype: str, step: int, count: int) -> None:
     limits = np.iinfo(dtype)
     # Past 2**63 the kernels see negative numbers, as the hook does.
     high = min(limits.max, 2**63 - 1)
@@ -545,7 +545,7 @@ def test_compress_leaves_the_rest_untouched() -> None:
     np.testing.assert_array_equal(device.to_host(parent), expected)
 
 
-def test_forest_lies_where_its_like_does_and_can_be_sent() -> None:
+def test_a_forest_is_stored_where_its_edges_are_and_can_be_sent() -> None:
     _, source, target = rmat()
     like = cupy.zeros(0)
     assert kernels_for(like) is device
@@ -607,7 +607,7 @@ def test_the_whole_call_on_cudf_gives_what_pandas_gives(kind: str, npartitions: 
         np.testing.assert_array_equal(found, expected[column].to_numpy())
 
 
-def test_a_forest_on_a_device_travels_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forest_on_a_device_is_sent_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     protocol = pytest.importorskip("distributed.protocol")
     importlib.import_module("dask_graphflow.components.serialization")
     source, target = cupy.random.default_rng(0).integers(0, 10**5, (2, 10**5))

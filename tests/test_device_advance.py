@@ -22,7 +22,7 @@ from dask_graphflow.kernels import device, device_advance  # noqa: E402
 from dask_graphflow.kernels.device_advance import POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
-# What is read at src is not what is written: so a single step has one result.
+# The column that is read at src is not the one that is written, so a single step has one result.
 PROGRAMS = {
     "next level": (
         EdgeOp(
@@ -150,7 +150,7 @@ def assert_same_columns(mine, other, shape):
 
 @pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
 @pytest.mark.parametrize("balance", POLICIES)
-def test_push_changes_what_it_changes_on_the_host(program, balance, everyone):
+def test_push_makes_the_same_changes_as_on_the_host(program, balance, everyone):
     if balance == "all_edges" and not everyone:
         pytest.skip("takes no frontier")
     op, dtypes = program
@@ -179,7 +179,7 @@ def test_push_changes_what_it_changes_on_the_host(program, balance, everyone):
 
 @pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
 @pytest.mark.parametrize("balance", POLICIES)
-def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
+def test_pull_makes_the_same_changes_as_on_the_host(program, balance, everyone):
     op, dtypes = program
     for shape, pairs in SHAPES.items():
         case = Case(pairs)
@@ -199,7 +199,7 @@ def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
         assert moved.edges <= len(case.into.ends)
 
 
-# What each policy does, and how that can be seen.
+# What each policy does, and how it can be observed.
 
 
 def star(leaves=20_000):
@@ -256,7 +256,7 @@ def test_tiles_add_up():
     assert tiles["lb_light"] == tiles["lb_light_cull"] == tiles["twc"] == blocks
     assert tiles["thread"] == -(-len(frontier) // 32)
     moved, _ = counted(case, "lb", frontier)
-    assert tiles["lb"] == tiles["lb_cull"] == len(moved.work)  # none has more than a tile
+    assert tiles["lb"] == tiles["lb_cull"] == len(moved.work)  # no row has more edges than a tile
 
 
 def test_auto_chooses_by_the_frontier(monkeypatch):
@@ -291,7 +291,7 @@ def allocated(work):
         sizes.append(size)
         return allocate(size)
 
-    # Not a memory hook: CuPy's pool calls those, and who imports cuDF replaces the pool by RMM.
+    # Not a memory hook: CuPy's pool calls hooks, and importing cuDF replaces the pool by RMM.
     with cupy.cuda.using_allocator(noting):
         return work(), sizes
 
@@ -332,7 +332,7 @@ def test_each_stage_of_the_filter_leaves_out_vertices_that_were_there(stage, dty
     assert len(kept) <= len(vertices)
     if stage == "exact":
         assert len(kept) == 900
-    if stage in ("block", "warp"):  # equal ones are neighbours
+    if stage in ("block", "warp"):  # equal entries are adjacent
         assert len(kept) < len(vertices) / 2
     np.testing.assert_array_equal(
         device.to_host(words), host_advance.to_words(np.unique(vertices), size)
@@ -341,7 +341,7 @@ def test_each_stage_of_the_filter_leaves_out_vertices_that_were_there(stage, dty
     assert (len(again) == 0) == (stage in ("bitmask", "exact"))
 
 
-def test_without_stages_nothing_is_left_out_and_all_stages_leave_none_twice(rng):
+def test_without_stages_nothing_is_left_out_and_with_all_stages_no_vertex_is_listed_twice(rng):
     vertices = rng.integers(0, 700, 10_000).astype("int32")
     for stages, wanted in ((), vertices), (tuple(STAGES), np.unique(vertices)):
         words = device_advance.new_words(700)

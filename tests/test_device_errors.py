@@ -1,4 +1,4 @@
-"""Memory that runs out on a real GPU, and a GPU that is not to be seen. These tests need one."""
+"""Memory that runs out on a real GPU, and a GPU that is hidden. These tests need a GPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HUGE = 1 << 46  # entries: more bytes than any GPU has
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own, where it may set up RMM, or lose the GPU, as it likes."""
+    """Run code in its own process, where it may set up RMM or lose the GPU."""
     return subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},
@@ -33,7 +33,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_this_machine_has_all_that_is_asked_for():
+def test_this_machine_meets_all_requirements():
     pytest.importorskip("cudf")
     require_gpu()
 
@@ -45,10 +45,12 @@ def test_a_forest_larger_than_the_gpu_says_what_it_needs_and_what_there_is():
     assert 0 < got.value.available <= cupy.cuda.runtime.memGetInfo()[1]
 
 
-def test_a_forest_that_cannot_grow_is_as_it_was():
+def test_a_forest_that_cannot_grow_is_unchanged():
     forest = Forest(cupy.zeros(0), size=4096)
     forest.hook(cupy.array([1, 2]), cupy.array([2, 3]))
-    with pytest.raises(GraphMemoryError, match="beside the 20,480 bytes that it grows from"):
+    with pytest.raises(
+        GraphMemoryError, match="in addition to the 20,480 bytes of the one it replaces"
+    ):
         forest.cover(0, HUGE - 1)
     forest.compress()
     assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]
@@ -113,7 +115,7 @@ except GraphMemoryError as error:
 """
 
 
-def test_a_limit_of_cupys_own_pool_counts():
+def test_a_limit_of_the_pool_of_cupy_counts():
     done = run(LIMIT)
     assert done.returncode == 0, done.stderr
     needed, available = map(int, done.stdout.split())
@@ -127,6 +129,6 @@ def test_an_error_about_an_invisible_gpu_names_the_installed_packages():
     )
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("dask_graphflow.exceptions.BackendError: ")
-    assert "no GPU that it can use" in last
+    assert "finds no GPU to use" in last
     assert "Found: a driver for CUDA" in last
     assert "cupy" in last.partition("Found:")[2]

@@ -293,7 +293,7 @@ def test_all_edges_of_a_truss_decomposition_are_peeled_in_one_superstep(graph, k
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-def test_weights_are_told_apart(dtype):
+def test_invalid_weights_are_counted(dtype):
     values = np.array([3, -2, 0, 5, 4]).astype(dtype)
     wrong, sum_of = 1, 10
     if dtype != "int64":
@@ -383,7 +383,7 @@ def test_blocks_share_long_rows_and_a_sweep_is_one_launch(monkeypatch, less, ref
         np.testing.assert_array_equal(one, other)
 
 
-# Per iteration. The sums along edges are one of them.
+# Launches per iteration. One of them sums along the edges.
 LAUNCHES = {"pagerank": 2, "hits": 4, "katz_centrality": 3, "eigenvector_centrality": 3}
 
 

@@ -1,4 +1,4 @@
-"""A graph whose shards lie on GPUs and on the host gives what one on the host gives, bit for bit."""
+"""A graph with shards on GPUs and on the host gives the same bits as a graph on the host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ cupy = cupy_or_skip()
 
 @pytest.fixture
 def every_other_on_a_gpu(monkeypatch):
-    """Of the members that ask, every other one has a GPU."""
+    """Every other member has a GPU."""
     with dask.config.set(scheduler="threads"):
         turns = itertools.cycle([True, False])
         monkeypatch.setattr(placement, "on_gpu_worker", lambda: next(turns))
@@ -50,7 +50,7 @@ def test_results_are_those_of_the_host(
 
 
 def less_room(monkeypatch):
-    """Let there be no room on a device for more than 16 KiB of edges."""
+    """Limit the room for edges on a device to 16 KiB."""
 
     def lift_less(value, linked=False, lift=device_shard.lift):
         rows = getattr(value, "rows", value)
@@ -95,7 +95,7 @@ def test_ranks_are_the_same_over_the_link(rng, every_other_on_a_gpu, monkeypatch
     same(mixed.pagerank(precision=precision).compute(), wanted)
 
 
-def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_a_gpu):
+def test_only_the_rows_that_an_algorithm_follows_are_on_the_device(rng, every_other_on_a_gpu):
     edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
     mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7])).persist()
     mixed.pagerank().compute()

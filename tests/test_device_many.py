@@ -1,7 +1,7 @@
-"""A graph of several shards on devices gives what one of a single shard gives on the host.
+"""A graph of several shards on devices gives the same as a graph of one shard on the host.
 
-Here all members share one GPU, and what they send each other passes through the host. Two GPUs, and what
-goes between them, are in test_two_gpus.
+Here all members share one GPU, and so they send arrays through the host. test_two_gpu_gangs tests two GPUs
+and what is sent between them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ HOPS = gf.EdgeOp(
     first_hit=True,
 )
 RECEIVED = gf.EdgeOp("received", target="sum", signal="share[src] * 2", slot="add")
-# What test_programs.py, test_bfs.py and test_pagerank.py ask of members on the host.
+# The calls that test_programs.py, test_bfs.py and test_pagerank.py make with members on the host.
 MORE = {
     **{
         f"bfs, {limit} steps by {way}": partial(gf.Graph.bfs, depth_limit=limit, direction=way)
@@ -106,7 +106,7 @@ MORE = {
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_whatever_is_asked_of_three_members_the_answer_is_that_of_the_host(rng, directed):
+def test_three_members_give_the_answers_of_the_host(rng, directed):
     edges = power_law(rng)
     start = edges.a.iloc[[0, 700]].tolist()
     pieces = partitioned(edges, 4)
@@ -148,7 +148,8 @@ def test_a_box_on_a_device_has_the_bytes_of_one_on_the_host(rng, dtype, size):
         assert device[:3] == host[:3]
         assert host.form == form(count, size)
         width = 0 if column is None else count * column.itemsize
-        for low, high in [(0, width), (-(-width // 8) * 8, None)]:  # what lies between is nothing's
+        # The bytes between arrays belong to none of them.
+        for low, high in [(0, width), (-(-width // 8) * 8, None)]:
             assert device.raw[low:high].tolist() == host.raw[low:high].tolist()
         if count:
             found, values = unpack(device, size)

@@ -31,14 +31,14 @@ def forest():
 
 
 class Memory(list):
-    """Arrays, for as long as somebody holds them."""
+    """Arrays that stay alive as long as they are referred to."""
 
 
 class Elsewhere:
-    """Memory that this process offers, as :mod:`.kernels.device_ipc` does; numbers stand for it."""
+    """Memory that this process shares, as by :mod:`.kernels.device_ipc`; numbers stand for addresses."""
 
     class CannotShare(Exception):  # noqa: N818
-        """It is of the wrong kind."""
+        """This memory is of the wrong kind."""
 
     def __init__(self, shares):
         self.shares, self.held = shares, []
@@ -88,7 +88,7 @@ def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
     assert (again.base, again.parent.tolist()) == (5, [0, 0, 2, 2])
 
 
-def test_all_that_was_sent_can_be_read_although_the_forest_changes(monkeypatch, forest):
+def test_a_sent_forest_can_be_read_although_the_forest_changes(monkeypatch, forest):
     _offer_to_readers(monkeypatch, shares=True)
     messages = []
     for _ in range(2):

@@ -34,7 +34,7 @@ def edges(request):
 
 @pytest.fixture(params=[None, 1], ids=["one block", "many blocks"])
 def blocks(request, monkeypatch):
-    """Have small graphs made in as many blocks as large ones."""
+    """Make the rows of small graphs in as many blocks as those of large graphs."""
     if request.param:
         monkeypatch.setattr(device_rows, "SMALLEST", request.param)
         monkeypatch.setattr(device_rows, "BINS", 64)
@@ -146,7 +146,7 @@ def test_degrees_are_those_of_the_host(edges, monkeypatch):
         np.testing.assert_array_equal(device.to_host(got), wanted)
 
 
-def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again():
+def test_building_a_directed_graph_needs_less_extra_memory_than_its_edge_list():
     class Held(cupy.cuda.MemoryHook):
         name = "held"
         now = most = 0
@@ -160,18 +160,18 @@ def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again
 
     rng = np.random.default_rng(4)
     count = 1 << 25
-    # By cubes, or hubs would not be.
+    # Cubes of random numbers, so that there are hubs.
     source, target = (
         cupy.asarray((rng.random(count) ** 3 * (count >> 4)).astype("int32")) for _ in range(2)
     )
-    # A pool of its own: hooks are a pool's, and who imports cuDF has CuPy allocate by RMM.
+    # The test's own pool: hooks belong to a pool, and importing cuDF makes CuPy allocate by RMM.
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc), Held() as held:
         rows = device_rows.rows(source, target, count=count >> 4)
     assert len(rows.ends) == count
     assert 0 < held.most <= source.nbytes + target.nbytes
 
 
-def test_a_launch_with_less_shared_memory_stops_none_with_more():
+def test_a_launch_with_less_shared_memory_allows_a_later_one_with_more():
     ids = np.random.default_rng(5).integers(0, 30_000, 5000)
     for grains in (3000, 5, 30_000, 40, 3000):
         taken = ids[ids < grains]

@@ -1,4 +1,4 @@
-"""What the documents say of the code is so."""
+"""The statements of the documents about the code are true."""
 
 from __future__ import annotations
 
@@ -77,6 +77,25 @@ def test_links_to_files_hold(document):
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
         assert (path.parent / link).exists(), link
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("neighbors", "algorithms/subgraphs.md"),
+        ("isolated vertices", "howto/ids.md"),
+        ("save", "howto/saved_graphs.md"),
+        ("Jupyter", "howto/jupyter.md"),
+        ("polars", "howto/inputs.md"),
+    ],
+)
+def test_the_search_of_the_site_finds_a_word_first_on_its_page(word, page):
+    # A main entry of the index comes before all other results. Another page with the same entry would too.
+    entries = {
+        name: re.findall(r"```\{index\} (.*)\n", (ROOT / name).read_text()) for name in PAGES
+    }
+    found = [name for name, lines in entries.items() if f"! {word}" in ", ".join(lines).split(", ")]
+    assert found == [f"docs/{page}"]
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +197,7 @@ def blocks(document):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where the examples run: with the files that they read."""
+    """The folder in which the examples run, with the files that they read."""
     edges = gf.generate.rmat(8, npartitions=2)
     edges.to_parquet(tmp_path / "edges")
     edges.compute().to_parquet(tmp_path / "edges.parquet")
@@ -242,11 +261,11 @@ def test_commands_run(command, folder):
     pairs = pd.DataFrame({"id_l": ["a", "b", "x"], "id_r": ["b", "c", "y"]})
     pairs.to_parquet("pairs.parquet")
     done = CliRunner().invoke(main, shlex.split(command))
-    if command.split() != ["doctor"]:  # which may find that something is wrong here
+    if command.split() != ["doctor"]:  # it may find that something is wrong on this machine
         assert done.exit_code == 0, done.output
 
 
-def test_only_what_needs_a_gpu_is_not_run_by_the_sites_build():
+def test_the_build_of_the_site_runs_all_code_except_for_gpus():
     assert [page for page in PAGES if blocks(page)] == ["docs/howto/gpus.md"]
 
 

@@ -36,7 +36,7 @@ def public():
             found |= {f"{name}.{inner}": getattr(value, inner) for inner in value.__all__}
         else:
             found[name] = value
-    # What is left out is a number or a text: __version__, generate.QUADRANTS.
+    # The omitted names are numbers or texts: __version__, generate.QUADRANTS.
     found = {name: value for name, value in found.items() if callable(value)}
     for name, value in list(found.items()):
         if inspect.isclass(value):

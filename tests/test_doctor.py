@@ -1,4 +1,4 @@
-"""``graphflow doctor``: each finding, on machines that are made up, and the exit code."""
+"""``graphflow doctor``: each finding, on simulated machines, and the exit code."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def examined(code=0):
 # What is needed
 
 
-def test_a_machine_without_a_gpu_is_well(machine):
+def test_a_machine_without_a_gpu_passes_the_checks(machine):
     machine()
     found = examined()
     wanted = {one.split(">")[0].split("[")[0] for one in PROJECT["dependencies"]}
@@ -114,7 +114,7 @@ def test_a_package_that_is_too_old_is_named_with_the_required_version(machine):
     assert found["distributed"].state == OK
 
 
-def test_a_real_kernel_is_compiled_and_its_answer_looked_at(monkeypatch):
+def test_doctor_compiles_a_kernel_and_checks_its_result(monkeypatch):
     (check,) = checks.kernels()
     assert check.state == OK
     compute = SimpleNamespace(compute=lambda scheduler: {"component": SimpleNamespace(tolist=list)})
@@ -143,7 +143,7 @@ def test_a_check_that_fails_does_not_hide_the_others(machine, monkeypatch):
     [
         (13010, FOR_13, ["cupy-cuda13x", "cudf-cu13", "dask-cudf-cu13", "dask-cuda"]),
         (12080, FOR_12, ["cupy-cuda12x", "cudf-cu12", "dask-cudf-cu12", "dask-cuda"]),
-        # A newer driver runs what is built for an older CUDA.
+        # A newer driver runs code that was built for an older CUDA version.
         (13000, FOR_12, ["cupy-cuda12x", "cudf-cu12", "dask-cudf-cu12", "dask-cuda"]),
         (14000, FOR_13, ["cupy-cuda13x", "cudf-cu13", "dask-cudf-cu13", "dask-cuda"]),
     ],
@@ -187,7 +187,9 @@ def test_a_gpu_without_packages_says_which_fit_the_driver(machine, driver, extra
     ],
     ids=["no driver's library", "no GPU", "an old driver"],
 )
-def test_a_gpu_that_cannot_be_used_is_wrong_and_the_machine_well(machine, given, said, todo):
+def test_an_unusable_gpu_is_reported_as_wrong_and_the_machine_still_passes(
+    machine, given, said, todo
+):
     machine(**given)
     check = examined()["GPU"]
     assert check.state == WRONG
@@ -198,7 +200,7 @@ def test_a_gpu_that_cannot_be_used_is_wrong_and_the_machine_well(machine, given,
 # The rest
 
 
-def test_a_cluster_of_the_configuration_is_named_and_not_connected_to(machine, monkeypatch):
+def test_doctor_names_a_configured_cluster_without_connecting_to_it(machine, monkeypatch):
     machine()
     monkeypatch.setattr(socket.socket, "connect", raising(AssertionError("connected")))
     assert "threads in one process" in examined()["cluster"].found
@@ -206,7 +208,7 @@ def test_a_cluster_of_the_configuration_is_named_and_not_connected_to(machine, m
         assert "tcp://10.0.0.1:8786" in examined()["cluster"].found
 
 
-def test_the_calibration_that_is_kept_is_told(machine, monkeypatch):
+def test_doctor_reports_the_stored_calibration(machine, monkeypatch):
     machine()
     monkeypatch.setattr(store, "_measured", {})
     assert examined()["calibration"].state == MISSING

@@ -1,4 +1,4 @@
-"""Expressions mean one thing: to NumPy, on the host and in CUDA C++."""
+"""Expressions have the same values by NumPy, on the host and in CUDA C++."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def bind(k, number, question):
             errors.append(str(refused))
     others = [error for error in errors if "cannot hold" not in error]
     assert others, errors  # a column of one of the types can hold the signal
-    # Literals alone, or a literal that does not fit what it meets: nothing else is refused.
+    # Only literals alone, and a literal that does not fit the other operand, are refused.
     for error in others:
         assert re.search("has no value|not a number|does not fit", error), error
     return reject()
@@ -247,7 +247,7 @@ def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_pa
     np.testing.assert_array_equal(np.signbit(cpp)[number], np.signbit(host)[number])
 
 
-def test_combine_keeps_the_first_of_equals_and_wraps_and_sets_bits():
+def test_combine_keeps_the_first_of_equal_values_and_wraps_and_sets_bits():
     columns = {"level": "int32", "distance": "float64", "total": "int64", "share": "float32"}
     types = {"index_dtype": "int32", "weight_dtype": "float32"}
     least, shortest = BFS.bind(columns, **types).host, SSSP.bind(columns, **types).host
@@ -318,7 +318,7 @@ def test_programs_compile_for_every_generation(nvrtc, generation):
 
 
 def ptx(compiler, source, expression):
-    """Return what NVRTC makes of a kernel, before it is machine code."""
+    """Return the PTX that NVRTC compiles from a kernel, before it becomes machine code."""
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     place = ctypes.byref(program)
     compiler._call("nvrtcCreateProgram", place, source.encode(), b"edges.cu", 0, None, None)

@@ -183,7 +183,7 @@ def test_whole_numbers_beyond_every_type_are_refused_briefly(number):
     with pytest.raises(ex.ExpressionError, match=r"larger than 1\.8e\+308") as refused:
         EdgeOp("e", target="level", signal=f"level[src] + {number}", slot="min")
     assert len(str(refused.value)) < 400
-    # What the message says to write instead.
+    # The replacement that the message suggests.
     EdgeOp("e", target="level", signal="level[src] + inf", slot="min")
 
 
@@ -263,7 +263,7 @@ def test_a_pickled_edge_program_is_equal(op):
     assert op != EdgeOp("other", target="a", signal="1", slot="min")
 
 
-def test_repr_is_what_was_written():
+def test_the_repr_of_a_program_shows_its_definition():
     assert eval(repr(BFS)) == BFS
     assert eval(repr(FADE)) == FADE
     assert repr(SSSP) == (

@@ -1,4 +1,4 @@
-"""Bad input gets one of this library's errors, at the call where it can be known there."""
+"""Bad input raises one of this library's errors, at the call if it can be detected there."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_invalid_input_is_refused_at_the_call(options, error, message):
 
 
 @pytest.mark.parametrize("edges", [None, 5, np.zeros(2), pd.Series([1])])
-def test_edges_that_are_no_frame(edges):
+def test_edges_that_are_not_a_frame(edges):
     with pytest.raises(ex.EdgeListError, match=r"^edges is .*; edges can be a DataFrame of Dask"):
         gf.connected_components(edges, **ENDS)
 
@@ -163,9 +163,7 @@ def test_a_frame_of_another_library_is_refused_with_the_conversion():
         ("similarity", "pairs", PAIRS[["a"]], ex.OptionError, "pairs has 1 column; give"),
     ],
 )
-def test_ids_that_are_refused_are_called_by_the_name_of_the_option(
-    function, option, value, error, message
-):
+def test_an_error_about_ids_names_the_option(function, option, value, error, message):
     needed = {"sources": 1} if function == "bfs" else {}
     with pytest.raises(error, match=message):
         getattr(gf, function)(PAIRS, **ENDS, **needed | {option: value})
@@ -213,7 +211,7 @@ def test_a_dask_frame_is_checked_at_the_call_too():
         gf.connected_components(dd.from_pandas(PAIRS, npartitions=2), source="a", target="zz")
 
 
-# Of the command line, which tells them in one line: test_cli.py.
+# Errors of the command line, which prints them in one line, are in test_cli.py.
 
 
 def test_files_that_are_not_there(tmp_path):
@@ -221,7 +219,7 @@ def test_files_that_are_not_there(tmp_path):
     with pytest.raises(ex.InputFileError, match=r"no such file.*did you mean 'edges\.csv'"):
         gf.read_edges(tmp_path / "edgs.csv")
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "edges.parquet")
-    with pytest.raises(ex.InputFileError, match="files of one call have one format"):
+    with pytest.raises(ex.InputFileError, match="files of one call must have the same format"):
         gf.read_edges(tmp_path)
 
 

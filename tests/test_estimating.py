@@ -101,7 +101,7 @@ def test_sizes_of_a_graph_are_known_once_it_is_built():
     assert not sizes.directed
 
 
-def test_no_edge_is_read():
+def test_an_estimate_reads_no_edge():
     reader = Reader([EDGES, EDGES])
     edges = dd.from_map(reader, range(2), meta=EDGES.iloc[:0])
     found = estimate(edges, "pagerank", num_edges=1000, num_vertices=100)

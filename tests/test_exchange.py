@@ -68,7 +68,7 @@ def test_a_box_is_in_the_form_of_the_fewest_bytes(rng, size, width):
 
 
 class Spy:
-    """A channel that keeps an account of what is done with it."""
+    """A channel that records its calls."""
 
     def __init__(self, channel):
         self.channel, self.events, self.messages = channel, [], []
@@ -101,7 +101,7 @@ def test_numbers_are_reduced_to_the_same_for_all(connected):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_arrays_go_from_all_to_all(connected, size):
+def test_all_to_all_delivers_every_array(connected, size):
     def member(channel):
         rank = channel.rank
         arrays = [
@@ -136,7 +136,7 @@ def test_a_bitmap_takes_a_bit_for_each_vertex(connected):
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
-def test_no_two_send_to_the_same_one_at_a_time(size):
+def test_no_two_members_send_to_the_same_member_at_the_same_time(size):
     spies = [Spy(channel) for channel in in_process(size)]
     each(lambda spy: Exchange(spy).all_reduce(), spies)
     schedule = [spy.events for spy in spies]
@@ -149,7 +149,7 @@ def test_no_two_send_to_the_same_one_at_a_time(size):
             assert schedule[to][size - 1 + step] == ("receive", rank)
 
 
-def test_a_box_is_packed_while_the_one_before_travels(connected):
+def test_a_box_is_packed_while_the_previous_one_is_in_transit(connected):
     arrived = threading.Event()
 
     def member(channel):
@@ -239,7 +239,7 @@ def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
         for number, dirty in enumerate(rounds):
             before = column[case.owned(rank) :].copy()
             mirrors.reduce(column, dirty[rank], sums=(number,))
-            column[case.owned(rank) :] = 0  # as the next step may, at once
+            column[case.owned(rank) :] = 0  # as the next superstep may do at once
             assert mirrors.receive(combine).sums[0] == number * size
             column[case.owned(rank) :] = before
         return column[: case.owned(rank)]
@@ -289,7 +289,7 @@ def test_mirrors_get_what_changed_at_their_masters(connected, size, dtype):
 
 
 @pytest.mark.parametrize("kind", ["reduce", "broadcast"])
-def test_bytes_fall_with_what_changed(kind):
+def test_fewer_changes_send_fewer_bytes(kind):
     size, case = 3, Case(3, "float32", count=60_000)
     shares = [1, 0.5, 0.1, 0.02, 0.001, 0]
     rounds = [
@@ -342,7 +342,7 @@ def test_two_boxes_are_used_in_turn():
         assert places == places[:2] * 3
 
 
-def test_alone_there_is_no_traffic():
+def test_a_single_member_sends_nothing():
     case = Case(1, "float64")
     (channel,) = in_process(1)
     mirrors = case.mirrors(channel)

@@ -1,4 +1,4 @@
-"""An algorithm is called as a function of a frame or a graph, as a method, and on a frame's accessor."""
+"""An algorithm can be called as a function, as a method of a graph, and by a frame's accessor."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_every_way_to_call_gives_the_same(name, graph):
         ("connected_components", {"renumber": False}, "renumber="),
     ],
 )
-def test_a_graph_is_not_told_how_to_read_a_frame(name, given, named, graph):
+def test_options_for_reading_a_frame_are_refused_with_a_graph(name, given, named, graph):
     with pytest.raises(OptionError, match=rf"^{name} was called on a Graph with {named};"):
         getattr(gf, name)(graph, **given)
 

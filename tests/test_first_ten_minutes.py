@@ -41,7 +41,7 @@ def test_the_page_has_forty_rows():
 @pytest.mark.parametrize(
     ("code", "outcome"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
-def test_what_comes_out_is_what_the_page_says(code, outcome, names):
+def test_each_row_of_the_page_gives_what_it_says(code, outcome, names):
     code, shown = code.strip("`"), re.findall("`([^`]+)`", outcome)
     if len(shown) == 1:
         found = eval(code, names)

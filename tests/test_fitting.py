@@ -41,7 +41,7 @@ def edges(tmp_path, rng):
 
 @pytest.fixture
 def limited(monkeypatch):
-    """Return a function that has the workers' memory limit set, and how many threads they have."""
+    """Return a function that sets the memory limit and the number of threads of the workers."""
     monkeypatch.setattr(memory_limits, "PROCESS", 0)
 
     def limit(limit, threads=1):
@@ -98,7 +98,7 @@ def test_a_call_that_does_not_fit_is_refused_with_a_sufficient_limit(edges, limi
     assert chunks(call()) == 2
 
 
-def test_a_limit_below_what_a_worker_takes_is_refused_at_the_call(monkeypatch):
+def test_a_memory_limit_below_the_need_of_a_worker_is_refused_at_the_call(monkeypatch):
     edges = partitioned(pd.DataFrame({"a": [1, 2], "b": [2, 3]}), 2)
     monkeypatch.setattr(placement, "least_room", lambda: (100_000_000, 1, 2))
     with pytest.raises(GraphMemoryError, match="loaded this library") as refused:
@@ -114,7 +114,7 @@ def test_chains_that_were_written_to_disk_share_a_forest_again():
     del shared
     gc.collect()
     copies = [pickle.loads(one) for one in written]
-    # A holder that is gone may have found less when the one was written than when the other was.
+    # A lost holder may have found fewer ids when one of them was written than when the other was written.
     assert copies[0] is not copies[1]
     assert [copy.held for copy in copies] == [["a forest"]] * 2
 

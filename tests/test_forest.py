@@ -72,14 +72,14 @@ def test_threads_hook_into_one_forest(monkeypatch):
     [
         # The root 3 is hooked onto 0 by another thread: 2 is left to be joined with 0.
         ((3, 2), {3: 0}, [(3, 3, 2), (2, 2, 0)]),
-        # It is hooked where it was to go: nothing is left to do.
+        # It is already hooked to the right root, so nothing is left to do.
         ((3, 2), {3: 2}, [(3, 3, 2)]),
         # Both roots are hooked elsewhere, one after the other.
         ((5, 4), {5: 2, 4: 1}, [(5, 5, 4), (4, 4, 2), (2, 2, 1)]),
     ],
 )
 @pytest.mark.usefixtures("host_memory")  # the star below shows it on a GPU
-def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch, edge, faster, swaps):
+def test_a_lost_swap_continues_from_the_value_that_it_found(monkeypatch, edge, faster, swaps):
     parent, faster, tried = np.arange(6), dict(faster), []
 
     def compare_and_swap(parent, at, expected, desired):
@@ -107,7 +107,7 @@ def swapped(array, expected, desired):
 
 @pytest.mark.usefixtures("host_memory")
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_a_swap_is_one_instruction_and_only_of_what_was_expected(dtype):
+def test_a_swap_is_one_instruction_and_needs_the_expected_value(dtype):
     array = np.array([5, 7, 9], dtype)
     item = array.dtype.type
     assert swapped(array, item(8), item(6)) == 7
@@ -119,7 +119,7 @@ def test_a_swap_is_one_instruction_and_only_of_what_was_expected(dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_a_star_is_hooked_by_all_threads_at_once(monkeypatch, dtype):
-    # Its center has the highest number: every edge is about the root above it, which all race for.
+    # The center has the highest number, so all threads race for the root of its tree.
     monkeypatch.setattr(host, "BLOCK", 64)
     leaves = 1 << 16
     source = np.random.default_rng(0).permutation(leaves).astype(dtype)
@@ -135,7 +135,7 @@ def path(size):
 @pytest.mark.parametrize(
     ("start", "stop"), [(0, 1000), (0, 400), (600, 1000)], ids=["whole", "its root", "far from it"]
 )
-def test_compress_flattens_what_it_is_asked_to_and_leaves_the_rest_alone(start, stop):
+def test_compress_flattens_the_given_range_and_leaves_the_rest_unchanged(start, stop):
     parent = path(1000)
     before = to_host(parent).copy()
     kernels_for(parent).compress(parent, start=start, stop=stop, threads=2)
@@ -145,17 +145,17 @@ def test_compress_flattens_what_it_is_asked_to_and_leaves_the_rest_alone(start, 
     np.testing.assert_array_equal(after[stop:], before[stop:])
 
 
-def test_find_points_each_vertex_on_its_way_past_its_parent():
+def test_find_points_each_vertex_on_the_path_to_its_grandparent():
     parent = path(1000)
     seen = on_backend(np.zeros(0, "uint8"))
     kernels_for(parent).hook(parent, seen, *arrays([(999, 0)], "int32"))
     wanted = np.maximum(np.arange(1000) - 2, 0)
-    wanted[999] = 998  # where an edge begins is looked at before
+    wanted[999] = 998  # the source of an edge is read first
     np.testing.assert_array_equal(to_host(parent), wanted)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 2499, 2500, 10_000])
-def test_a_launch_a_chunk(chunk):
+def test_each_chunk_takes_one_launch(chunk):
     source, target = power_law(3000, 2500)
     whole = forest_of(source, target)
     forest = forest_of(source, target, chunk=chunk, step=1)
@@ -200,7 +200,7 @@ def test_a_flat_forest_is_not_compressed_again():
 
 
 def stale(monkeypatch, forest, wait):
-    """Let the forest's next compression write the roots that it read before it waits."""
+    """Make the next compression of the forest write the roots that it read before it waited."""
     compress = forest.kernels.compress
 
     def slow(parent, **options):
@@ -257,9 +257,8 @@ def test_after_a_sample_few_edges_are_hooked():
     sampled = forest_of(source, target)
     plain = forest_of(source, target, step=1)
     assert same(sampled.parent, plain.parent)
-    if (
-        BACKEND.name == "pandas"
-    ):  # a device has so few edges in hand all at once; see test_device.py
+    # A device processes such a small number of edges all at once; see test_device.py.
+    if BACKEND.name == "pandas":
         assert sampled.counts["hooked"] < 0.1 * len(source)
 
 
@@ -320,7 +319,7 @@ def test_a_forest_covers_only_its_segment_and_grows_both_ways():
     }
 
 
-def test_a_forest_travels_whole():
+def test_a_forest_is_sent_whole():
     forest = forest_of(*power_law(1000, 5000))
     buffers = []
     sent = pickle.dumps(forest, protocol=5, buffer_callback=buffers.append)
@@ -331,7 +330,7 @@ def test_a_forest_travels_whole():
 
 
 @pytest.mark.usefixtures("host_memory")
-def test_a_forest_lies_in_whole_words_wherever_a_message_had_it():
+def test_a_received_forest_is_aligned_to_whole_words():
     # Compare-and-swap across two cache lines: a merge took seconds where Linux detects split locks.
     forest = forest_of(*power_law(1000, 5000))
     (part,) = forest.cut(1)
@@ -347,7 +346,7 @@ def test_a_forest_lies_in_whole_words_wherever_a_message_had_it():
 
 
 @pytest.mark.usefixtures("host_memory")
-def test_edges_that_lie_astray_are_hooked_by_the_kernels_that_there_are():
+def test_edges_in_other_memory_are_hooked_by_the_available_kernels():
     ends = power_law(1000, 5000)
     forest = forest_of(*ends)
     signatures = len(host._hook.signatures)

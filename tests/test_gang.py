@@ -37,16 +37,16 @@ from dask_graphflow.scheduling.gang_expr import roster_of
 from dask_graphflow.scheduling.membership import Membership
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
 
 META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})
 
-inside: list[int] = []  # of this process: ranks of members whose loop runs
+inside: list[int] = []  # ranks of members whose loop runs in this process
 
 
 def total(channel, shard, rank, steps=1, pause=0.0, folder=None):
-    """Add up all members' sums, so many times over; note in a folder that it began, and where."""
+    """Add up the sums of all members repeatedly; record in a folder that the member began, and where."""
     inside.append(rank)
     try:
         if folder is not None:
@@ -82,7 +82,7 @@ def found(result):
 
 
 def shards_of(client, kind, parts=2):
-    """Return lazy shards, or persisted ones between whose members there are connections already."""
+    """Return lazy shards, or persisted shards whose members are already connected."""
     if kind == "lazy":
         return frame(parts)
     shards = frame(parts).persist()
@@ -94,21 +94,21 @@ KINDS = pytest.mark.parametrize("kind", ["lazy", "kept"])
 
 
 def began(folder, count):
-    """Wait until so many members have begun; return the last process of each rank."""
+    """Wait until a number of members have begun; return the last process of each rank."""
     assert eventually(lambda: len(list(folder.iterdir())) >= count)
     notes = sorted([int(word) for word in path.name.split("-")] for path in folder.iterdir())
     return {rank: process for rank, _, process in notes}
 
 
 def left_on_scheduler(dask_scheduler):
-    """Return what the scheduler knows of runs, and of the gangs' tasks."""
+    """Return the scheduler's state of runs, and of the tasks of gangs."""
     plugin = dask_scheduler.plugins.get(Rendezvous.name)  # a gang with one member needs none
     runs = [] if plugin is None else [*plugin._runs, *plugin._turns]
     return [*runs, *(str(key) for key in dask_scheduler.tasks if "-gang-" in str(key))]
 
 
 def left_on_worker(dask_worker):
-    """Return what a worker has of members: running, seceded, in memory."""
+    """Return the members on a worker: running, seceded, and in memory."""
     plugin = dask_worker.plugins.get(Membership.name)
     members = [] if plugin is None else [*plugin._members]
     members += [] if plugin is None else [*plugin.links._idle, *plugin.links._named]
@@ -208,7 +208,7 @@ def double(channel, shard, rank):
     return 2 * shard
 
 
-def test_shards_that_are_kept_and_others_are_not_taken_for_each_other(client):
+def test_persisted_and_other_shards_have_different_keys(client):
     shards = [delayed(shard)(i) for i in range(2)]
     kept = list(dask.persist(*shards))
     names = [gang.run(each, total, META).expr._name for each in (kept, shards, kept, shards)]
@@ -244,7 +244,7 @@ def test_an_error_of_one_member_is_the_error_of_the_run(client, scheduler):
 
 
 @KINDS
-def test_the_error_of_a_member_whose_part_nobody_wants(client, kind):
+def test_a_member_can_fail_although_its_part_is_not_wanted(client, kind):
     shards = shards_of(client, kind)
     run = client.compute(gang.run(shards, failing, META, name=f"unwanted-{kind}").partitions[0])
     assert isinstance(run.exception(timeout=20), ZeroDivisionError)
@@ -284,7 +284,7 @@ def sharing(channel, shard, rank):
 
 
 @pytest.mark.parametrize("timeout", ["soon", "0s", -1])
-def test_a_timeout_that_is_no_time_is_refused(timeout):
+def test_an_invalid_timeout_is_refused(timeout):
     with (
         dask.config.set({"graphflow.gang.timeout": timeout}),
         pytest.raises(OptionError, match=r"graphflow\.gang\.timeout"),
@@ -303,7 +303,7 @@ def hash_of(address):
     return int(address.rpartition(":")[2])
 
 
-def test_members_run_on_distinct_workers_though_their_shards_lie_on_one(client):
+def test_members_run_on_distinct_workers_although_one_worker_holds_all_shards(client):
     home = addresses(client)[0]
     shards = [client.submit(shard, i, workers=[home], key=f"crowded-{i}") for i in range(4)]
     wait(shards)
@@ -430,7 +430,7 @@ def test_runs_that_are_to_be_alone_also_take_turns_on_kept_connections(client, t
     assert nothing_left(client)
 
 
-def test_a_gang_keeps_no_thread_from_other_tasks(client, tmp_path):
+def test_a_gang_does_not_keep_threads_from_other_tasks(client, tmp_path):
     run = client.compute(gang.run(frame(2), total, META, 200, 0.01, tmp_path, name="long"))
     began(tmp_path, 2)
     assert client.submit(sum, [1, 2], pure=False).result(timeout=1) == 3
@@ -446,7 +446,7 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-# Ends that are not good ones
+# Runs that fail, lose workers or are cancelled
 
 
 @pytest.mark.alone
@@ -503,7 +503,7 @@ def long_running(dask_worker):
 def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
     result = gang.run(frame(2), total, META, 300, 0.001, tmp_path, name="again")
     for i in range(4):
-        # Each time by another key: a client takes one for cancelled even when it has called anew.
+        # With another key each time, because a client considers a key cancelled even after a new call.
         run = client.compute((result.total + i).sum())
         began(tmp_path, 2 * i + 2)
         run.cancel()
@@ -512,7 +512,7 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
 
 
 @KINDS
-def test_a_part_that_is_let_go_in_mid_run(client, tmp_path, kind):
+def test_a_part_can_be_released_during_a_run(client, tmp_path, kind):
     shards = shards_of(client, kind)
     result = gang.run(shards, total, META, 100, 0.005, tmp_path, name="half")
     runs = client.compute(result.to_delayed())
@@ -594,7 +594,7 @@ def test_a_part_that_is_lost_after_the_run_is_made_again_by_all(mortal, tmp_path
     assert nothing_left(mortal)
 
 
-def test_a_member_that_had_ended_runs_again_for_one_that_had_not(mortal, tmp_path):
+def test_a_member_that_had_ended_runs_again_if_another_one_is_lost(mortal, tmp_path):
     run = mortal.compute(gang.run(frame(2), last_to_end, META, tmp_path))
     first = began(tmp_path, 2)
     assert eventually(lambda: mortal.run_on_scheduler(ended) == 1)
@@ -645,7 +645,7 @@ def test_a_member_that_gets_no_worker_ends_the_run(client):
         result = gang.run([delayed(here), delayed(nowhere)], total, META, name="stuck")
     start = time.monotonic()
     run = client.compute(result)
-    with pytest.raises(WorkerLostError, match="for 1 s there was no worker for member 1"):
+    with pytest.raises(WorkerLostError, match="for 1 s, member 1 had no worker"):
         run.result(timeout=20)
     assert 1 <= time.monotonic() - start < 5
     run.release()  # which its exception's traceback refers to
@@ -696,7 +696,7 @@ def test_connections_that_break_while_all_workers_live(mortal, tmp_path):
 
 
 def breaking(channel, shard, rank, folder):
-    """Have the sockets of one member closed the first time that it is run."""
+    """Close the sockets of one member in its first run."""
     if rank == 0 and not list(folder.iterdir()):
         (folder / "broke").touch()
         for peer in channel.peers.values():
@@ -735,7 +735,7 @@ def test_a_worker_that_keeps_silent_ends_the_run(mortal):
     os.kill(silent, signal.SIGSTOP)
     try:
         with pytest.raises(
-            WorkerLostError, match=r"for 2 s there was no worker .* or one that is silent"
+            WorkerLostError, match=r"for 2 s, member \d had no worker, or a worker that is silent"
         ):
             mortal.compute(result).result(timeout=20)
     finally:
@@ -796,7 +796,8 @@ class Communicator:
         self.own = self.aborted[rank]
 
     def swap(self, to, sent, source, size):
-        assert eventually(self.own.exists, 60)  # a kernel that waits for what is never sent
+        # A kernel that waits for an array that is never sent.
+        assert eventually(self.own.exists, 60)
 
     def abort(self):
         self.own.touch()
@@ -804,7 +805,7 @@ class Communicator:
 
 
 class Nccl:
-    """What a worker has of NCCL, with files in a folder that all workers see.
+    """A stand-in for NCCL on a worker, with files in a folder that all workers share.
 
     As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
     """
@@ -836,7 +837,7 @@ class Kept(carriers.Communicators):
 
 @functools.cache
 def kept_here(folder):
-    """Return what this worker keeps."""
+    """Return the communicators that this worker keeps."""
     return Kept(folder)
 
 
@@ -894,7 +895,7 @@ def test_clients_that_call_at_once(client):
         assert answers == {"a": expected(2), "b": expected(2)}
 
 
-def test_a_result_that_is_let_go_is_as_cancelled(client, tmp_path):
+def test_releasing_a_result_cancels_its_run(client, tmp_path):
     run = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="released").persist()
     began(tmp_path, 2)
     del run

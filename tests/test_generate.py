@@ -1,4 +1,4 @@
-"""The graph generators: lazy, the same for every partitioning, distributed as they should be."""
+"""The graph generators: lazy, the same for every partitioning, with the specified distribution."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_rmat_is_the_same_for_every_number_of_partitions(edges, npartitions):
     pd.testing.assert_frame_equal(lazy.compute(), edges)
 
 
-def test_rmat_partition_can_be_made_alone(edges):
+def test_one_partition_of_rmat_can_be_computed_alone(edges):
     lazy = generate.rmat(SCALE, seed=5, npartitions=7)
     third = lazy.partitions[3].compute()
     pd.testing.assert_frame_equal(third, edges.loc[third.index])
@@ -43,7 +43,7 @@ def test_rmat_ids_are_below_two_to_the_scale_and_fill_the_dtype_asked_for(scale)
     assert made.to_numpy().max() < 1 << scale
 
 
-def test_rmat_is_a_power_law(edges):
+def test_rmat_has_a_few_large_degrees_and_isolated_vertices(edges):
     degrees = np.bincount(edges.to_numpy().ravel(), minlength=1 << SCALE)
     assert degrees.max() > 20 * degrees.mean()
     assert (degrees == 0).mean() > 0.1
@@ -71,7 +71,7 @@ def test_scramble_is_a_permutation(scale):
 
 @pytest.mark.parametrize("npartitions", [1, 2, 5, 40])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 6), (6, 1), (4, 5)])
-def test_grid_joins_neighbours(rows, columns, npartitions):
+def test_a_grid_joins_neighbors(rows, columns, npartitions):
     made = generate.grid(rows, columns, npartitions=npartitions, dtype="int32").compute()
     cells = [(r, c) for r in range(rows) for c in range(columns)]
     expected = {

@@ -1,4 +1,4 @@
-"""Graphs: any ids, every way of counting edges, members, built once, lazy, and what bad input gets."""
+"""Graphs: ids, options for edges, members, building once, laziness, and errors for bad input."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_ids_of_two_columns(partitions):
 
 @DIRECTED
 @pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
-def test_edges_of_one_pair_become_one_by_their_weights(built, graph, multi, directed):
+def test_multi_decides_which_parallel_edges_and_weights_are_kept(built, graph, multi, directed):
     weight = np.random.default_rng(1).integers(1, 9, len(graph)) / 2
     made = built(frame(graph).assign(w=weight), directed=directed, multi=multi)
     wanted = kept(graph, weight.tolist(), multi, directed)
@@ -207,7 +207,7 @@ def test_unsigned_weights_are_exact_or_refused():
     assert gf.Graph(edges.astype({"w": "float64"}), **how).num_edges == 2
 
 
-def test_a_sum_beyond_int64_is_refused_and_floats_do(built):
+def test_an_integer_sum_beyond_int64_is_refused_and_a_float_sum_is_not(built):
     edges = frame([(0, 1)] * 4 + [(2, 3)]).assign(w=2**62)
     with pytest.raises(WeightError, match=r"not fit int64.*astype\('float64'\)"):
         built(edges, multi="sum").num_edges  # noqa: B018
@@ -274,7 +274,7 @@ def test_listed_vertices_are_in_every_result(listed, shards):
 
 
 def plain_pagerank(count, out, alpha=0.85):
-    """Return ranks by a loop, of vertices from 0 on and the ends of the edges that leave each."""
+    """Return ranks, computed by a loop. Vertices are numbered from 0; `out` has the targets of each."""
     ranks = [1 / count] * count
     for _ in range(100):
         lost = sum(rank for vertex, rank in enumerate(ranks) if vertex not in out)
@@ -459,7 +459,7 @@ def test_the_number_of_tasks_depends_on_partitions_and_shards_alone(partitions, 
 
     few = tasks(frame([(0, 1)]))
     assert few == tasks(frame([(i, i + 1) for i in range(5000)]))
-    # A task reads each partition; then the list of them, the graph, the answer and its parts.
+    # One task per partition reads it. Four more list the partitions, build the graph, compute, and divide.
     parts = -(-partitions // 8)
     assert shards > 1 or max(few) <= partitions + 3 + (parts if parts > 1 else 0)
 
@@ -596,8 +596,8 @@ def test_a_column_that_is_replaced_after_the_call_changes_nothing(call):
         ({"source": "s"}, VertexTypeError, r"of one type. Convert one of them"),
         ({"weight": "ww"}, UnknownColumnError, r"weight='ww' is not a column .* mean 'w'"),
         ({"weight": "s"}, WeightError, r"weight='s' has dtype \w+; a weight is a real number"),
-        ({"multi": "sum"}, WeightError, r"multi='sum' is about weights; name their column"),
-        ({"multi": "min"}, WeightError, r"multi='min' is about weights"),
+        ({"multi": "sum"}, WeightError, r"multi='sum' needs weights; name their column"),
+        ({"multi": "min"}, WeightError, r"multi='min' needs weights"),
         ({"multi": "sun"}, OptionError, r"'sun'; give 'keep', 'sum', 'min', 'first'; did you mean"),
         ({"directed": "no"}, OptionError, r"directed='no'; give True or False"),
     ],
@@ -646,7 +646,7 @@ def test_null_ids_are_refused_or_left_out(partitions):
     assert left.degrees().compute()["vertex"].tolist() == ["x", "y"]
 
 
-def test_repr_says_what_it_was_made_of():
+def test_the_repr_of_a_graph_shows_its_arguments():
     edges = frame([(0, 1)]).assign(w=1)
     graph = gf.Graph(edges, **ENDS, weight="w", directed=False)
     said = dict(line.split(maxsplit=1) for line in repr(graph).splitlines())

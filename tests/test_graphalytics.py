@@ -16,7 +16,7 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-# Source, target and weight of each edge, if edges are directed or not.
+# Source, target and weight of each edge, for the directed and for the undirected graph.
 EDGES = {
     True: "1 3 .5  1 5 .3  2 4 .1  2 5 .3  2 10 .12  3 1 .53  3 5 .62  3 8 .21  3 10 .52  5 3 .69  "
     "5 4 .53  5 8 .1  6 3 .23  6 4 .39  7 4 .83  8 1 .39  9 4 .69",

@@ -1,4 +1,4 @@
-"""Clusters of two kinds of workers: what is started, which are which, and what runs where it was asked to.
+"""Clusters of two kinds of workers: which workers are started, of which kind, and where members run.
 
 No GPU is needed: a stand-in for Dask-CUDA starts workers that only have the resource.
 """
@@ -24,19 +24,19 @@ import dask_graphflow as gf
 from dask_graphflow.exceptions import BackendError, OptionError
 from dask_graphflow.scheduling import gang_build, hybrid_cluster, placement
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
 
 META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})
 
 
 class StandIn(LocalCluster):
-    """What hybrid_cluster() needs of dask_cuda.LocalCUDACluster, without a GPU."""
+    """The part of dask_cuda.LocalCUDACluster that hybrid_cluster() needs, without a GPU."""
 
     def __init__(self, n_workers, pre_import=None, **options):
         super().__init__(n_workers=0, processes=True, **options)
         self.pre_import = pre_import
-        # As Dask-CUDA does, with a module that there is.
+        # As Dask-CUDA does, but with a module that exists.
         of_each = self.new_spec["options"]
         of_each["preload"] = [*of_each.get("preload", []), "colorsys"]
         of_each["preload_argv"] = [*of_each.get("preload_argv", []), "--create-cuda-context"]
@@ -74,7 +74,7 @@ def client(cluster):
 
 
 @pytest.mark.slow
-def test_a_worker_a_gpu_and_one_for_the_cpu(cluster):
+def test_a_hybrid_cluster_has_one_worker_per_gpu_and_one_for_the_cpu(cluster):
     options = {name: worker["options"] for name, worker in cluster.worker_spec.items()}
     assert list(options) == [0, 1, "cpu-0"]
     assert cluster.pre_import == "cudf"
@@ -105,15 +105,15 @@ def test_several_workers_where_there_is_no_gpu():
 @pytest.mark.parametrize(
     ("gpus", "visible", "options", "message"),
     [
-        (3, None, {}, "gpus=3, and there are 2"),
-        (2, "1", {}, "gpus=2, and there are 1"),
-        (1, "", {}, "gpus=1, and there are 0"),
-        (1, "-1,0", {}, "gpus=1, and there are 0"),
+        (3, None, {}, "gpus=3, but this machine has 2"),
+        (2, "1", {}, "gpus=2, but this machine has 1"),
+        (1, "", {}, "gpus=1, but this machine has 0"),
+        (1, "-1,0", {}, "gpus=1, but this machine has 0"),
         (-1, None, {}, "gpus=-1; give a whole number, 0 or more"),
         (0, None, {"cpu_workers": 0}, "cpu_workers=0; give a whole number, 1 or more"),
         (0, None, {"threads": 0.5}, "threads=0.5; give a whole number, 1 or more"),
-        (2, None, {"cpu_workers": 0}, r"take Dask-CUDA.*or give gpus=0"),
-        (None, "0,1", {}, r"take Dask-CUDA.*or give gpus=0"),
+        (2, None, {"cpu_workers": 0}, r"need Dask-CUDA.*or give gpus=0"),
+        (None, "0,1", {}, r"need Dask-CUDA.*or give gpus=0"),
     ],
 )
 def test_an_invalid_cluster_is_refused(monkeypatch, gpus, visible, options, message):
@@ -148,7 +148,7 @@ def test_a_task_knows_whether_its_worker_has_a_gpu(client):
     assert not placement.on_gpu_worker()
 
 
-# What runs where it was asked to
+# Where members run
 
 
 def port(address):
@@ -174,7 +174,7 @@ def where(channel, shard, rank):
 
 
 def total(channel, shard, rank, waits=None):
-    """Add up all members' sums; wait for an event in between."""
+    """Add up the sums of all members; wait for an event in the middle."""
     own = int(sum(piece.a.sum() for piece in shard))
     for k in range(1, channel.size):
         channel.send((rank + k) % channel.size, np.array([own]))
@@ -198,7 +198,7 @@ def frame(count, salt):
 
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("asked", [(0, 1, 2), (2, 1, 0), (1, 2), (2, 0, 2, 2), (1,)])
-def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, asked, alone):
+def test_members_and_their_partitions_are_on_the_named_workers(client, asked, alone):
     there = [worker.address for worker in placement.workers()]
     workers = [there[i] for i in asked]
     salt = hash((asked, alone)) % 10**6

@@ -55,7 +55,7 @@ def loops(values, dtype):
 
 
 def advised(error, **names):
-    """Return what the example that ends an error's message makes of these frames."""
+    """Run the example at the end of an error's message on these frames; return the result."""
     (example,) = re.findall(r"for example with (\S.*?)(?:; or .*)?$", str(error))
     return eval(example, {"str": str}, names)
 
@@ -205,7 +205,7 @@ def test_the_advice_for_ids_that_do_not_fit_works(announced, first, found, rest,
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("read", ["components", "a graph", "two shards"])
 def test_an_integer_column_with_nulls_is_read_as_one(read):
-    """pandas makes floats of it, or objects if there is nothing else."""
+    """pandas makes a column of floats, or of objects if the column has only nulls."""
     first = frame([(1, 2)], "int64")
     for values in ([np.nan, 5.0], [None, None]):
         rest = pd.DataFrame({"a": values, "b": [6.0, 7.0]})
@@ -217,7 +217,7 @@ def test_an_integer_column_with_nulls_is_read_as_one(read):
 
 
 def test_parquet_files_that_do_not_agree(tmp_path):
-    """As a program writes them whose ids grow, and then have gaps."""
+    """As written by a program whose ids grow and later have nulls."""
     frame([(1, 2)], "int32").to_parquet(tmp_path / "0.parquet")
     frame([(3, 5)], "int64").to_parquet(tmp_path / "1.parquet")
     frame([(5.0, 6.0)], "float64").to_parquet(tmp_path / "2.parquet")
@@ -400,7 +400,7 @@ def test_dates_of_two_units_are_read_in_the_finer_one(swapped):
         assert is_as_announced(found, labels)
 
 
-def test_time_zones_are_of_both_ends_or_of_none():
+def test_both_ends_have_a_time_zone_or_neither_has():
     day = pd.Series(pd.to_datetime(DAYS))
     berlin, utc = day.dt.tz_localize("Europe/Berlin"), day.dt.tz_localize("UTC")
     labels = connected_components(pd.DataFrame({"a": utc, "b": berlin}), **ENDS).compute()
@@ -452,7 +452,7 @@ def test_sources_that_the_ids_dtype_cannot_hold_are_not_in_the_graph():
     ],
     ids=lambda column: type(column).__name__,
 )
-def test_a_column_in_place_of_its_name_is_refused(column):
+def test_a_column_instead_of_its_name_is_refused(column):
     edges = frame([(1, 2)]).assign(w=1.0)
     for ends in ({"source": [column], "target": "b"}, {"source": "a", "target": [column]}):
         with pytest.raises(
@@ -478,7 +478,7 @@ def test_a_name_of_several_columns_is_refused():
     seed = twice.assign(component=1)
     with pytest.raises(EdgeListError, match="seed='vertex' names 2 columns"):
         connected_components(edges, **ENDS, seed=seed)
-    # Names of columns that are not asked for may occur as often as they like.
+    # The names of unused columns may occur several times.
     others = pd.concat([loops(["x"], "str"), pd.DataFrame([[1, 2]], columns=["o", "o"])], axis=1)
     assert len(connected_components(others, **ENDS).compute()) == 1
 
@@ -506,7 +506,7 @@ OBJECTS = {
     "bytes": BYTES,
 }
 
-# By the names that docs/howto/ids.md gives them; four ids each, in order.
+# By the names in docs/howto/ids.md; four ids of each type, in ascending order.
 WORKING = {
     **{
         name: pd.Series([1, 2, 100, 127], dtype=name)
@@ -682,7 +682,7 @@ def test_types_that_are_not_weights(name):
 @pytest.mark.parametrize(
     "values", [[1, 2, 300], [True, False], ["x", "y"], MOMENTS[:2], [2**53 + 1, 2]], ids=str
 )
-def test_nulls_among_categories_are_nulls(values):
+def test_nulls_in_a_categorical_column_are_nulls(values):
     ids = pd.Series(pd.Categorical([values[1], values[0], None]))
     edges = pd.DataFrame({"a": ids, "b": ids})
     with pytest.raises(NullVertexError, match="1 null"):

@@ -1,4 +1,4 @@
-"""Edges and ids in the forms of other libraries give what the same pandas frame gives."""
+"""Edges and ids in the forms of other libraries give the same results as a pandas frame."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_usual_names_of_columns_are_the_defaults(kind, names):
         (["source", "target"], {"target": "source"}, "^target= is given without source="),
     ],
 )
-def test_columns_that_are_not_clear_are_asked_for(columns, options, message):
+def test_ambiguous_columns_have_to_be_named(columns, options, message):
     edges = pd.DataFrame([range(len(columns))], columns=columns)
     for call in (gf.degrees, gf.Graph, gf.connected_components, gf.estimate):
         with pytest.raises(UnknownColumnError, match=message):

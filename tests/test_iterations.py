@@ -72,7 +72,7 @@ def bits(found):
 @WAYS
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_written_algorithm_is_the_one_of_the_library(built, name, kind, directed):
+def test_algorithms_written_as_programs_equal_those_of_the_library(built, name, kind, directed):
     program, columns, options = WRITTEN[name]
     g = built(GRAPHS[kind], directed=directed)
     found = g.run(**program).compute()
@@ -83,7 +83,7 @@ def test_a_written_algorithm_is_the_one_of_the_library(built, name, kind, direct
     assert bits(found) == bits(pd.DataFrame(alone.compute()))
 
 
-def test_a_written_pagerank_is_the_one_of_networkx():
+def test_pagerank_written_as_a_program_equals_that_of_networkx():
     pairs = GRAPHS["power law"]
     found = gf.Graph(frame(pairs), **ENDS).run(**PAGERANK).compute()
     graph = nx.MultiDiGraph(pairs)
@@ -268,7 +268,7 @@ def test_an_iteration_ends_when_the_test_holds_and_says_what_it_did(built):
     assert so_far["hops"].tolist() == [*range(150), 1000]
 
 
-def test_vertices_as_values_meet_expressions_per_vertex(built):
+def test_vertices_as_values_work_in_expressions_per_vertex(built):
     """Expressions see the numbers of vertices, which are in the order of the ids."""
     g = built([(10, 150), (140, 150), (20, 70), (60, 70)])
     op = gf.EdgeOp("last", target="last", signal="src", slot="max")
@@ -303,8 +303,8 @@ RIGHT = {"op": [{"x": "y"}, SUM], "columns": {"x": 0.0, "y": 0.0}, "max_iter": 1
         ({"op": [{"x": "y > 0"}, SUM]}, ExpressionError, "a truth value where a number is needed"),
         ({"columns": {"x": 0, "y": 0}, "op": [{"x": "y / 2"}, SUM]}, ExpressionError, "is int64"),
         ({"columns": {"x": 0.0, "y": 0}}, ExpressionError, "convert with int64"),
-        ({"columns": {"x": 0.0}}, OptionError, r"the program has \['x', 'y'\]"),
-        ({"columns": {"x": 0.0, "y": 0.0, "z": 1}}, OptionError, "give each of those"),
+        ({"columns": {"x": 0.0}}, OptionError, r"the columns of the program are \['x', 'y'\]"),
+        ({"columns": {"x": 0.0, "y": 0.0, "z": 1}}, OptionError, "give an initial value for each of them"),
         ({"columns": {"x": "y", "y": 0.0}}, ExpressionError, "'y' is not a column or a parameter"),
         ({"columns": {"x": "vertex", "y": 0.0}}, ExpressionError, "cannot hold all of float"),
         ({"columns": {"x": "vertex", "y": 0}, "op": [{"x": "1"}, SUM]}, OptionError, "only edge prog"),

@@ -56,7 +56,7 @@ def labels(result):
 
 
 @DIRECTED
-def test_labels_are_those_that_most_neighbors_have(built, graph, directed):
+def test_each_vertex_takes_the_most_frequent_label_of_its_neighbors(built, graph, directed):
     g = built(graph, directed=directed)
     for iterations in (1, 2, 5, 20):
         found = labels(g.label_propagation(max_iter=iterations))
@@ -74,7 +74,8 @@ def test_labels_of_a_larger_graph(built, directed, scheduler):
 
 @DIRECTED
 def test_labels_count_as_much_as_the_weights(built, graph, directed):
-    # Eighths are sums without rounding, by hand too. Many of them are 0, and many labels have equal sums.
+    # Sums of eighths are exact, also if they are added by hand. Many of them are 0, and many labels have
+    # equal sums.
     edges = weighted(graph, np.random.default_rng(2).integers(0, 4, len(graph)) / 8)
     g = built(edges, directed=directed)
     for iterations in (1, 5):
@@ -116,7 +117,7 @@ def test_light_edges_count_as_much_as_heavy_ones_elsewhere(built, directed, scal
 
 
 @DIRECTED
-def test_equal_weights_are_as_none(built, directed):
+def test_equal_weights_give_the_labels_of_a_graph_without_weights(built, directed):
     pairs = (200 * np.random.default_rng(6).random((900, 2)) ** 2).astype(int).tolist()
     plain = labels(built(pairs, directed=directed).label_propagation())
     # A third is not a sum of powers of 2; all of them are rounded to the same whole number.
@@ -156,4 +157,4 @@ def test_labels_that_do_not_change_are_not_sent(built, members, directed):
         assert sent[0] == 4 * layout["remote"].sum() > 800
     assert (sent[2:7] > 0).all()
     assert (sent[2:7] <= 2 * (8 + 4)).all()  # a label of each end of the cut edge, with its index
-    assert sent[7] == 0  # nobody needs the last ones
+    assert sent[7] == 0  # no vertex needs the last labels

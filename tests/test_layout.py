@@ -93,7 +93,7 @@ def test_each_edge_keeps_its_place_and_leads_to_a_master_or_a_slot(pairs, parts)
         slots = to_host(local.slots)
         np.testing.assert_array_equal(slots, np.unique(rows.ends[outside]))
         assert local.size == high - low + len(slots)
-        # Those of one owner lie together.
+        # The slots of one owner are adjacent.
         for begin, end, its in zip(
             local.slot_bounds, local.slot_bounds[1:], itertools.pairwise(bounds), strict=False
         ):
@@ -117,7 +117,7 @@ def test_threads_and_wide_ids_change_nothing(pairs, parts, dtype, weighted):
     for part, (low, high) in enumerate(itertools.pairwise(bounds)):
         rows = case.rows(low, high, weighted=weighted)
         local = localize(rows, bounds, part)
-        # However wide ids are, those in a partition are not.
+        # Ids can be wide, but the numbers in a partition are not.
         assert to_host(local.rows.ends).dtype == np.int32
         assert to_host(local.slots).dtype == dtype
         # Host threads, and a device, change nothing.
@@ -140,7 +140,7 @@ def test_several_edges_between_two_vertices_keep_their_weights_in_order():
     np.testing.assert_array_equal(held.weights, np.concatenate(wanted))
 
 
-def test_a_column_has_entries_for_masters_and_what_they_neighbour_and_no_others():
+def test_a_column_has_entries_for_masters_and_their_neighbors_only():
     case = Case([(i, i + 1) for i in range(999)])
     bounds = case.bounds(4)
     local = [localize(case.rows(*bounds[i : i + 2]), bounds, i) for i in range(4)]
@@ -149,7 +149,7 @@ def test_a_column_has_entries_for_masters_and_what_they_neighbour_and_no_others(
     assert sum(one.owned for one in local) == case.count
 
 
-def test_ranges_of_a_power_law_graph_have_a_slot_for_each_remote_neighbour():
+def test_ranges_of_a_power_law_graph_have_one_slot_per_remote_neighbor():
     case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in power_law(30_000, 200_000)])
     bounds = chunk(np.bincount(case.source, minlength=case.count), 3)
     boundary = slots = 0

@@ -1,4 +1,4 @@
-"""What of a shard is copied to a device, what stays on the host, what is let go of: without a device."""
+"""Which arrays of a shard are copied to a device, stay on the host, or are dropped: without a device."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dask_graphflow.kernels.csr import Rows
 
 
 class Copy(NamedTuple):
-    """An array that would lie somewhere else."""
+    """An array that stands for one in other memory."""
 
     where: str
     size: int
 
 
 class Device:
-    """A device with room for so many bytes."""
+    """A device with room for a number of bytes."""
 
     def __init__(self, room):
         self.room, self.lifts = room, []
@@ -63,7 +63,7 @@ def test_a_copy_is_made_once(shard, device):
     assert not shard.linked
 
 
-def test_without_room_others_are_let_go_of_first(shard, device, monkeypatch):
+def test_without_room_other_copies_are_dropped_first(shard, device, monkeypatch):
     shard.here("one", array(60))
 
     def let_go(before=device_shard.let_go):
@@ -79,7 +79,7 @@ def test_without_room_others_are_let_go_of_first(shard, device, monkeypatch):
 def test_edges_without_room_even_then_are_read_over_the_link_and_kept(shard, device):
     for _ in range(2):
         assert [shard.here(name, array(120)) for name in "ab"] == [Copy("host", 120)] * 2
-    # Each was tried twice and linked once: none makes another one be linked again.
+    # Each was tried twice and linked once: linking one does not make another one be linked again.
     assert device.lifts == [(120, False), (120, False), (120, True)] * 2
     assert shard.linked
     shard.here("small", array(10))

@@ -1,4 +1,4 @@
-"""The link in plain memory: what arrives, what may wait for what, and how it ends."""
+"""The link in plain memory: which data arrive, what waits for what, and how the link ends."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def pinned(copies, array):
 
 
 def received(chunks):
-    """Return what a stream brings, one list of arrays for each array sent."""
+    """Return the chunks of a stream, as one list of arrays for each array that was sent."""
     copied = [tuple(part.copy() for part in chunk) for chunk in chunks]
     return [list(column) for column in zip(*copied, strict=True)]
 
 
 def assert_received(chunks, sent):
-    """Compare what a stream brings with the arrays that were sent."""
+    """Compare the chunks of a stream with the arrays that were sent."""
     for column, array in zip(chunks, sent, strict=True):
         np.testing.assert_array_equal(np.concatenate(column), array)
 
@@ -49,7 +49,7 @@ def copiers():
 
 
 class Slowed(Copies):
-    """Copies that take their time, and readers that go on while their kernels run."""
+    """Slow copies, and readers that continue while their kernels run."""
 
     def __init__(self, *, copying=0.0, reader=None):
         super().__init__()
@@ -113,7 +113,7 @@ def test_any_arrays_arrive_as_they_were_sent(data):
 
 
 class Reader:
-    """A kernel of the reader's: finds out whether a chunk stays what it is while it is held."""
+    """A kernel of the reader, which checks that a chunk does not change while the reader uses it."""
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -150,7 +150,7 @@ def read_slowly(copies, reader, *, buffers, chunk=50, piece=50, count=600, stage
 @pytest.mark.parametrize("reading", [0, 0.006])
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("buffers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
-def test_a_chunk_stays_what_it_is_while_its_reader_holds_it(
+def test_a_chunk_does_not_change_while_its_reader_uses_it(
     buffers, asynchronous, reading, copying, staged, piece
 ):
     copies = Slowed(copying=copying / (50 / piece), reader=Stream() if asynchronous else None)
@@ -182,7 +182,7 @@ class UnheardEvent(Event):
 
 
 class ForgetsThePinnedBuffer(Slowed):
-    """The copier does not wait until what lies in a pinned buffer is copied."""
+    """The copier does not wait until the data in a pinned buffer are copied."""
 
     def record(self, stream):
         event = UnheardEvent()
@@ -200,7 +200,7 @@ class ForgetsThePinnedBuffer(Slowed):
 )
 def test_each_of_the_three_waits_is_needed(broken, copying, reading):
     reader = Reader(reading)
-    # In so many pieces that the ring of pinned buffers goes round within a chunk.
+    # In so many pieces that each pinned buffer is used several times within a chunk.
     read_slowly(broken(copying=copying, reader=Stream()), reader, buffers=2, piece=5, count=150)
     assert reader.torn
 
@@ -280,7 +280,7 @@ def test_integers_are_narrowed_if_each_fits(own, to):
     here, there = np.iinfo(own), np.iinfo(to)
     ends = (here.min, here.max, there.min, there.max, there.min - 1, there.max + 1, 2**32)
     for value in (value for value in ends if here.min <= value <= here.max):
-        # In either half, for a vector of it and for what is left over.
+        # In both halves, in a whole vector and in the remainder.
         for at in (0, 38):
             sent = np.arange(39).astype(own)
             sent[at] = value
@@ -291,7 +291,7 @@ def test_integers_are_narrowed_if_each_fits(own, to):
                     np.testing.assert_array_equal(found, sent)
 
 
-def test_unsigned_ids_that_do_not_fit_stay_what_they_are():
+def test_unsigned_ids_that_do_not_fit_keep_their_dtype():
     sent = np.array([5, 2**63 + 5, 7], "uint64")
     with Link(Copies(), chunk=2) as link:
         ((first, second),) = received(link.stream(sent, dtype="int32"))
@@ -394,8 +394,8 @@ def test_pinned_memory_does_not_grow_with_the_chunk():
     assert pinned_bytes[1000, 10_000] == pinned_bytes[10_000, 1000]
 
 
-def test_a_piece_is_staged_while_the_one_before_it_is(monkeypatch):
-    """No thread waits for those that have more to do with a piece."""
+def test_a_piece_is_staged_while_the_previous_one_is_copied(monkeypatch):
+    """No thread waits for threads that have more work on a piece."""
     monkeypatch.setattr(staging, "SHARE", 10)
     both, convert = threading.Barrier(2, timeout=5), staging._convert
 
@@ -404,7 +404,7 @@ def test_a_piece_is_staged_while_the_one_before_it_is(monkeypatch):
         return convert(source, to)
 
     monkeypatch.setattr(staging, "_convert", met)
-    with Link(Copies(), chunk=10, threads=2) as link:  # a share a piece
+    with Link(Copies(), chunk=10, threads=2) as link:  # one share per piece
         (chunks,) = received(link.stream(np.arange(40)))
     np.testing.assert_array_equal(np.concatenate(chunks), np.arange(40))
 
@@ -451,14 +451,14 @@ def test_when_staging_fails_all_its_threads_have_ended(monkeypatch):
     with Link(Copies(), chunk=30, threads=3) as link:
         with pytest.raises(ZeroDivisionError):
             list(link.stream(np.arange(60)))
-        assert ended == [10] * 5  # of the piece that was begun meanwhile too
+        assert ended == [10] * 5  # also of the piece that was begun in the meantime
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("how", ["raise", "close", "forget"])
 @pytest.mark.parametrize("after", [1, pytest.param(2, marks=pytest.mark.slow), 6])
-def test_breaking_off_leaves_nothing_behind(how, after, asynchronous):
-    """No thread, no buffer that is still written, and a link that works."""
+def test_an_interrupted_stream_leaves_nothing_behind(how, after, asynchronous):
+    """No thread is left, no buffer is still written to, and the link works."""
     copies = Slowed(copying=0.002, reader=Stream() if asynchronous else None)
     reader, sent = Reader(0.006), edges(200)
 
@@ -486,7 +486,7 @@ def test_breaking_off_leaves_nothing_behind(how, after, asynchronous):
         assert (reader.done, reader.torn) == (after + 20, [])
 
 
-def test_an_iterator_that_is_never_asked_starts_nothing():
+def test_an_unused_iterator_starts_nothing():
     with Link(Copies(), chunk=10) as link:
         link.stream(np.arange(100))
         assert not copiers()

@@ -50,7 +50,7 @@ def _warm() -> None:
 
 @pytest.fixture(autouse=True)
 def _pool() -> Iterator[None]:
-    """Keep the reader from waiting: without a pool, which cuDF takes away, each free is a wait."""
+    """Keep the reader from waiting. cuDF removes the memory pool, and without a pool each free waits."""
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
         yield
 
@@ -128,7 +128,7 @@ def sums(sent: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
 @pytest.mark.parametrize("buffers", [1, 2, 3])
-def test_a_chunk_stays_what_it_is_while_its_kernel_runs(
+def test_a_chunk_does_not_change_while_its_kernel_runs(
     buffers: int, staged: bool, stream: Any
 ) -> None:
     sent = edges(30 * CHUNK + 7)
@@ -152,13 +152,14 @@ def test_without_the_readers_event_a_chunk_is_overwritten(stream: Any) -> None:
 def test_buffers_made_of_memory_that_a_kernel_still_reads_wait_for_it(
     kind: type[Copies], whole: bool
 ) -> None:
-    """An allocator hands memory on in the order of its stream, which the copy stream does not know."""
+    """An allocator reuses memory in the order of its stream, which the copy stream does not know."""
     sent = pinned(edges(4 * CHUNK))
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
         link = Link(kind(), chunk=CHUNK, buffers=1)
         before = cupy.ones(link._slot_bytes // 8, "int64")
         expected, address = len(before), before.data.ptr
-        seen = before.sum()  # once before, so that the pool has all that it takes
+        # Called once before, so that the pool has all memory that the stream takes.
+        seen = before.sum()
         spin(0.05)
         seen[...] = before.sum()
         del before
@@ -240,7 +241,7 @@ def test_a_stream_of_many_times_the_ring_takes_the_ring_alone() -> None:
 
 
 @pytest.mark.parametrize("how", ["break", "raise"])
-def test_breaking_off_leaves_nothing_behind(how: str, stream: Any) -> None:
+def test_an_interrupted_stream_leaves_nothing_behind(how: str, stream: Any) -> None:
     first, second = pinned(edges(20 * CHUNK)), edges(20 * CHUNK, seed=2)
     seen = cupy.zeros((), "int64")
 

@@ -112,7 +112,7 @@ def test_a_message_that_was_not_received_ends_the_connection(kept):
         channels[2].receive(1)
 
 
-def test_a_member_that_has_left_sends_nothing_any_more(kept):
+def test_a_member_that_has_left_sends_nothing(kept):
     channels = taken(kept, 3 * ["one"])
     kept[1].keep(*opened.pop(1), lambda: True)
     with pytest.raises(PeerLost, match="member 1"):

@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """Keep what is measured in a folder of its own, of graphs that take no time."""
+    """Store measurements in a folder of the test, and measure tiny graphs."""
     monkeypatch.setattr(store, "_measured", {})
     for of, name, value in (
         (measuring, "REPEAT", 1),
@@ -36,7 +36,7 @@ def kept(tmp_path, monkeypatch):
         yield tmp_path
 
 
-def test_every_kernel_is_told_of_on_every_graph(kept):
+def test_calibration_reports_every_kernel_on_every_graph(kept):
     told = []
     found = gf.calibrate(progress=told.append)
     assert [step["done"] for step in told] == [*range(1, 3 * len(KERNELS) + 1)]
@@ -64,7 +64,7 @@ def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
-def test_a_worker_of_a_cluster_tells_the_client(kept):
+def test_a_worker_of_a_cluster_reports_progress_to_the_client(kept):
     from distributed import Client, LocalCluster
 
     with (
@@ -76,7 +76,7 @@ def test_a_worker_of_a_cluster_tells_the_client(kept):
         told = []
         found = gf.calibrate(progress=told.append)
         done = [step["done"] for step in told]
-        # Whatever was left out in between, the first and the last are there when it returns.
+        # The call can leave out steps in between, but has reported the first and the last when it returns.
         assert done == sorted(set(done))
         assert (done[0], done[-1]) == (1, 21)
         assert found.kinds[0].addresses

@@ -51,7 +51,7 @@ def size(vertices, edges, device=False, even=False):
         pytest.param(size(0, 0), 2, 1, MANY, 1, id="no edges"),
     ],
 )
-def test_members_have_room_and_are_clearly_faster(graph, most, threads, room, wanted):
+def test_number_of_members_needs_enough_memory_and_a_clear_gain(graph, most, threads, room, wanted):
     assert members.choose(graph, most, threads, room)[0] == wanted
 
 
@@ -93,7 +93,7 @@ def chosen(size, most, threads, room, *, count):
 
 @pytest.fixture
 def choice(monkeypatch):
-    """Return a function that sets how many of so many members are chosen."""
+    """Return a function that sets how many members the build chooses, and from how many."""
 
     for module in (build, partition, vertex_placement):  # so that all members get vertices
         monkeypatch.setattr(module, "GRAIN", 64)
@@ -144,7 +144,7 @@ def test_members_without_a_part_take_no_part(backend, choice, rng, count):
     assert (steps.bytes.sum() > 0) == (count > 1)
 
 
-def test_on_a_cluster_too(client, choice, rng):
+def test_a_cluster_gives_the_same_answers_for_any_choice_of_members(client, choice, rng):
     edges, count = power_law(rng), 2
     start = edges.a.iloc[[0, 700]].tolist()
     wanted = all_answers(gf.Graph(edges, **ENDS, weight="w", shards=1), start)

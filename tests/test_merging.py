@@ -1,4 +1,4 @@
-"""Merging by slices: a merge starts on the first slice of a forest, while the others travel."""
+"""Merging by slices: a merge starts on the first slice of a forest, while the others are in transit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dask_graphflow.scheduling import plugins
 
 ENDS = {"source": "a", "target": "b"}
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]
 
 
@@ -89,7 +89,7 @@ def test_in_one_slice_a_merge_is_one_task():
 
 
 @pytest.mark.parametrize("slices", [2, 3])
-def test_each_slice_travels_by_itself_and_is_merged_after_the_one_before(slices):
+def test_each_slice_is_sent_separately_and_merged_after_the_previous_one(slices):
     found = [("plain", chain) for chain in range(4)]
     expected = {}
     for at in TREE:
@@ -112,7 +112,7 @@ def test_each_slice_travels_by_itself_and_is_merged_after_the_one_before(slices)
 
 
 @pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
-def test_only_the_last_step_of_the_last_merge_finishes(policy, monkeypatch):
+def test_only_the_last_step_of_the_last_merge_compresses(policy, monkeypatch):
     steps = []
     for step in ("merge", "absorb", "mended", "finish"):
         plain = getattr(Components, step)
@@ -138,7 +138,7 @@ def test_an_invalid_number_of_slices_is_refused(slices):
 
 
 @pytest.mark.parametrize("slices", [1, 2, 3, 7])
-def test_slices_are_views_that_lie_next_to_each_other(slices):
+def test_slices_are_adjacent_views(slices):
     forest = random_forest(0)
     parts = forest.cut(slices)
     assert len(parts) == slices
@@ -180,7 +180,7 @@ def test_a_forest_does_not_take_its_own_slices():
 
 
 @pytest.mark.parametrize("family", ["dask", "pickle"])
-def test_slices_travel_as_their_arrays(family):
+def test_slices_are_sent_as_their_arrays(family):
     source, target = np.random.default_rng(0).integers(0, 10**5, (2, 10**5))
     forest = Forest(source)
     forest.cover(0, 10**5)
@@ -196,7 +196,8 @@ def test_slices_travel_as_their_arrays(family):
     for name in ("base", "size", "first", "token"):
         assert getattr(again, name) == getattr(part, name)
     assert again.whole is None
-    assert len(pickle.dumps(part)) < part.__sizeof__() + 2000  # nor does its forest come along
+    # A pickle does not contain the whole forest either.
+    assert len(pickle.dumps(part)) < part.__sizeof__() + 2000
 
 
 # Every scheduler, ids of every kind
@@ -237,7 +238,7 @@ def slow_client():
 @pytest.fixture
 def own_client(mortal):
     """Return the client of a cluster of its own, whose workers, and those started later, can merge."""
-    # What this module imports, every worker is to have, and so those started for ones that die.
+    # Every worker needs what this module imports, including workers that replace lost ones.
     plugins.preload("dask_graphflow.components.serialization")
     return mortal
 
@@ -252,7 +253,7 @@ def test_the_same_bits_on_a_cluster(client, call, policy, slices):
 # While slices travel
 
 TRANSFER, HOOKING = 0.8, 0.8  # seconds for a whole forest
-NOTES = []  # of one worker: what happened, when
+NOTES = []  # events of one worker, with their times
 
 
 def note(event):
@@ -266,7 +267,7 @@ def take_notes():
 
 
 def take_time():
-    """Have what a worker sends, and what it merges, take time by its size, and be noted."""
+    """Make sending and merging on a worker take time in proportion to the size, and record both."""
     for kind in (Forest, Entries):
         dask_serialize.register(kind, slowly(dask_serialize.dispatch(kind)))
         dask_deserialize.register(kind, arriving(dask_deserialize.dispatch(kind)))
@@ -307,13 +308,13 @@ def hooking(merge):
 
 
 def timeline(client, slices):
-    """Merge a forest of one worker into that of the other; return when what happened."""
+    """Merge a forest of one worker into that of the other; return the events with their times."""
     edges = frame([(i, i + 1) for i in range(100_000)])
     labels = gf.connected_components(
         partitioned(edges, 2), **ENDS, inputs="round-robin", renumber=False, merge_chunks=slices
     )
     assert len(labels.expr.frame.operand("chains")) == 2
-    # The first owner's labels alone, for which no merged forest travels.
+    # Only the labels of the first owner, for which no merged forest is sent.
     found = to_host(on_backend(labels.partitions[0]).compute())
     assert set(found["component"]) == {0}
     when = collections.defaultdict(list)
@@ -330,14 +331,14 @@ def exposed(when):
 
 
 @pytest.mark.alone
-def test_in_one_slice_all_of_the_transfer_is_waited_for(slow_client):
+def test_with_one_slice_the_whole_transfer_is_waited_for(slow_client):
     when = timeline(slow_client, 1)
     assert when["arrives"][0] < when["hooks"][0]
     assert exposed(when) >= TRANSFER
 
 
 @pytest.mark.alone
-def test_a_merge_starts_on_the_first_slice_while_the_others_travel(slow_client):
+def test_a_merge_starts_on_the_first_slice_while_the_others_are_in_transit(slow_client):
     when = timeline(slow_client, 4)
     assert [len(when[event]) for event in ("sends", "arrives", "hooks")] == [4, 4, 4]
     assert when["hooks"][0] < when["sends"][2] < when["arrives"][-1]
@@ -363,7 +364,7 @@ def found_with(*more):
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("same_cut", [False, True])
-def test_slices_of_two_cuts_are_mended_by_the_whole_forest(order, same_cut):
+def test_slices_of_two_cuts_are_replaced_by_the_whole_forest(order, same_cut):
     """After a worker is lost between two slices, its chain runs beside other chains."""
     steps = four_chains().expr.frame.operand("program")
     first = found_with((10, NEAR), (10, FAR))
@@ -374,14 +375,14 @@ def test_slices_of_two_cuts_are_mended_by_the_whole_forest(order, same_cut):
     for cut, i in zip(cuts, order, strict=True):
         state = steps.absorb(state, cut[i])
     ends = on_backend(np.array([NEAR, FAR]))
-    # Slices of two cuts say true things, but not that the two vertices are connected.
+    # Slices of two cuts contain only true connections, but not the one between the two vertices.
     assert (len({*into[0].roots(ends).tolist()}) == 1) == same_cut
     more = steps.mend(again, steps.tokens(state))
     assert more is (None if same_cut else again)
     (mended,) = steps.mended(state, more)
     assert mended.roots(ends).tolist() == [10 if same_cut else 5] * 2
     if not same_cut:
-        with pytest.raises(WorkerLostError, match="compute once more"):
+        with pytest.raises(WorkerLostError, match="compute the result again"):
             steps.mended(state, None)
 
 
@@ -397,7 +398,7 @@ def die_once(stage, folder):
 
 
 def die_at_slice(number, folder):
-    """Have the worker that sends that slice of a forest die, and note what is sent once more."""
+    """Kill the worker that sends a given slice of a forest, and record what is sent again."""
     plain, mended = dask_serialize.dispatch(Entries), Components.mended
 
     def deadly(part):
@@ -433,7 +434,7 @@ def mortal_call(kind, slices=3):
 
 
 def computed(client, labels):
-    """Compute within the time that a user is promised an answer in."""
+    """Compute a result, and fail if it takes longer than users are promised."""
     return client.compute(on_backend(labels)).result(timeout=30)
 
 
@@ -454,7 +455,7 @@ def test_a_worker_that_dies_between_two_slices_changes_nothing(own_client, tmp_p
     own_client.run(die_at_slice, number, tmp_path)
     same(computed(own_client, labels), expected)
     assert (tmp_path / "died").exists()
-    # Of the first slice nothing had come; of the others, slices of another cut.
+    # The first slice had not arrived, and the others were slices of another cut.
     assert (tmp_path / "mended").exists() == (number > 1)
 
 

@@ -66,7 +66,7 @@ def test_few_light_edges_first_and_the_total_weight_of_scipy(built, monkeypatch,
     ends = np.sort(edges[["a", "b"]].to_numpy(), axis=1)
     least = edges.assign(a=ends[:, 0], b=ends[:, 1]).groupby(["a", "b"]).w.min().reset_index()
     least = least[least.a != least.b]
-    shift = 1 - least.w.min()  # SciPy takes a weight of 0 for no edge
+    shift = 1 - least.w.min()  # SciPy treats a weight of 0 as no edge
     matrix = csr_array((least.w + shift, (least.a, least.b)), shape=(512, 512))
     total = minimum_spanning_tree(matrix).sum() - shift * len(found)
     assert found.weight.sum() == pytest.approx(total)

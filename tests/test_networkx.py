@@ -96,7 +96,7 @@ def run_tests(modules, limit, environment, folder):
         "GRAPHFLOW_NX_REPORT": str(report),
         "GRAPHFLOW_NX_LIMIT": str(limit),
     }
-    # Without a file of settings, pytest would find this project's above an environment inside it.
+    # If the environment is in this project's folder, pytest would read this project's settings.
     options = ["-q", "-c", os.devnull, "-p", "nx_calls", "-p", "no:cacheprovider"]
     files = [str(NETWORKX / module) for module in modules]
     command = [sys.executable, "-m", "pytest", *options, f"--rootdir={NETWORKX}", *files]
@@ -143,7 +143,7 @@ def test_the_modules_that_call_the_backend_are_all_of_them(environment, tmp_path
     assert found["modules"] == CALLERS
 
 
-# What NetworkX is told
+# What the backend tells NetworkX
 
 
 def test_the_table_the_functions_and_networkx_agree():
@@ -299,7 +299,7 @@ def test_the_benchmark_interpolates_the_number_of_edges():
         return networkx_backend.least_edges(sizes, "converted")
 
     assert least(2, 3) == 1000
-    assert least(0.1, 10, 20) == 5000  # 3162 where it is as fast
+    assert least(0.1, 10, 20) == 5000  # the two are equally fast at 3162
     assert least(0.5, 2, 0.5, 2) == 500_000
     assert least(2, 0.9) is None
 

@@ -124,7 +124,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("pairs", [DANGLING, SMALL["star"]], ids=["dangling", "star"])
-def test_restarts_are_where_they_are_asked_for(built, form, pairs):
+def test_restarts_follow_the_given_weights(built, form, pairs):
     parts = {3: 2.0, 0: 6.0, 1: 0.0}
     found = built(pairs).pagerank(personalization=FORMS[form](parts), tol=1e-14).compute()
     wanted = by_networkx(pairs, personalization=parts)
@@ -133,7 +133,7 @@ def test_restarts_are_where_they_are_asked_for(built, form, pairs):
 
 @pytest.mark.parametrize("restarts", [None, {4: 1, 1: 2}], ids=["anywhere", "somewhere"])
 @pytest.mark.parametrize("onward", [{3: 2.0, 0: 6.0}, {1: 1}])
-def test_dangling_vertices_lead_to_where_they_are_asked_to(built, restarts, onward):
+def test_dangling_vertices_lead_to_the_given_vertices(built, restarts, onward):
     options = {"personalization": restarts, "dangling": onward}
     found = built(DANGLING).pagerank(**options, tol=1e-14).compute()
     assert as_dict(found) == pytest.approx(by_networkx(DANGLING, **options), rel=1e-9)
@@ -185,7 +185,7 @@ def test_iterations_end_once_ranks_change_less_than_tol(built):
 def test_an_iteration_is_one_message_to_each_member(built, members):
     def rounds(g):
         made = []
-        for most in (1, 3, 13):  # the first call makes what shards keep
+        for most in (1, 3, 13):  # the first call makes arrays that shards keep
             pagerank(g, tol=None, max_iter=most)
             made.append(g.exchange.take_traffic().rounds)
         return made

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 
 @pytest.fixture(autouse=True)
 def several_members(request, monkeypatch):
-    """Let paths be followed by as many members as the graph of the test has."""
+    """Follow paths with as many members as the graph of the test has."""
     if "members" in request.fixturenames:
         count = request.getfixturevalue("members")
         slots = dataclasses.replace(placement.slots(), workers=tuple(map(str, range(count))))
@@ -89,7 +89,7 @@ def test_targets_that_were_not_reached_have_no_rows(built):
     assert len(gf.shortest_paths(result, 201).compute()) == 0
 
 
-def test_a_result_that_is_computed_or_kept():
+def test_paths_of_lazy_persisted_and_computed_results_are_the_same():
     result = gf.bfs(partitioned(frame([(1, 2), (2, 3)]), 2), **ENDS, sources=1)
     wanted = rows(gf.shortest_paths(result, [3]).compute())
     assert wanted == [(3, 0, 1), (3, 1, 2), (3, 2, 3)]
@@ -117,7 +117,7 @@ def test_rows_that_are_missing_or_lead_in_a_circle(built):
         gf.shortest_paths(partitioned(circle, 2), [2]).compute()
 
 
-def test_arguments_that_are_refused():
+def test_invalid_arguments_of_paths_are_refused():
     edges = frame([(1, 2)])
     with pytest.raises(UnknownColumnError, match=r"result does not have the column 'vertex'"):
         gf.shortest_paths(edges, [1])

@@ -1,4 +1,4 @@
-"""Calls on workers that Dask has paused because of their memory: each call ends, or says what would do."""
+"""Calls on workers that Dask has paused because of their memory: each ends, or says what limit suffices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDS = {"source": "a", "target": "b"}
 LIMIT = 10**9
 EDGES = pd.DataFrame({"a": np.arange(8), "b": np.arange(1, 9)})
 
-uses: dict[str, int] = {}  # what workers use, by address, in bytes
+uses: dict[str, int] = {}  # bytes that each worker uses, by address
 
 
 def fill(worker, share=0.9):

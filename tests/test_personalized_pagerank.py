@@ -49,7 +49,7 @@ def by_networkx(edges, sources, directed):
 
 
 def one_by_one(graph, sources, **options):
-    """Return the result that PageRank gives, asked for one source after the other."""
+    """Return the result of one call of PageRank per source."""
     found = []
     for source in sorted(sources):
         start = {source: 1}

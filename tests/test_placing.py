@@ -1,4 +1,4 @@
-"""A graph that is shared out by shares and degrees: what lies where, and that results do not change."""
+"""A graph that is divided by shares and degrees: where vertices are, and that results do not change."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_each_shard_has_its_share_of_the_edges(rng, shares, placement):
 
 
 @pytest.mark.parametrize("shares", [[0.25, 0.75], [0.75, 0.25]], ids=str)
-def test_hubs_and_leaves_are_where_they_were_asked_to_be(rng, shares):
+def test_hubs_and_leaves_are_on_the_requested_members(rng, shares):
     edges = without_loops(power_law(rng, 5000, 40_000))
 
     def degrees(placement):
@@ -71,7 +71,7 @@ def test_hubs_and_leaves_are_where_they_were_asked_to_be(rng, shares):
     assert cpu.max() > 4 * np.median(gpu)
 
 
-def test_automatic_placement_looks_for_hubs(rng):
+def test_automatic_placement_depends_on_hubs(rng):
     ends = (5000 * rng.random((40_000, 2)) ** 6).astype("int64")
     few_have_most = without_loops(pd.DataFrame(ends, columns=["a", "b"]))
     gpu, cpu = (shard.degrees for shard in shards_of(few_have_most, [0.5, 0.5], "auto"))
@@ -83,7 +83,7 @@ def test_automatic_placement_looks_for_hubs(rng):
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_there_is_a_slot_for_each_distinct_remote_neighbour(rng, placement):
+def test_each_distinct_remote_neighbor_has_one_slot(rng, placement):
     edges = without_loops(power_law(rng))
     shards = shards_of(edges, [0.3, 0.7], placement)
     owner = {}
@@ -121,7 +121,9 @@ def test_invalid_shares_and_placements_are_refused(rng):
 
 def test_shares_of_kinds_that_are_not_there_are_refused(rng):
     edges = partitioned(power_law(rng), 2)
-    with pytest.raises(exceptions.OptionError, match=r"\['cpu', 'gpu'\], and the workers are of"):
+    with pytest.raises(
+        exceptions.OptionError, match=r"\['cpu', 'gpu'\], but the kinds of workers are"
+    ):
         gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid({"gpu": 0.4, "cpu": 0.6}))
 
 
@@ -129,7 +131,7 @@ def test_shares_of_kinds_that_are_not_there_are_refused(rng):
     "pairs", [[], [(0, 1)], [(3, 3)], [(0, 1)] * 50, [(0, 1), (1, 2)]], ids=str
 )
 @pytest.mark.parametrize("shares", [[0.2, 0.8], [0.2] * 5], ids=len)
-def test_the_least_of_graphs(pairs, shares):
+def test_graphs_with_almost_no_edges_can_be_placed(pairs, shares):
     edges = frame(pairs)
     placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid(shares)).persist()
     one = gf.Graph(edges, **ENDS)
@@ -150,7 +152,8 @@ def test_default_shares_follow_the_rates_and_the_room():
     gpu, cpu = Member("gpu", rate=9e9, link=1e9), Member("cpu", rate=1e9, link=1e12)
     size = Size(vertices=10**6, ends=10**9, width=4)
     auto = gf.Hybrid()
-    assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])  # not worth to send values for
+    # Sending values for these is not worthwhile.
+    assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])
     slow = gpu._replace(rate=1.5e9, link=1e12)
     assert auto.of([slow, cpu], size) == pytest.approx([0.6, 0.4])
     third = slow._replace(free=VERTEX * 10**6 + 4 * 10**9 / 3)
@@ -166,10 +169,10 @@ def test_edges_stream_to_a_gpu_if_that_is_faster():
     gpu = Member("gpu", rate=9e9, link=1e12, free=VERTEX * 10**6 + 4 * 10**9 / 3)
     assert auto.of([gpu._replace(streams=4 * 3e9), cpu], size) == pytest.approx([0.75, 0.25])
     assert auto.of([gpu._replace(streams=4 * 0.4e9), cpu], size) == pytest.approx([1 / 3, 2 / 3])
-    # Values take longer to send than those edges do that the CPU would take.
+    # Sending the values takes longer than the edges that the CPU would take.
     far = gpu._replace(streams=4 * 8e9, link=5e7)
     assert auto.of([far, cpu], size) == pytest.approx([1.0, 0.0])
-    # Nothing streams by columns that there is no room for; and two that have room need no host.
+    # A GPU without room for its columns cannot stream, and two GPUs with room do not need a CPU.
     none = gpu._replace(free=1000, streams=4 * 3e9)
     assert auto.of([none, cpu], size) == pytest.approx([0.0, 1.0])
     assert sum(auto.of([gpu._replace(streams=4 * 3e9)] * 2, size)) == pytest.approx(1)
@@ -181,7 +184,7 @@ def test_shares_of_a_kind_are_shared_out_evenly():
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_the_layout_says_shares_and_what_is_remote(rng, directed):
+def test_the_layout_has_the_shares_and_the_remote_vertices(rng, directed):
     edges = without_loops(power_law(rng, 5000, 40_000))
     asked = gf.Hybrid([0.3, 0.7], "hubs-on-cpu")
     placed = gf.Graph(partitioned(edges, 3), **ENDS, directed=directed, hybrid=asked).persist()

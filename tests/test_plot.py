@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what was given, and what cannot be drawn says why."""
+"""Pictures show the given data, and errors say why something cannot be drawn."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDS = {"source": "a", "target": "b"}
 
 @pytest.fixture(autouse=True)
 def figures():
-    """Draw without a screen, leave no figure, and find the settings as they were."""
+    """Draw without a screen; check that no figure is left open and that the settings are unchanged."""
     pyplot.switch_backend("agg")
     before = mpl.rcParams.copy()
     yield
@@ -41,7 +41,7 @@ def figures():
 
 
 def drawn(axes):
-    """Draw a figure as a file would be, where an error of what is on it shows."""
+    """Draw a figure as for a file, which raises errors of the objects on it."""
     axes.figure.draw_without_rendering()
     return axes
 
@@ -55,7 +55,7 @@ def test_without_matplotlib_an_error_names_the_extra(name, monkeypatch):
         draw(*given)
 
 
-def test_nothing_is_shown(monkeypatch):
+def test_plotting_does_not_show_a_window(monkeypatch):
     monkeypatch.setattr(pyplot, "show", lambda *_, **__: pytest.fail("a picture was shown"))
     edges = frame([(1, 2), (2, 3)])
     labels = gf.connected_components(edges, **ENDS)
@@ -152,7 +152,7 @@ def hop(size):
     return frame(np.concatenate([right, down]).tolist())
 
 
-def test_a_search_has_a_bar_and_a_point_a_superstep():
+def test_a_plot_of_a_search_has_a_bar_and_a_dot_per_superstep():
     size, edges = 4, hop(4)
     _, steps = gf.bfs(edges, **ENDS, sources=[0], directed=False, trace=True)
     steps = steps.compute()
@@ -176,7 +176,7 @@ def test_a_search_has_a_bar_and_a_point_a_superstep():
     assert sum(len(panel.patches) + len(panel.lines) for panel in panels) <= 8
 
 
-def test_members_are_drawn_together_and_each():
+def test_a_plot_shows_all_members_together_and_each_member():
     edges = gf.generate.rmat(10, npartitions=6)
     graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=3)
     _, steps = graph.pagerank(tol=None, max_iter=5, trace=True)
@@ -298,7 +298,7 @@ def test_edges_lead_where_they_are_said_to(directed):
         assert found.distance[1:].tolist() == (found.distance[found.parent[1:]] + 1).tolist()
 
 
-def test_the_nearest_come_first_and_of_these_those_with_most_edges():
+def test_the_nearest_vertices_come_first_and_of_these_those_with_most_edges():
     near = [(0, i) for i in range(1, 6)]
     far = [(i, 10 + j) for i in range(1, 6) for j in range(i)]  # 10 has five edges that enter it
     ax = gf.plot.neighborhood(partitioned(frame(near + far), 3), 0, **ENDS, hops=2, limit=8)
@@ -340,7 +340,7 @@ def test_an_invalid_plot_of_a_neighborhood_is_refused(given, error, message):
         gf.plot.neighborhood(call.pop("edges"), call.pop("vertex"), **call)
 
 
-def test_a_graph_knows_its_ends_and_is_followed_along_its_edges():
+def test_a_graph_is_plotted_with_its_own_ends_and_along_its_edges():
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(OptionError, match="leave them out"):
         gf.plot.neighborhood(graph, 1, **ENDS)
@@ -390,7 +390,7 @@ def target_rows(labels):
 @pytest.mark.parametrize(
     ("partitions", "threads", "renumber"), [(1, 4, True), (12, 3, False), (60, 4, True)]
 )
-def test_as_many_dots_as_tasks(merge, renumber, partitions, threads):
+def test_a_plan_has_as_many_dots_as_tasks(merge, renumber, partitions, threads):
     edges = partitioned(frame([(i, i + 1) for i in range(300)]), partitions)
     with dask.config.set(num_workers=threads):
         labels = gf.connected_components(edges, **ENDS, merge=merge, renumber=renumber)
@@ -412,8 +412,8 @@ def test_plotting_an_object_without_a_plan_is_refused():
     labels = gf.connected_components(edges, **ENDS)
     with pytest.raises(OptionError, match=r"pandas.*before compute"):
         gf.plot.plan(labels.compute())
-    with pytest.raises(OptionError, match="by 0 reductions"):
+    with pytest.raises(OptionError, match="the result of 0 calls"):
         gf.plot.plan(gf.Graph(edges, **ENDS).connected_components())
     other = gf.connected_components(partitioned(frame([(1, 5)]), 2), **ENDS)
-    with pytest.raises(OptionError, match="by 2 reductions"):
+    with pytest.raises(OptionError, match="the result of 2 calls"):
         gf.plot.plan(dd.concat([labels, other]))

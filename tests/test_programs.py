@@ -57,12 +57,12 @@ def by_hand(op, edges, columns, active, max_iter):
     return values
 
 
-# By name: a program, what its columns begin with, where others begin, and numbers of supersteps.
+# By name: a program, the initial values of its columns, other start values, and numbers of supersteps.
 PROGRAMS = {
     "widest": (WIDEST, {"width": 0.0}, lambda rng, ids: {"width": [np.inf]}, (None, 2)),
     "first hits": (HOPS, {"level": np.int32(NEVER)}, lambda rng, ids: {"level": [0]}, (None,)),
     "mirrors know what their masters have": (
-        # The least of those before, but odd remains odd.
+        # The smallest value of the predecessors, but odd values stay odd.
         gf.EdgeOp("odd", target="x", signal="x[src] // 2 * 2 + x[dst] % 2", slot="min"),
         {"x": 0},
         lambda rng, ids: {"x": rng.integers(0, 10_000, len(ids))},
@@ -165,7 +165,7 @@ def test_the_first_hit_with_the_smallest_neighbor_is_kept(built, way):
     assert dict(zip(found["vertex"], found["parent"], strict=True)) == wanted
 
 
-def test_a_push_after_a_pull_adds_to_nothing(built):
+def test_a_push_after_a_pull_starts_from_empty_sums(built):
     g = built([(0, leaf) for leaf in range(100, 200)], directed=False)
     ways = gf.EdgeOp("ways", target="n", signal="n[src]", slot="add", cond="open[dst]")
     start = pd.DataFrame({"vertex": [0], "n": [3]})
@@ -181,7 +181,7 @@ def test_a_push_after_a_pull_adds_to_nothing(built):
     assert found["n"].iloc[0] == 3 + 5 * 3
 
 
-def test_functions_that_may_ask_for_numbers_are_refused_by_several_members(built, members):
+def test_functions_that_may_read_vertex_numbers_are_refused_by_several_members(built, members):
     op = gf.EdgeOp.from_code(
         "farther",
         target="least",
@@ -196,7 +196,7 @@ def test_functions_that_may_ask_for_numbers_are_refused_by_several_members(built
     if members == 1:
         assert asked.compute()["least"].tolist() == [0, 1, 2]
         return
-    with pytest.raises(gf.exceptions.ExpressionError, match="in each of several workers"):
+    with pytest.raises(gf.exceptions.ExpressionError, match="Write the program in expressions"):
         asked.compute()
 
 
@@ -207,7 +207,8 @@ def test_functions_that_may_ask_for_numbers_are_refused_by_several_members(built
 def test_labels_that_do_not_change_are_not_sent_again(built, members):
     pairs = rmat(13, 8)
     g, how = built(pairs, directed=False), {"columns": {"least": "vertex"}, "direction": "push"}
-    g.run(LEAST, **how, max_iter=1).compute()  # members find out who mirrors what, once
+    # Members tell each other once which vertices they mirror.
+    g.run(LEAST, **how, max_iter=1).compute()
     with dask.config.set(num_workers=1):
         _, steps = traced(g.run(LEAST, **how, trace=True), sum_bytes=True)
     headers = HEADER.size * members * (members - 1)
@@ -222,7 +223,7 @@ def test_labels_that_do_not_change_are_not_sent_again(built, members):
     assert (sent[-2:] < sent[0] / 50).all()
 
 
-# Options, and values to start with
+# Options and start values
 
 
 @pytest.mark.parametrize("balance", policies.POLICIES)
@@ -364,7 +365,7 @@ def test_a_vertex_column_gives_ids_whatever_their_kind(numbered):
 
 def test_the_result_of_a_vertex_column_can_be_its_start(numbered):
     graph, named, row_of = numbered
-    # A label that no vertex begins with: 6 is the smallest that reaches the others.
+    # No vertex begins with this label: 6 is the smallest one that reaches the others.
     labels = [6, 6, 5, 6, 6, 5, 6]
     start = pd.concat([named(range(7)), named(labels, "label")], axis=1)
     found = graph.run(VERTEX, columns={"label": "vertex"}, start=start).compute()
@@ -398,7 +399,7 @@ def test_a_message_that_is_not_a_vertex_is_refused(numbered):
 
 
 @pytest.mark.parametrize("how", GRAPHS_OF)
-def test_members_count_out_the_integers_that_no_edge_uses(how):
+def test_members_leave_out_integers_that_no_edge_uses(how):
     if BACKEND.name == "cudf" and how == "hybrid":
         pytest.skip("a hybrid takes edges in host memory")
     pairs = pipes(edges=900)[["a", "b"]] * 97 + 1  # several times a shard's smallest range
@@ -426,7 +427,7 @@ def test_members_count_out_the_integers_that_no_edge_uses(how):
     assert found["parent"].tolist() == ids[::-1].tolist()
 
 
-def test_a_vertex_column_of_ids_with_two_parts_wants_both():
+def test_a_vertex_column_needs_both_parts_of_two_part_ids():
     edges = pd.DataFrame({"a": [1, 1], "b": [1, 2], "c": [2, 2], "d": [1, 2]})
     graph = gf.Graph(edges, source=["a", "b"], target=["c", "d"])
     start = pd.DataFrame({"vertex_0": [1], "vertex_1": [1], "label_0": [2]})
@@ -461,7 +462,7 @@ SPOILT = [
     (0.0, np.array([2**53 + 1]), "the value 9007199254740993, which float64 cannot hold"),
     (np.float32(0), np.array([2**24 + 1]), "the value 16777217, which float32 cannot hold"),
     (np.float32(0), np.array([1e300]), r"the value 1e\+300, which float32 cannot hold"),
-    (0, np.array([True]), "start has dtype bool in column 'x', and the column is int64"),
+    (0, np.array([True]), "start has dtype bool in column 'x', but the program's column is int64"),
     (0, np.array(["7"], object), "give numbers"),
     (0, pd.array([pd.NA], "Int64"), "start has a null in column 'x'"),
     (0.0, pd.array([None], "Float64"), "start has a null in column 'x'"),
@@ -507,15 +508,15 @@ def test_a_vertex_starts_with_one_value():
     start = pd.DataFrame({"vertex": [2, 1, 1], "x": [7, 7, 3]})
     with pytest.raises(gf.exceptions.EdgeListError, match="vertex 1 different values"):
         graph.run(LARGEST, columns={"x": 0}, start=start)
-    start["x"] = 7  # the same twice is no question
+    start["x"] = 7  # two equal rows are allowed
     assert graph.run(LARGEST, columns={"x": 0}, start=start).compute()["x"].tolist() == [7, 7]
 
 
 @pytest.mark.parametrize("value", [None, [1, 2], 2**63, np.uint8(3), 1j, pd.NaT])
-def test_a_column_begins_with_one_number(value):
+def test_a_column_has_one_initial_number(value):
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(
-        gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of bool, int32"
+        gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of type bool, int32"
     ):
         graph.run(LARGEST, columns={"x": value})
 
@@ -561,7 +562,7 @@ def test_a_column_with_the_name_of_another_one_of_the_result_is_refused(width, c
     g = gf.Graph(edges, source=["a", "c"][:width], target=["b", "d"][:width])
     steps = [{column: "degree"} for column, begin in columns.items() if begin == 0]
     steps += [LEAST] if "least" in columns else []
-    with pytest.raises(gf.exceptions.OptionError, match=rf"called {name!r} in the result, like"):
+    with pytest.raises(gf.exceptions.OptionError, match=rf"named {name!r} in the result, like"):
         g.run(steps, columns=columns, max_iter=1)
 
 
@@ -601,13 +602,13 @@ def test_an_invalid_run_is_refused_at_the_call(options, error, says):
     [
         (
             {"vertex": [1], "widths": [2.0]},
-            "'widths'; after 1 column of ids give only columns of 'widest', which has 'width'; did you",
+            "which 'widest' does not have; after 1 column of ids, give only its columns, 'width'; did you",
         ),
-        ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far'; .*'width'$"),
+        ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far', which .*'width'$"),
     ],
     ids=["misspelt", "spare"],
 )
-def test_a_column_to_start_with_that_is_none_of_the_program_is_refused(start, says):
+def test_a_start_column_that_the_program_does_not_have_is_refused(start, says):
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     with pytest.raises(gf.exceptions.OptionError, match=says):
         graph.run(WIDEST, columns={"width": 0.0}, start=pd.DataFrame(start))
@@ -625,7 +626,7 @@ def test_a_program_that_wants_weights_says_so_at_the_call():
 
 
 @pytest.mark.parametrize("kind", ["dense", "strings"])
-def test_the_index_counts_from_0_in_each_partition(kind):
+def test_the_index_restarts_at_0_in_each_partition(kind):
     pairs = frame([(i, i + 1) for i in range(300)]).assign(w=1.0)
     if kind == "strings":
         pairs = pairs.astype({"a": "str", "b": "str"})

@@ -1,4 +1,4 @@
-"""What a run says of itself: its progress while it goes on, and afterwards its trace."""
+"""Reports of a run: its progress while it runs, and its trace afterwards."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_progress_reports_equal_the_trace(scheduler, name, shards):
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_progress_is_reported_while_the_run_goes_on(scheduler, shards):
-    """What it raises ends the run."""
+    """An error in the function ends the run."""
     told = []
 
     def stop(step):
@@ -103,7 +103,7 @@ def test_the_last_call_determines_the_progress_function(scheduler):
 
 
 def test_a_progress_function_is_not_kept_after_the_call():
-    told = threading.local()  # which can be referred to weakly
+    told = threading.local()  # an object that weak references can refer to
     gone = weakref.ref(told)
     asked = graph().bfs([0], progress=partial(setattr, told, "step"))
     del told
@@ -167,7 +167,7 @@ def parts(told):
 
 
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "loose"])
-def test_components_tell_of_each_part(scheduler, dense):
+def test_components_report_each_part(scheduler, dense):
     edges = partitioned(frame([(7 * i, 7 * i + 7) for i in range(90)]), 9)
     if not dense:
         edges = edges.astype("str")
@@ -183,7 +183,7 @@ def test_components_tell_of_each_part(scheduler, dense):
     assert told[total:] == told[:total]
 
 
-def test_components_that_fail_are_counted_anew():
+def test_failed_components_are_counted_from_the_start():
     pairs = frame([(i, i + 1) for i in range(20)]).astype("Int64")
     pairs.iloc[15] = [1, None]
     told = []
@@ -206,7 +206,7 @@ def test_a_repeated_part_is_counted_once():
     assert [step and step["done"] for step in told] == [1, 2, 2, 3, None]
 
 
-def test_a_cluster_tells_of_components(client):
+def test_a_cluster_reports_the_progress_of_components(client):
     told = []
     edges = partitioned(frame(TREE), 6)
     labels = gf.connected_components(edges, **ENDS, progress=told.append)
@@ -221,7 +221,7 @@ def test_a_cluster_tells_of_components(client):
 
 
 @pytest.mark.parametrize(("name", "shards"), [("bfs", 1), *((name, 2) for name in ASKED)])
-def test_a_cluster_tells_the_client_that_asked(client, name, shards):
+def test_a_cluster_reports_progress_to_the_client_that_made_the_call(client, name, shards):
     told, lock = [], threading.Lock()
 
     def tell(step):
@@ -233,7 +233,7 @@ def test_a_cluster_tells_the_client_that_asked(client, name, shards):
     found, trace = dask.compute(found, trace)
     steps = [step for step, _ in told]
     numbers = [step["superstep"] for step in steps]
-    # Whatever was left out in between, the first and the last are there when the result is.
+    # Reports in between can be left out, but the first and the last arrive with the result.
     assert numbers == sorted(set(numbers))
     assert (numbers[0], numbers[-1]) == (0, trace.superstep.max())
     first = trace if shards == 1 else trace[trace.member == 0]
@@ -337,12 +337,13 @@ def test_each_member_says_how_it_spent_its_seconds(scheduler):
     pd.testing.assert_series_equal(spent.sum(axis=1), found.seconds, check_names=False)
 
 
-def test_a_superstep_has_not_sent_what_was_sent_before_it(scheduler):
+def test_a_superstep_counts_only_its_own_bytes(scheduler):
     """If one member has all vertices, messages contain headers only."""
     edges = partitioned(frame([(i, i + 1) for i in range(30)]).assign(w=1.0), 2)
     g = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2).persist()
     label = {"op": LABEL, "columns": {"least": "vertex"}, "direction": "push"}
-    g.run(**label, max_iter=1).compute()  # a push finds out who mirrors what, once
+    # In the first push, members tell each other which vertices they mirror.
+    g.run(**label, max_iter=1).compute()
     asked = {
         "bfs": g.bfs([0], direction="push", trace=True),
         "sssp": g.sssp([0], trace=True),
@@ -352,6 +353,7 @@ def test_a_superstep_has_not_sent_what_was_sent_before_it(scheduler):
     for name, (_, trace) in asked.items():
         steps = trace.compute()
         rounds = steps.bytes / HEADER.size
-        first = 2 if name == "run" else 1  # where all say that they know who mirrors what
+        # The round in which all members say that they know the mirrors.
+        first = 2 if name == "run" else 1
         assert set(rounds[steps.superstep == 0]) == {first}, name
         assert set(rounds[steps.superstep > 0]) <= {1}, name

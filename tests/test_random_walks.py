@@ -1,4 +1,4 @@
-"""Random walks: the probabilities of node2vec, and the same walks whatever the partitioning."""
+"""Random walks: the probabilities of node2vec, and the same walks for every partitioning."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_walks_end_where_no_edge_leaves(built):
     assert sequences(found) == [(0, 1, 2)]
 
 
-def test_edges_without_weight_are_never_followed_and_large_weights_are_always(built):
+def test_edges_of_weight_zero_are_never_followed_and_edges_of_large_weight_always(built):
     edges = frame([(0, 1), (0, 2), (0, 3), (1, 0)]).assign(w=[1e300, 0.0, 1e-300, 5e-324])
     found = built(edges).random_walks([0, 2], length=20).compute()
     assert sequences(found) == [(0, 1) * 10 + (0,), (2,)]

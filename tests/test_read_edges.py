@@ -235,7 +235,7 @@ def test_a_file_that_changes_gives_other_keys(edges):
     assert keys[0] != keys[1]
 
 
-def test_lines_of_cells_with_line_breaks_are_not_taken_for_edges(monkeypatch):
+def test_line_breaks_in_cells_do_not_make_edges(monkeypatch):
     monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 64)
     notes = ["x\n1,2,3\n4,5,6\n"] * 30
     edges = pd.DataFrame({"a": range(30), "note": notes, "b": range(30)})
@@ -369,7 +369,7 @@ def test_options_that_do_not_fit_are_named(edges):
             gf.read_edges("x.csv", **options)
 
 
-def test_files_of_other_columns_than_the_first_are_named():
+def test_error_names_a_file_whose_columns_differ_from_the_first_file():
     Path("a.csv").write_text("a,b\n1,2\n")
     Path("b.csv").write_text("b,a\n1,2\n")
     with pytest.raises(
@@ -393,7 +393,7 @@ def test_empty_files_have_no_edges():
 
 
 @pytest.mark.gpu
-def test_the_backend_of_dask_is_that_of_the_frame(edges):
+def test_read_edges_uses_the_backend_of_dask(edges):
     pytest.importorskip("cudf")
     edges.to_parquet("x.parquet")
     with dask.config.set({"dataframe.backend": "cudf"}):

@@ -1,8 +1,8 @@
-"""Chains that run again, beside those of another worker, after theirs was lost.
+"""Chains that run again on another worker, after their own worker was lost.
 
-A chain finds what its edges say, in a forest that all chains of its worker share: so where it runs
-again its fragment may be another one, which says more. The steps are called here one after another, as
-a cluster would call them, with the loss where it does most harm: once the ids were numbered.
+A chain hooks its edges into a forest that all chains of its worker share. If it runs again on another
+worker, its fragment can therefore contain further connections. Here, the steps are called one after
+another, as on a cluster. The worker is lost where this does most harm: after the ids were numbered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENDS = {"source": "a", "target": "b"}
 
 
 def program(chains):
-    """Return the steps of a call, a partition of which is a chunk."""
+    """Return the steps of a call whose partitions are chunks."""
     count = sum(len(chunks) for chunks in chains)
     edges = partitioned(frame(pairs_of(chains)), count)
     labels = gf.connected_components(on_backend(edges), **ENDS)
@@ -38,7 +38,7 @@ def find(steps, shared, chunks):
 
 
 def recovered(chains, workers, again, cut_before=True):
-    """Return the labels, where a worker is lost after the numbering and its chains run on the other.
+    """Return the labels if a worker is lost after the numbering and its chains run on the other one.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def recovered(chains, workers, again, cut_before=True):
     again : list of int
         The chains that run again, in that order; those of the lost worker whose results are needed.
     cut_before : bool
-        Whether the owner of the ids has got them all before.
+        Whether the owner of the ids has received all of them before the loss.
     """
     steps = program(chains)
     shared = [steps.start(), steps.start()]
@@ -89,7 +89,7 @@ MIXED_ONE, MIXED_TWO = [[(1, 2), (2, 3)], [(FAR, 1)]], [[(700, 701)], [(FAR + 5,
 @pytest.mark.parametrize(
     "chains", [[NEAR_ONE, NEAR_TWO], [FAR_ONE, FAR_TWO]], ids=["dense", "far apart"]
 )
-def test_a_chain_that_runs_again_elsewhere_says_the_same(chains, lost, cut_before):
+def test_a_chain_that_runs_again_on_another_worker_finds_the_same(chains, lost, cut_before):
     assert recovered(chains, [0, 1], [lost], cut_before) == oracle(pairs_of(chains))
 
 
@@ -101,20 +101,20 @@ def test_a_chain_that_runs_again_elsewhere_says_the_same(chains, lost, cut_befor
     ids=["on each worker", "from worker to worker"],
 )
 def test_an_error_about_mixed_ids_explains_the_conversion(chains, lost, cut_before):
-    with pytest.raises(WorkerLostError, match="compute once more"):
+    with pytest.raises(WorkerLostError, match="compute the result again"):
         recovered(chains, [0, 1], [lost], cut_before)
 
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_ids_that_are_dense_all_together_may_be_far_apart_for_a_chunk(lost, monkeypatch):
     monkeypatch.setattr(renumber, "SPARE_IDS", 64)
-    # A chunk of one edge is dense by itself. Beside the others' ids it is not: they are too many for it.
+    # A chunk of one edge is dense alone, but not together with the many ids of the others.
     ids = np.random.default_rng(0).integers(0, 6000, (900, 2)).tolist()
     chains = [[[*map(tuple, ids)]], [[(6501, 6502)]]]
     assert recovered(chains, [0, 1], [lost]) == oracle(pairs_of(chains))
 
 
-def test_ids_as_many_and_with_the_same_sum_are_told_apart():
+def test_ids_of_equal_number_and_sum_are_distinguished():
     # The last chain listed the dense ids 5 and 6 with its own, and lists 4 and 7 when it runs again.
     chains = [[[(4, 7)], [(2 * FAR, 4)]], [[(5, 6)], [(3 * FAR, 5)]], [[(FAR, 1)]]]
     with pytest.raises(WorkerLostError):
@@ -129,7 +129,7 @@ CHAINS = st.lists(st.lists(CHUNK, min_size=1, max_size=3), min_size=2, max_size=
 
 @settings(max_examples=60, deadline=None)
 @given(chains=CHAINS, data=st.data())
-def test_whatever_the_edges_labels_are_right_or_the_error_comes(chains, data):
+def test_for_any_edges_the_labels_are_right_or_the_expected_error_is_raised(chains, data):
     workers = [data.draw(st.integers(0, 1), f"worker of chain {i}") for i in range(len(chains))]
     lost = data.draw(st.integers(0, 1), "lost")
     again = [chain for chain, worker in enumerate(workers) if worker == lost]

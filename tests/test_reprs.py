@@ -1,4 +1,4 @@
-"""How things look in a terminal and in a notebook: what is known is said, and nothing is computed."""
+"""Reprs in a terminal and in a notebook: they show what is known, and compute nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVIL = "<script>alert('&')</script>"
 
 
 class Table(HTMLParser):
-    """The cells of a table, row by row, and the tags that there were."""
+    """The cells of an HTML table, row by row, and its tags."""
 
     def __init__(self, text):
         super().__init__()
@@ -61,7 +61,7 @@ def lazy(edges, count=3):
 # Tables
 
 
-def test_html_takes_nothing_for_tags():
+def test_html_escapes_tags():
     table = Table(as_html([(EVIL, EVIL)], head=(EVIL, "<b>"), note=f"{EVIL}"))
     assert table.tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
     assert table.rows[0] == [EVIL, "<b>"]
@@ -99,7 +99,7 @@ def test_ids_of_several_columns_and_shards():
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_a_kept_graph_says_what_is_known_of_it(scheduler, shards):
+def test_the_repr_of_a_persisted_graph_says_what_is_known(scheduler, shards):
     edges = partitioned(frame([(0, 1), (1, 2), (2, 2)]), 2)
     lazily = gf.Graph(edges, source="a", target="b", shards=shards)
     graph = lazily.persist()
@@ -110,13 +110,13 @@ def test_a_kept_graph_says_what_is_known_of_it(scheduler, shards):
     with dask.config.set(scheduler=lambda *_, **__: unread(None)):
         found = said(graph)
     assert (found["vertices"], found["edges"]) == ("3", "3")
-    # What was found of one that is not kept may be otherwise when it is built again.
+    # The size of a graph that is not persisted may change when it is built again.
     assert lazily.num_edges == 3
     assert "edges" not in said(lazily)
     assert "edges" not in said(lazily.persist())
 
 
-# Estimates, and what they are made of
+# Estimates, rates and links
 
 
 def test_an_estimate_is_the_same_table_in_a_notebook():

@@ -1,4 +1,4 @@
-"""Lazy results as Dask takes them: optimized, drawn, by an asynchronous client."""
+"""Lazy results in Dask: optimized, visualized, and computed by an asynchronous client."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_no_row_is_lost_by_dask_optimize(edges, call, shards, kept):
     same(dask.persist(result)[0].compute(), expected)
     same(result.optimize().compute(), expected)
     result.pprint()
-    # What was persisted holds rows and no other tasks.
+    # After persist(), the graph of tasks only holds the rows.
     same(dask.optimize(result.persist())[0].compute(), expected)
 
 
@@ -161,7 +161,7 @@ def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, member
 
 
 @pytest.mark.usefixtures("host_memory")
-def test_estimates_and_plots_in_an_event_loop_say_how_to_ask(edges, monkeypatch):
+def test_estimates_and_plots_in_an_event_loop_name_a_call_that_works(edges, monkeypatch):
     links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.01, level=1e-3, gang=0.05)
     monkeypatch.setattr(cluster, "measure_links", lambda *_, **__: links)
     monkeypatch.setattr(cluster, "_own_links", {})  # no other test has measured them

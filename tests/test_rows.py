@@ -36,7 +36,7 @@ def weights_of(edges, seed=3):
 
 
 def entries(source, target, weight, undirected):
-    """Return what the rows hold, as an edge list in the order of the input, by NumPy."""
+    """Return the edges that the rows should contain, in the order of the input, by NumPy."""
     if undirected:
         both = source != target
         order = np.argsort(
@@ -107,7 +107,7 @@ def test_a_sum_of_integers_fits_or_is_refused(weight, fits, threads):
             host_rows.rows(*edges, **how, threads=threads)
 
 
-def test_without_weights_several_edges_become_one_too(edges):
+def test_parallel_edges_without_weights_become_one_too(edges):
     rows = host_rows.rows(*edges, count=count_of(edges), multi="first")
     source, target, _ = unpacked(rows)
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
@@ -133,7 +133,7 @@ def test_lists_of_arrays_are_read_as_one_array(edges, labelled, multi, threads):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5])
-def test_ranges_of_rows_are_cut_from_the_rows_of_all(edges, parts):
+def test_rows_of_a_range_equal_that_range_of_all_rows(edges, parts):
     count, weight = count_of(edges), weights_of(edges)
     whole = host_rows.rows(*edges, weight, count=count, undirected=True)
     bounds = [count * i // parts for i in range(parts + 1)]
@@ -205,7 +205,7 @@ def test_degrees_are_counts_of_ids(edges, threads):
     np.testing.assert_array_equal(inside, np.bincount(edges[0], minlength=43)[3:43])
 
 
-def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its_own():
+def test_each_mini_chunk_is_taken_once_and_parts_take_their_own_first():
     ranges = host_threads.even_turns(1000, 2)
     taken = []
     for part in 0, 1:  # in turn, as two threads of the same speed
@@ -222,7 +222,7 @@ def test_vertices_without_cost_are_divided_evenly():
     np.testing.assert_array_equal(free, host_threads.even_turns(1000, 2))
 
 
-def test_a_part_that_is_done_steals_what_the_others_have_left():
+def test_a_part_that_is_done_takes_work_from_the_others():
     costs = np.concatenate([[0], np.cumsum(np.where(np.arange(1000) < 64, 10_000, 1))])
     ranges = host_threads.even_turns(1000, 2, costs)
     taken = []
@@ -240,7 +240,7 @@ def test_every_part_is_done_once_and_an_error_is_raised(threads):
         host_threads.share(lambda part: 1 // (part - 3), 7, threads)
 
 
-# Edges that are dealt
+# Edges that are sent to their owners
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -281,7 +281,7 @@ def test_values_of_several_arrays_are_counted(rng, threads, dtype):
 
 
 @pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
-def test_a_member_without_vertices_has_no_rows_whatever_was_in_memory(multi, monkeypatch):
+def test_a_member_without_vertices_has_no_rows(multi, monkeypatch):
     # Memory that nothing was written to yet is often zero, but not always.
     monkeypatch.setattr(
         host_rows.np, "empty", lambda shape, dtype=float: np.full(shape, -77, np.int8).astype(dtype)

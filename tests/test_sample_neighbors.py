@@ -66,7 +66,7 @@ def test_each_hop_samples_edges_of_the_vertices_that_the_hop_before_has_reached(
 
 @pytest.mark.parametrize("members", [1])
 @pytest.mark.parametrize("fanout", [1, 2, 4])
-def test_every_set_of_edges_is_as_likely(built, members, fanout):
+def test_every_set_of_edges_is_equally_likely(built, members, fanout):
     seeds = fewer(6000, 3000)
     pairs = [(10 + seed, end) for seed in range(seeds) for end in range(5)]
     found = built(pairs).sample_neighbors(range(10, 10 + seeds), fanouts=[fanout]).compute()

@@ -1,4 +1,4 @@
-"""What compute-sanitizer is shown is every kernel, and the cases are right: they hold on the host."""
+"""The cases for compute-sanitizer cover every kernel, and they are right on the host."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def test_every_kernel_has_a_case():
     ("parents", "ids"),
     [
         ("int32", "int32"),
-        # each of types that kernels are compiled for
+        # kernels are compiled for each of these types
         *(
             pytest.param(*types, marks=pytest.mark.slow)
             for types in (("int32", "int64"), ("int64", "int32"), ("int64", "int64"))
         ),
     ],
 )
-def test_the_cases_hold_on_the_host(case, parents, ids):
+def test_the_cases_are_right_on_the_host(case, parents, ids):
     case(host, parents, ids)
 
 

@@ -68,11 +68,11 @@ def test_the_manifest_is_readable(saved):
         (lambda folder: shutil.rmtree(folder), "does not exist or is empty.*Check the path"),
         (
             lambda folder: (folder / "graph.json").unlink(),
-            "saving the graph did not end.*Delete the folder",
+            "saving the graph was not finished.*Delete the folder",
         ),
         (
             lambda folder: (folder / "graph.json").rename(folder / "graph.json.partial"),
-            "saving the graph did not end",
+            "saving the graph was not finished",
         ),
         (lambda folder: (folder / "graph.json").write_text("{]"), "is not the manifest of a graph"),
         (
@@ -176,7 +176,7 @@ def test_a_full_disk_is_an_error_that_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(pa.ipc.RecordBatchFileWriter, "write_batch", full)
     with pytest.raises(OutputError, match=r"No space left.*Delete the folder"):
         gf.Graph(frame([(1, 2)]), **ENDS).save(tmp_path / "graph")
-    with pytest.raises(InputFileError, match="saving the graph did not end"):
+    with pytest.raises(InputFileError, match="saving the graph was not finished"):
         gf.load_graph(tmp_path / "graph")
 
 
@@ -191,7 +191,7 @@ gf.Graph(gf.generate.path(9), source="src", target="dst").save({str(tmp_path / "
 """
     ended = subprocess.run([sys.executable, "-c", code], check=False)
     assert ended.returncode == -signal.SIGKILL
-    with pytest.raises(InputFileError, match="saving the graph did not end"):
+    with pytest.raises(InputFileError, match="saving the graph was not finished"):
         gf.load_graph(tmp_path / "graph")
     with pytest.raises(OutputError, match="contains 2 other files"):
         gf.Graph(frame([(1, 2)]), **ENDS).save(tmp_path / "graph")

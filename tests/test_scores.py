@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 
-# What it takes to come near the limit, the columns, and NetworkX' function.
+# Options that bring the scores near the limit, the columns, and NetworkX's function.
 SCORES = {
     "hits": (
         {"tol": 1e-13, "max_iter": 1000},
@@ -123,7 +123,7 @@ ROUNDS = {"hits": 4, "katz_centrality": 2, "eigenvector_centrality": 2}
 def test_an_iteration_is_a_few_messages_to_each_member(built, name, members):
     def rounds(g):
         made = []
-        for most in (1, 2, 5):  # the first call makes what shards keep
+        for most in (1, 2, 5):  # the first call makes arrays that shards keep
             run = ALGORITHMS[name].run
             run(g, max_iter=most, tol=1e-30, fail_on_nonconvergence=False)
             made.append(g.exchange.take_traffic().rounds)

@@ -21,7 +21,7 @@ DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "
 
 @pytest.fixture
 def step_by_step(monkeypatch):
-    """Have members exchange what they found after each bucket, however small it is."""
+    """Make members exchange distances after each bucket, however small it is."""
 
     def begin():
         monkeypatch.setattr(kernels_of("buckets", on_backend(np.zeros(1))), "AHEAD", 0)
@@ -30,7 +30,10 @@ def step_by_step(monkeypatch):
 
 
 def smallest_predecessors(source, target, weight, sources, distance):
-    """Return them by the letter: of those nearer, else of those reached first along edges of 0."""
+    """Return the predecessors by definition.
+
+    They are nearer vertices, or else vertices that are reached first along edges of weight 0.
+    """
     none = len(distance)
     found = np.full(none, none)
     tight = np.isfinite(distance[source]) & (distance[source] + weight == distance[target])
@@ -97,7 +100,7 @@ def test_distances_and_the_smallest_predecessors(built, shape, directed):
     [
         "rounded",
         "zeros",
-        # each of a type that kernels are compiled for
+        # kernels are compiled for each of these types
         *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("float32", "ints")),
     ],
 )
@@ -158,7 +161,7 @@ def test_weights_of_any_size_and_type(weight):
 
 def test_vertices_far_away_wait_for_those_before_them(built):
     # Two ways from the beginning of a long road to places far behind it, thousands of buckets of the mean
-    # weight away, which lie on the way to others: each vertex has many edges, for buckets to be narrow.
+    # weight away and on the way to others. Each vertex has many edges, so buckets are narrow.
     road = [(i, j) for i in range(3000) for j in range(i + 1, i + 11)]
     far = [30_000.0, 50_000.0]
     edges = frame([*road, (0, 4000), (0, 4001), (4000, 4002), (4001, 4003)])
@@ -276,7 +279,7 @@ def test_members_go_ahead_while_buckets_are_small(built, step_by_step):
     ],
     ids=["negative", "NaN", "null"],
 )
-def test_weights_that_are_refused_when_it_is_computed(built, weight, message):
+def test_weights_that_are_refused_when_the_result_is_computed(built, weight, message):
     edges = frame([(0, 1), (1, 2)]).assign(w=weight)
     with pytest.raises(WeightError, match=message):
         built(edges).sssp([0]).compute()

@@ -26,7 +26,7 @@ HELLO = handshake.HELLO.pack(1, 0, bytes(32)) + bytes(32)  # with a proof that i
 
 
 def hung_up(line, within=10.0):
-    """Say whether the other side closes a connection without having said anything."""
+    """Return whether the other side closes a connection without sending anything."""
     line.settimeout(within)
     try:
         return line.recv(1) == b""
@@ -54,7 +54,7 @@ class Gathering:
         self.bring(0)
 
     def bring(self, rank, port=None):
-        """Have a member come, which finds member 0 at that port."""
+        """Start a member, which finds member 0 at a given port."""
         ports = [port or self.port, *self._ports[1:]]
         addresses = [("127.0.0.1", one) for one in ports]
         connect = self._listeners[rank].connect
@@ -81,7 +81,7 @@ class Gathering:
 
 
 def talk(members):
-    """Have each member send its rank to all others."""
+    """Make each member send its rank to all others."""
     channels = members.channels()
     for rank, channel in channels.items():
         for other in channels:
@@ -129,7 +129,7 @@ def test_members_do_not_wait_for_strangers(acts, tls):
             line.close()
 
 
-def test_a_silent_stranger_is_hung_up_on(monkeypatch):
+def test_a_silent_stranger_is_disconnected(monkeypatch):
     monkeypatch.setattr(handshake, "PATIENCE", 0.2)
     with Gathering(2) as members, reached(members.port) as line:
         began = time.perf_counter()
@@ -140,7 +140,7 @@ def test_a_silent_stranger_is_hung_up_on(monkeypatch):
 
 
 @pytest.mark.parametrize("acts", [guessing, browsing])
-def test_a_wrong_hello_is_hung_up_on_at_once(acts, monkeypatch):
+def test_a_wrong_hello_is_disconnected_at_once(acts, monkeypatch):
     monkeypatch.setattr(handshake, "PATIENCE", 20.0)
     with Gathering(2) as members, reached(members.port) as line:
         acts(line)
@@ -161,12 +161,12 @@ def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
             connecting.result(20)
 
 
-# Between a member and the port that it calls
+# A relay between a member and the port that it calls
 
 
 @contextmanager
 def between(port, treat):
-    """Give a port; what is sent there is passed on, once `treat` returns it instead of None."""
+    """Return a port that passes on what is sent to it, once `treat` returns the data instead of None."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def copy(source, to):
@@ -221,7 +221,7 @@ def test_a_member_that_was_taken_for_a_stranger_calls_again():
     assert len(calls) == 3
 
 
-def test_a_hello_that_was_overheard_is_of_no_use():
+def test_a_replayed_hello_is_refused():
     heard = []
 
     def treat(near):
@@ -279,11 +279,11 @@ def test_members_listen_where_others_call_them(listens, known, hosts):
     assert _hosts(SimpleNamespace(listen_address=listens, address=known)) == hosts
 
 
-met: list[int] = []  # of this process: how many strangers came each time
+met: list[int] = []  # how many strangers came each time, in this process
 
 
 @pytest.mark.alone
-def test_strangers_that_keep_coming_do_not_keep_members_apart():
+def test_a_stream_of_strangers_does_not_prevent_members_from_connecting():
     over = threading.Event()
 
     def come(port):

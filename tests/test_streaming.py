@@ -1,4 +1,4 @@
-"""Edges in host memory are hooked on a device: the whole path, with the host's kernels in its place.
+"""Edges in host memory are hooked on a device: the whole path, with the host's kernels instead of a GPU.
 
 All tests of components run here once more, streamed in small chunks; with ``--backend cudf`` on the
 GPU. So do those marked for it at the end.
@@ -57,7 +57,7 @@ globals().update(AGAIN)
 
 @pytest.fixture(autouse=True)
 def backend(request, monkeypatch):
-    """Let the calls of a test of components stream, in chunks far smaller than the edges."""
+    """Make the calls of a test of components stream, in chunks far smaller than the edges."""
     name = request.node.originalname
     if name not in AGAIN:
         return
@@ -72,7 +72,7 @@ def backend(request, monkeypatch):
     )
 
 
-# What happens on the way.
+# What happens while edges stream.
 
 
 class Watched(Copies):
@@ -89,7 +89,7 @@ class Watched(Copies):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Stream to the host's kernels, 100 edges a chunk; return what is seen of it."""
+    """Stream to the host's kernels, 100 edges per chunk; return the recorded events."""
     seen = types.SimpleNamespace(buffers=[], links=[], chunks=[], frames=[], forests=[], hooks=0)
     kernels = types.ModuleType("watched")
     vars(kernels).update(vars(host))
@@ -216,7 +216,7 @@ def test_chunks_far_smaller_than_the_forest_are_skipped_like_large_ones(watched)
     edges = gf.generate.rmat(14, npartitions=1).compute().set_axis(["a", "b"], axis=1)
     found = streamed(edges, chunk_size=(1 << 14) // 32)
     (forest,) = watched.forests
-    assert forest.counts["hooked"] < len(edges) / 10  # without flat trees it is most of them
+    assert forest.counts["hooked"] < len(edges) / 10  # without flat trees, most edges are hooked
     assert forest.counts["compressions"] < 10
     pd.testing.assert_frame_equal(found, on_host(edges))
 
@@ -279,7 +279,7 @@ def test_the_link_is_closed_after_a_kernel_fails(watched, rng, monkeypatch):
     pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
 
 
-def test_a_null_is_named_as_on_the_host(watched):
+def test_a_null_raises_the_same_error_as_on_the_host(watched):
     edges = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": pd.array([2, 3, 4], "Int64")})
     with pytest.raises(NullVertexError, match="'a' has 1 null"):
         streamed(edges)
@@ -287,7 +287,7 @@ def test_a_null_is_named_as_on_the_host(watched):
 
 
 @pytest.mark.parametrize(("threads", "used"), [(1, 4), (5, 5), (32, 6)])
-def test_staging_takes_a_few_threads_however_many_there_are(watched, rng, threads, used):
+def test_staging_uses_a_few_of_many_threads(watched, rng, threads, used):
     with dask.config.set(num_workers=threads), mock.patch.object(streaming, "Link") as made:
         made.side_effect = RuntimeError
         with pytest.raises(RuntimeError):
@@ -321,7 +321,7 @@ def test_a_link_stays_in_its_process(watched):
     ("device", "hint"),
     [("GPU", "did you mean 'gpu'"), ("cuda", "give 'gpu'"), (0, "0")],
 )
-def test_another_device_is_refused_at_the_call(device, hint):
+def test_an_unknown_device_is_refused_at_the_call(device, hint):
     with pytest.raises(OptionError, match=hint):
         gf.connected_components(frame([(1, 2)]), **ENDS, device=device)
 
@@ -343,7 +343,7 @@ def test_only_computing_needs_a_gpu(monkeypatch):
         labels.compute(scheduler="sync")
 
 
-# Found on the way: which chain of a process ends first must not matter.
+# The result must not depend on which chain of a process ends first.
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])

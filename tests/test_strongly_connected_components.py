@@ -114,7 +114,7 @@ def test_random_graphs_around_the_giant_component(built, edges):
     assert strong(built(pairs)) == by_scipy(pairs)
 
 
-def test_without_directions_they_are_the_connected_components(built):
+def test_without_directions_strong_components_are_connected_components(built):
     graph = built(MIXED, directed=False)
     wanted = as_dict(graph.connected_components().compute())
     assert strong(graph) == wanted == by_scipy(MIXED + [(b, a) for a, b in MIXED])

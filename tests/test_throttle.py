@@ -1,4 +1,4 @@
-"""A process that is throttled has about its share of the time, and all of it afterwards."""
+"""A throttled process gets about its share of the time, and all of it afterwards."""
 
 from __future__ import annotations
 

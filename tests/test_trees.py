@@ -29,7 +29,7 @@ def test_every_forest_is_merged_once_and_reaches_the_first(name, count):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 31, 32])
-def test_depth(count):
+def test_the_depth_of_merges_follows_from_the_policy(count):
     assert trees.depth(trees.tree(count)) == math.ceil(math.log2(count))
     assert trees.depth(trees.one_way(count)) == count - 1
     assert trees.depth(trees.ring(count)) == count - 1
@@ -58,7 +58,7 @@ def test_round_robin_deals_and_availability_takes_runs():
     assert [chain.worker for chain in runs] == [None] * 3
 
 
-def test_availability_keeps_to_where_the_chunks_lie():
+def test_availability_uses_the_workers_that_hold_the_chunks():
     found = chunks("availability", ["x", "y", "x", "y", "y", "x"], workers=2)
     assert [chain.chunks for chain in found] == [[0, 2, 5], [1, 3, 4]]
 

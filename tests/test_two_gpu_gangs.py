@@ -22,7 +22,7 @@ cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")
 GPUS = cupy.cuda.runtime.getDeviceCount()
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [
     pytest.mark.gpu2,
     pytest.mark.filterwarnings("default"),

@@ -24,7 +24,7 @@ pytest.importorskip("cudf")
 dask_cuda = pytest.importorskip("dask_cuda")
 GPUS = cupy.cuda.runtime.getDeviceCount()
 
-# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [
     pytest.mark.gpu2,
     pytest.mark.filterwarnings("default"),
@@ -102,7 +102,7 @@ def test_the_same_bits_as_pandas_on_the_host(client, kind, merge):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_bits_where_the_edges_lie_on_the_gpus(client, kind):
+def test_edges_on_the_gpus_give_the_same_bits(client, kind):
     held = edges(kind).persist()
     wait(held, timeout=120)
     labels = gf.connected_components(held, **ENDS).persist()
@@ -147,7 +147,8 @@ def test_a_worker_lost_in_mid_run_leaves_a_right_result_or_one_error_and_a_clust
     own_client, kind
 ):
     client = own_client
-    same(gf.connected_components(edges(kind), **ENDS).compute(), kind)  # both workers are warm
+    # Both workers have compiled their kernels.
+    same(gf.connected_components(edges(kind), **ENDS).compute(), kind)
     future = client.compute(gf.connected_components(edges(kind, pause=0.25), **ENDS))
     time.sleep(1)
     assert future.status == "pending"

@@ -1,4 +1,4 @@
-"""A graph shared out between two workers of which one is slow: what a CPU and a GPU do, without a GPU."""
+"""A graph divided between two workers, one of them slow: as with a CPU and a GPU, but without a GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from throttle import throttled
 import dask_graphflow as gf
 from dask_graphflow.scheduling import gang, placement
 
-# Sockets and event loops that a worker leaves behind are not this library's to close.
+# This library cannot close sockets and event loops that a worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
 
 SLOW = 0.2
@@ -21,7 +21,7 @@ SLOW = 0.2
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Two workers that keep what is measured of them by themselves, as two machines do; one is slow."""
+    """Two workers that store their own measurements, as two machines do; one of them is slow."""
 
     def worker(name):
         env = {
@@ -36,9 +36,8 @@ def client(tmp_path_factory):
         client.wait_for_workers(2)
         names = placement.described(client)
         slow = next(address for address, about in names.items() if about["name"] == "slow")
-        client.run(
-            _warm
-        )  # what is compiled now takes no part in what is measured, nor is it slowed
+        # Kernels that are compiled now are not part of the measurement, and compiling is not slowed down.
+        client.run(_warm)
         warm = graph(
             partitioned(frame([(0, 1), (1, 2)]).assign(w=1), 2),
             None,
@@ -66,7 +65,7 @@ def ends_of(client, placed):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
-def test_shares_and_placement_that_are_asked_for_are_kept_to(client, rng, share):
+def test_given_shares_and_placements_are_used(client, rng, share):
     edges = power_law(rng, 20_000, 100_000)
     edges = edges[edges.a != edges.b]
     asked = gf.Hybrid([1 - share, share], "hubs-on-cpu")
@@ -78,7 +77,7 @@ def test_shares_and_placement_that_are_asked_for_are_kept_to(client, rng, share)
 
 # Not the first test: the workers start while other tests run.
 @pytest.mark.alone
-def test_the_slow_one_gets_less(client, rng):
+def test_a_slow_worker_gets_fewer_edges(client, rng):
     edges = power_law(rng, 20_000, 100_000)
     edges = edges[edges.a != edges.b]
     placed = gf.Graph(partitioned(edges, 4), **ENDS, directed=False, hybrid="auto").persist()

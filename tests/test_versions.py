@@ -1,4 +1,4 @@
-"""``gf.show_versions``: what it says, and that nothing is imported for it."""
+"""``gf.show_versions``: its output, and that it imports no package."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ import signal
 import threading
 import time
 
-TURN = 0.015  # seconds in which a process is let run once, and stopped once
+TURN = 0.015  # seconds of one turn, in which a process runs once and is stopped once
 
 
 @contextlib.contextmanager
 def throttled(pid, share):
-    """Let a process run for about this share of the time, in short turns; in the end, all of it."""
+    """Let a process run for about this share of the time, in short turns; at the end, let it run freely."""
     done = threading.Event()
     turns = threading.Thread(target=_turns, args=(pid, share, done), name=f"throttle-{pid}")
     turns.start()
@@ -31,7 +31,8 @@ def _turns(pid, share, done):
             while not done.wait(TURN * share):
                 ran = time.monotonic() - since
                 os.kill(pid, signal.SIGSTOP)
-                done.wait(ran * (1 - share) / share)  # of what it ran, not of what it was to
+                # A share of the time that it ran, not of the time that it should have run.
+                done.wait(ran * (1 - share) / share)
                 os.kill(pid, signal.SIGCONT)
                 since = time.monotonic()
         finally:

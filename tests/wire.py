@@ -18,7 +18,7 @@ import pytest
 LONGEST = 60
 HOSTS = ["10.83.0.1", "10.83.0.2"]
 
-# The host's side: a network device of its own, whose packets the wire gets and gives.
+# The side of a host: its own network device, whose packets the wire takes and delivers.
 PLUG_IN = """
 import fcntl, os, socket, struct, subprocess, sys
 rank, address, line, code = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
@@ -33,7 +33,7 @@ exec(code)
 
 
 class Wire:
-    """What is between the two: a thread.
+    """A thread that moves packets between the two hosts.
 
     Attributes
     ----------

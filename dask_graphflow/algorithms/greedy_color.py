@@ -35,8 +35,8 @@ def greedy_color(g: GraphView, *, seed: Seed = 0) -> Answer:
     Parameters
     ----------
     seed : int
-        Chooses the random order of vertices that have as many neighbors; 0 by default. The order depends
-        only on the seed and on the order of the ids.
+        Chooses the random order of vertices with the same number of neighbors; 0 by default. The order
+        depends only on the seed and on the order of the ids.
 
     References
     ----------

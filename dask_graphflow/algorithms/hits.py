@@ -60,7 +60,7 @@ def hits(
     3       4  0.000      0.618
     """
     hubs, authorities = NeighborSums(g, precision), NeighborSums(g.T, precision)
-    authorities.totals = hubs.totals  # an iteration sums both
+    authorities.totals = hubs.totals  # an iteration sums along both
     equal, change = 1 / max(1, hubs.count), math.inf
     # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
     hubs.begin(equal, authorities.most_entering)

@@ -1,4 +1,4 @@
-"""Katz centrality: the number of walks that end at a vertex, of which long ones count less.
+"""Katz centrality: the number of walks that end at a vertex; longer walks count less.
 
 In each iteration, vertices pull the scores of the vertices that have an edge to them. The new score is
 ``alpha`` times this sum, plus ``beta`` [1]_. A walk of k edges so counts ``alpha**k`` times. Scores are
@@ -27,7 +27,7 @@ from dask_graphflow.runtime.convergence import MaxIter, Precision, Tolerance, no
 from dask_graphflow.runtime.number_options import Number
 
 LARGEST = 1e100  # beyond, products of scores and weights could exceed the range of floats
-BOUND = 1e300  # of products of scores, weights and alpha
+BOUND = 1e300  # limit of products of scores, weights and alpha
 ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
 
 

@@ -40,7 +40,7 @@ from .bfs import breadth_first
 from .connected_components import connected_components
 
 COUNT = EdgeOp("count", target="entering", signal="1 if src != dst else 0", slot="add")
-NEVER = 2**62  # edges that a vertex which is not to be removed has left
+NEVER = 2**62  # a vertex that is not to be removed gets this number of remaining edges
 REMAINS = "component[dst] < 0"
 LEAST_COLOR = f"color[src] if group[src] == group[dst] else {2**63 - 1}"
 COLOR = EdgeOp("color", target="color", signal=LEAST_COLOR, slot="min", cond=REMAINS)

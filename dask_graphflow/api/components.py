@@ -55,7 +55,7 @@ def connected_components(
     ----------
     edges : DataFrame, sparse matrix, array, list of pairs, NetworkX graph or Graph
         The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. Or a
-        :class:`~dask_graphflow.Graph`, with no option but `progress`: this is the same as
+        :class:`~dask_graphflow.Graph`, without any option except `progress`: this is the same as
         :meth:`.Graph.connected_components`.
     source, target : column name, or list of column names, optional
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be

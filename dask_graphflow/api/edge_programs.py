@@ -71,7 +71,9 @@ def run(
         name = op.name
     else:
         if max_iter is None:
-            raise OptionError("max_iter=None with a list of steps; give a maximum of iterations")
+            raise OptionError(
+                "max_iter=None with a list of steps; give a maximum number of iterations"
+            )
         check_count("max_iter", max_iter)
         settings |= {"until": until, "fail": fail_on_nonconvergence}
         name = "-".join(step.name for step in steps if isinstance(step, EdgeOp)) or "vertices"
@@ -136,8 +138,8 @@ def _check_name(option: str, name: Any, *taken: str) -> None:
     taken = (*RESERVED, *FUNCTIONS, *NAMES, *taken)
     if not is_plain(name) or name in taken:
         raise OptionError(
-            f"{option} has {name!r}, which expressions per vertex cannot read; a name is of ASCII letters, "
-            f"digits and _, begins with no digit, and is not {', '.join(taken)}: rename it"
+            f"{option} has {name!r}, which expressions per vertex cannot read; a name consists of ASCII "
+            f"letters, digits and _, does not begin with a digit, and is not {', '.join(taken)}. Rename it"
         )
 
 
@@ -205,7 +207,7 @@ def _check_names(spec: GraphSpec, dtypes: Mapping[str, Any]) -> None:
         for name in vertex_names(column, width if dtype == "id" else 1):
             if name in taken:
                 raise OptionError(
-                    f"columns has {column!r}, whose values are called {name!r} in the result, like "
+                    f"columns= has {column!r}, whose values would be named {name!r} in the result, like "
                     f"{taken[name]}; give the column another name"
                 )
             taken[name] = f"those of column {column!r}"
@@ -224,7 +226,8 @@ def _reader(
 def _check_columns(columns: Mapping[str, Any], needed: set[str], allowed: set[str]) -> None:
     if needed - set(columns) or set(columns) - allowed:
         raise OptionError(
-            f"columns gives {sorted(columns)}, and the program has {sorted(needed)}; give each of those"
+            f"columns= has {sorted(columns)}, but the columns of the program are {sorted(needed)}; give an "
+            "initial value for each of them"
         )
 
 
@@ -240,8 +243,8 @@ def _begins(name: str, value: Any) -> Any:
     start = value if isinstance(value, str) else scalar(value)
     if start is None:
         raise OptionError(
-            f"columns[{name!r}]={shown(value)}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, "
-            f"0.0 or np.int32(0), give {ITSELF!r}, or an expression such as '1 / n'"
+            f"columns[{name!r}]={shown(value)}; give a number of type {', '.join(COLUMN_TYPES)}, such as "
+            f"0, 0.0 or np.int32(0), or {ITSELF!r}, or an expression such as '1 / n'"
         )
     return start
 
@@ -253,8 +256,8 @@ def _started(
     start = as_frame(start, "start")
     if not hasattr(start, "columns"):
         raise EdgeListError(
-            f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "
-            "otherwise there"
+            f"start is a {type(start).__name__}; give a frame with ids, followed by the columns "
+            "that have other initial values for them"
         )
     width = spec.id_width
     # Columns are named as in results: a "vertex" column has one column for each part of an id.
@@ -265,8 +268,8 @@ def _started(
     ids = named_ids(start[others[:width]], spec.ids, "start")
     if unknown := others[width:]:
         raise OptionError(
-            f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
-            f"give only columns of {program!r}, which has {', '.join(map(repr, dtypes))}"
+            f"start has a column {unknown[0]!r}, which {program!r} does not have; after "
+            f"{counted(width, 'column')} of ids, give only its columns, {', '.join(map(repr, dtypes))}"
             f"{nearest(unknown[0], dtypes)}"
         )
     numbers, vertices = {}, {}
@@ -310,7 +313,7 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
     kinds = "b" if dtype.kind == "b" else "iuf"
     if values.dtype.kind not in kinds or values.ndim != 1:
         raise OptionError(
-            f"start has dtype {given.dtype} in column {name!r}, and the column is {dtype}; give "
+            f"start has dtype {given.dtype} in column {name!r}, but the program's column is {dtype}; give "
             f"{'True or False' if kinds == 'b' else 'numbers'}"
         )
     with np.errstate(all="ignore"):

@@ -96,8 +96,8 @@ def sizes_of(
         missing = "edges" if num_edges is None else "vertices"
         raise OptionError(
             f"the number of {missing} is not known before the edges are read; give num_{missing}=. It "
-            "is known of a frame in memory, of Parquet files that are read as they are, with integer ids "
-            "close together, and of a Graph that was persisted"
+            "is known for a frame in memory and for Parquet files that are read as they are, if the ids "
+            "are integers close together, and for a persisted Graph"
         )
     id_bytes = sum(_bytes(meta[column]) for column in columns.source)
     weight_bytes = 0 if weight is None else _bytes(meta[weight])
@@ -139,8 +139,8 @@ def _of_graph(
     built = saved or graph._shards.persisted
     if not built and (num_edges is None or num_vertices is None):
         raise OptionError(
-            "the graph is not built, and how large it will be is not known; give num_edges= and "
-            "num_vertices=, or persist it first"
+            "the graph is not built yet, so its size is not known; give num_edges= and num_vertices=, or "
+            "persist the graph first"
         )
     edges = graph.num_edges if num_edges is None else num_edges
     vertices = graph.num_vertices if num_vertices is None else num_vertices

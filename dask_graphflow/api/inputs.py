@@ -89,7 +89,7 @@ def graph_inputs(
     if weight is not None:
         edgelist.check_weight(given.frame, weight)
     elif multi in ("sum", "min"):
-        raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
+        raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
     columns = edge_columns(given, weight, dropna)
     listed = [vertex_frame(ids, columns, given.frame._meta) for ids in given.vertices]
     return with_one_dtype([(given.frame, columns), *listed])
@@ -127,7 +127,9 @@ def ascending(
         raise OptionError("thresholds=[] is empty; give at least one, or leave it out")
     limits = [_exact(value) for value in given]
     if len(set(limits)) < len(limits):
-        raise OptionError(f"thresholds={limits!r} has one more than once; give each of them once")
+        raise OptionError(
+            f"thresholds={limits!r} has a threshold more than once; give each of them once"
+        )
     if given and weight is None:
         raise WeightError(
             f"threshold {given[0]!r} needs a weight to be compared with; name its column with weight=. "
@@ -181,7 +183,7 @@ def edge_columns(given: EdgeFrame, weight: Any, dropna: bool) -> EdgeColumns:
     if len(sources) != len(targets):
         raise EdgeListError(
             f"source={source!r} has {counted(len(sources), 'column')} and target={target!r} has "
-            f"{len(targets)}; both ends of an edge have as many"
+            f"{len(targets)}; both ends of an edge must have the same number of columns"
         )
     meta = edges._meta
     of_ids = [
@@ -246,8 +248,8 @@ def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, Edg
     frame = as_dask(vertices, "vertices", *list(getattr(vertices, "columns", ()))[:width])
     if len(frame.columns) < width:
         raise EdgeListError(
-            f"vertices has {counted(len(frame.columns), 'column')} and an id has {width}; give a column "
-            "for each part of an id, and those first"
+            f"vertices has {counted(len(frame.columns), 'column')} and an id has {width}; give one "
+            "column per part of an id, before all other columns"
         )
     columns = tuple(frame.columns[:width])
     edgelist.check_columns(frame, columns, "vertices")

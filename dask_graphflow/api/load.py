@@ -51,8 +51,8 @@ def load_graph(
     Raises
     ------
     InputFileError
-        The folder is not a saved graph, saving it did not end, files of it are missing or damaged, or a
-        newer version of this library saved it.
+        The folder is not a saved graph, saving it was not finished, files of it are missing or damaged, or
+        a newer version of this library saved it.
     BackendError
         `backend` is "cudf", and this process has no GPU or no cuDF.
     OptionError

@@ -37,7 +37,8 @@ OF_GRAPHS = {
     "dropna": "Skip edges with a missing id.",
     "device": "Run on a GPU (gpu), although the edges are read into host memory.",
 }
-HERE = {"edges", "source", "target", "trace", "progress", "inputs"}  # not options of their own
+# Parameters that do not become options.
+HERE = {"edges", "source", "target", "trace", "progress", "inputs"}
 SEE_GRAPH = "How the edges of a frame become a graph"
 
 

@@ -16,8 +16,8 @@ def explained(error: Exception, command: click.Command | None) -> str:
     message = in_options(str(error), [name for name in options if name])
     if isinstance(error, VertexTypeError):
         return (
-            f"{message}. That is for Python: the command itself reads the ids of "
-            "text files as text with --text-ids, and columns as other types with --dtype"
+            f"{message}. This advice is for Python; on the command line, --text-ids reads the ids of text "
+            "files as text, and --dtype sets the types of columns"
         )
     if isinstance(error, GraphflowError):
         return message

@@ -22,8 +22,10 @@ from .tables import summary_json
 @options.ends
 @click.option("--weight", metavar="COLUMN", help="Column with the weights of the edges.")
 @click.option("--directed/--undirected", default=True, help="Whether edges have a direction.")
-@click.option("--num-edges", type=int, help="Number of edges, if the files do not tell it.")
-@click.option("--num-vertices", type=int, help="Number of vertices, if the files do not tell it.")
+@click.option("--num-edges", type=int, help="Number of edges, if it cannot be read from the files.")
+@click.option(
+    "--num-vertices", type=int, help="Number of vertices, if it cannot be read from the files."
+)
 @click.option("--supersteps", type=int, help="Number of supersteps; a typical value by default.")
 @click.option("-k", "--k", type=int, help="Number of sources, if the algorithm has sources.")
 @click.option("--top-k", type=int, help="Number of rows per vertex, if the algorithm limits it.")
@@ -40,8 +42,8 @@ def estimate(
 ) -> None:
     """Predict the time and memory of a command on this machine, before it reads any edge.
 
-    ALGORITHM is the name of the command, such as pagerank. Parquet files tell the number of edges and, if
-    ids are integers close together, the number of vertices. For other files, give both.
+    ALGORITHM is the name of the command, such as pagerank. Parquet files contain the number of edges and,
+    if ids are integers close together, the number of vertices. For other files, give both.
     """
     from dask_graphflow.api.estimate import estimate as predicted
 

@@ -257,7 +257,7 @@ def _identity(fs: Any, path: str) -> tuple[Any, ...]:
 
 def _write_part(frame: Any, folder: Path) -> pd.DataFrame:
     """Write a partition, and return its file name and number of rows."""
-    if hasattr(frame, "to_pandas"):  # of a GPU
+    if hasattr(frame, "to_pandas"):  # the frame is on a GPU
         frame = frame.to_pandas()
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     # A part that is written again, after a worker was lost, must not clash with the first copy.

@@ -181,7 +181,7 @@ class _InProcess:
         message = self._inboxes[source].get()
         self.seconds_waited += time.perf_counter() - began
         if isinstance(message, BaseException):
-            self._inboxes[source].put(message)  # so that later calls raise it too
+            self._inboxes[source].put(message)  # so that later calls also raise it
             raise message
         self.bytes_received += len(message)
         return message

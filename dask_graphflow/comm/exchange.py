@@ -3,7 +3,7 @@
 In each *round*, every member sends one message to every other member and receives one from each, even if it
 is only a header. The header carries numbers that are reduced over all members: sums and a maximum. So all
 members know after each round how much is left to do, and stop at the same time. Because these numbers
-travel in the messages of the round, they need no round of their own.
+are sent in the messages of the round, they do not need a round of their own.
 
 Member p sends to p + 1, p + 2 and so on, and receives from p - 1, p - 2 and so on, so no two members send
 to the same member at a time. The message for p + 2 is packed while the message for p + 1 is in transit. A

@@ -221,9 +221,9 @@ class Components:
             return self.merge(forests, more)
         if len(set(tokens)) > 1:
             raise WorkerLostError(
-                "workers were lost while a forest travelled in slices, and again while it was sent once "
-                "more, so that its slices do not fit together. Nothing is wrong with the edges; compute "
-                "once more, or with merge_chunks=1"
+                "workers were lost while a forest was sent in slices, and again while it was sent a second "
+                "time, so its slices do not fit together. Nothing is wrong with the edges; compute the "
+                "result again, or with merge_chunks=1"
             )
         return forests
 

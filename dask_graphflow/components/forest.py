@@ -283,7 +283,7 @@ class Forest:
         seen, size = self.seen.view("bool"), GRAIN
         if not seen.any():
             return self.base, self.base
-        while not seen[-size:].any():  # there are few unused places, beyond the last vertex
+        while not seen[-size:].any():  # a few places beyond the last vertex are unused
             size *= 2
         tail = seen[-size:]
         last = len(seen) - int(tail[::-1].argmax())

@@ -115,7 +115,7 @@ class Fragment:
             return (self.token,)
         first = self.ids[self.ids.columns[0]]
         if not dtypes.is_integer(first.dtype):
-            return (len(first),)  # such ids are never dense, so they are all of this chain
+            return (len(first),)  # such ids are never dense, so all of them are from this chain
         # Mix the ids before adding them up (SplitMix64): different ids often have the same plain sum.
         mixed = kernels_for(first).asarray(first).astype("uint64")
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -146,7 +146,7 @@ def renumbered(
         raise WorkerLostError(
             "a worker was lost while the ids were numbered, and its part of the result was stored in "
             "another form when it was computed again: some workers have dense ids and others do not. "
-            "Nothing is wrong with the edges; compute once more"
+            "Nothing is wrong with the edges; compute the result again"
         )
     xp = fragment.forests[0].kernels.namespace
     bounds = _bounds(sizes)

@@ -1,7 +1,7 @@
 """Serialization of forests and their slices as arrays, which go from device to device without the host.
 
 UCX can send arrays on devices directly. TCP cannot. If the receiver is on the same machine and can read the
-memory of this process, it is told where a copy of the arrays is, and copies them from there. Dask keeps a
+memory of this process, it receives the location of the arrays, and copies them from there. Dask keeps a
 forest until the receiver confirms that it has received it, and the forest keeps the copy.
 
 :mod:`~dask_graphflow.api.components` makes every worker import this module if forests are on devices.

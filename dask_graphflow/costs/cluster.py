@@ -86,10 +86,12 @@ class ClusterSpec:
                 raise OptionError(f"{name}={value!r} of a cluster; give a whole number, 1 or more")
         if self.hosts > self.workers:
             raise OptionError(
-                f"{self.hosts:,} hosts for {counted(self.workers, 'worker')}; give at most one a worker"
+                f"{self.hosts:,} hosts for {counted(self.workers, 'worker')}; give at most one per worker"
             )
         if self.memory is not None and not self.memory >= 0:
-            raise OptionError(f"memory={self.memory!r} of a worker; give bytes, or None")
+            raise OptionError(
+                f"memory={self.memory!r} of a worker; give a number of bytes, or None"
+            )
 
 
 def in_use(device: bool) -> list[ClusterSpec]:

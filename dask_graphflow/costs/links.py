@@ -25,8 +25,8 @@ ROUNDS = 200
 BYTES = 1 << 23
 DEALS = 5
 REPEAT = 5
-LEVELS, TASKS = 6, 64  # of the task graphs that are timed
-FOREST = 1 << 23  # vertices of the forest that is moved
+LEVELS, TASKS = 6, 64  # sizes of the task graphs that are timed
+FOREST = 1 << 23  # number of vertices of the forest that is moved
 MOVED = 3
 
 

@@ -184,8 +184,8 @@ def _seconds(
 ) -> float:
     """Return the mean seconds per turn. `prepare` makes the argument of a turn, which is not timed.
 
-    The mean is used, because a process that shares a core has all of it for short times, and the minimum
-    would show only those. The first turn is not counted, since it may compile kernels.
+    The mean is used, because a process that shares a core has the whole core for short times, and the
+    minimum would show only these times. The first turn is not counted, since it may compile kernels.
     """
 
     def wait() -> None:

@@ -89,14 +89,18 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
     """
     fits = [members for members in range(1, most + 1) if _needed(size, members) <= ROOM * room]
     if not fits:
-        return most, "fewer workers have less memory"
+        return most, "fewer workers have too little memory"
     speed, each = (DEVICE, 1) if size.device else (HOST, threads)
     times = {members: speed.seconds(size, members, each) for members in fits}
     least, fastest = fits[0], min(times, key=lambda members: times[members])
     if fastest != least and times[least] >= GAIN * times[fastest]:
         gain = times[least] / times[fastest]
         return fastest, f"about {gain:.1f} times as fast as {least:,}"
-    why = "one worker has room for the graph" if least == 1 else "fewer workers have less memory"
+    why = (
+        "one worker has room for the graph"
+        if least == 1
+        else "fewer workers have too little memory"
+    )
     if len(fits) > 1:
         gain = times[least] / min(times[members] for members in fits[1:])
         why += ", and more would be "

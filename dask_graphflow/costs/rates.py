@@ -83,8 +83,8 @@ class Rates:
         lengths = {len(curve) for curve in curves}
         if not ascending or not lengths <= {0, len(self.sizes)}:
             raise OptionError(
-                f"rates of the sizes {self.sizes!r}; give ascending numbers of vertices, and of each "
-                "kernel a rate for each, or none"
+                f"rates for the sizes {self.sizes!r}; give ascending numbers of vertices and, for each "
+                "kernel, either one rate per size or none"
             )
         wrong = {
             name: curve

@@ -41,7 +41,8 @@ FORMAT = 5
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept
 
-_measured: dict[Path, Rates] = {}  # by this process; the only copy if files cannot be written
+# Rates that this process measured; the only copy if files cannot be written.
+_measured: dict[Path, Rates] = {}
 
 
 def rates(
@@ -248,7 +249,7 @@ def _scales() -> list[int] | None:
     if not isinstance(scales, list | tuple) or not scales or sorted(map(int, scales)) != [*scales]:
         raise OptionError(
             f"graphflow.calibration.scales is {scales!r} in Dask's configuration; give ascending "
-            "logarithms of numbers of vertices, such as [12, 16]"
+            "base-2 logarithms of numbers of vertices, such as [12, 16]"
         )
     return list(scales)
 

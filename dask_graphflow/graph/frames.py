@@ -51,7 +51,7 @@ def stored(column: Any, folder: str) -> Any:
 
 
 def build(kind: type, columns: dict[str, Any]) -> Any:
-    """Return a frame of columns that nobody else changes; pandas would copy them by default."""
+    """Return a frame of columns without copying them. No other code may change the columns."""
     return kind(columns, **({"copy": False} if is_pandas(kind) else {}))
 
 
@@ -68,7 +68,7 @@ def one_column(values: Any, like: Any) -> Any:
 
 
 def series(values: Any, like: Any) -> Any:
-    """Return a series with the dtype of `like`, from values that nobody else changes."""
+    """Return a series with the dtype of `like`. No other code may change the values."""
     made = type(like)(values, **({"copy": False} if is_pandas(type(like)) else {}))
     return made if made.dtype == like.dtype else made.astype(like.dtype)
 

@@ -79,16 +79,17 @@ def share_out(
     limits = [math.inf] * len(rates) if room is None else list(room)
     if not rates or len(limits) != len(rates):
         raise OptionError(
-            f"{counted(len(rates), 'rate')} and room on {len(limits)}; give one of each a member"
+            f"{counted(len(rates), 'rate')}, and room for {counted(len(limits), 'member')}; give one rate "
+            "and one room per member"
         )
     if not all(0 < rate < math.inf for rate in rates) or not all(limit >= 0 for limit in limits):
         raise OptionError(
-            f"rates {list(rates)!r}, room {limits!r}; give numbers above 0, and from 0 on"
+            f"rates {list(rates)!r}, room {limits!r}; give rates above 0, and room of at least 0"
         )
     if sum(limits) < 1 - 1e-9:
         raise GraphMemoryError(
             f"there is room for {sum(limits):.1%} of the graph on {counted(len(rates), 'worker')}. Add "
-            "workers, or memory; or leave weights out, where the algorithm needs none",
+            "workers or memory, or leave weights out if the algorithm does not need them",
             needed=nbytes,
             available=int(sum(limits) * nbytes) if nbytes else None,
         )

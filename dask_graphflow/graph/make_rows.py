@@ -59,8 +59,8 @@ def make_rows(
     for piece in _pieces(lists, index_dtype(columns)):
         by = piece[0], piece[1] if undirected else None
         # Edges that belong to no range are not written: those of other members.
-        nobody = {"shift": SHIFT, "threads": threads, "but": len(cuts) - 1}
-        parts = kernels_of("partition", longest).parted(piece, *by, owners, len(cuts), **nobody)
+        options = {"shift": SHIFT, "threads": threads, "but": len(cuts) - 1}
+        parts = kernels_of("partition", longest).parted(piece, *by, owners, len(cuts), **options)
         for spool, *arrays in zip(spools, *parts, strict=False):
             for array in arrays:
                 spool.append(array)

@@ -92,6 +92,6 @@ def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
 def weight_dtype(dtype: Any) -> np.dtype:
     """Return the dtype in which a graph stores weights of a given numeric dtype."""
     own = dtypes.plain(dtype)
-    if own.kind == "f":  # kernels know no longer ones
+    if own.kind == "f":  # kernels support no wider floats
         return np.dtype("float32" if own.itemsize <= 4 else "float64")
     return np.dtype("int32" if own.itemsize < 4 else "int64")

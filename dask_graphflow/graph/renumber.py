@@ -25,7 +25,7 @@ from . import dtypes
 from .frames import empty_like, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
-SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, whatever the edges
+SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, for any number of edges
 MANY = 1 << 16  # ids, below which pandas is as fast, and nothing has to be compiled
 IDS_PER_EDGE = 4  # a longer range is dense if it has less than this many ids per edge
 
@@ -87,8 +87,8 @@ def _order(ids: Any) -> tuple[Any, Any]:
         ordered = ids.sort_values(list(ids.columns))
     except TypeError as error:
         raise VertexTypeError(
-            f"the ids in {list(ids.columns)} cannot be sorted ({error}), for they are of several "
-            "types; convert the column, for example with astype(str)"
+            f"the ids in {list(ids.columns)} cannot be sorted ({error}), because they have several "
+            "types. Convert the column, for example with astype(str)"
         ) from error
     order = kernels_for(ids).asarray(ordered.index.to_series())
     return ordered.reset_index(drop=True), order
@@ -169,7 +169,8 @@ def sample(ids: Any) -> Any:
 
 def sample_range(low: int, high: int, like: Any) -> Any:
     """Return some of the integer ids from `low` to ``high - 1``, as a frame like `like`."""
-    least, most = dtypes.limits(like.dtypes.iloc[0])  # a forest's range is rounded up, maybe beyond
+    # A forest's range is rounded up, and may exceed the range of the dtype.
+    least, most = dtypes.limits(like.dtypes.iloc[0])
     low, high = max(low, least), min(high, most + 1)
     ids = kernels_for(like).namespace.arange(low, high, max(1, (high - low) // SAMPLE))
     return one_column(ids, like)

@@ -105,7 +105,7 @@ class Hybrid:
         values = list(self.shares.values() if isinstance(self.shares, Mapping) else self.shares)
         if not values or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
             raise OptionError(
-                f"shares={self.shares!r}; give parts of the edges of 0 or more that add up to 1"
+                f"shares={self.shares!r}; give fractions of at least 0 that add up to 1"
             )
 
     def _repr_html_(self) -> str:
@@ -160,8 +160,8 @@ class Hybrid:
             return self
         if set(kinds) != set(self.shares):
             raise OptionError(
-                f"shares are for {sorted(self.shares)}, and the workers are of {sorted(set(kinds))}; "
-                "give a share for each kind that there is"
+                f"shares are for {sorted(self.shares)}, but the kinds of workers are {sorted(set(kinds))}; "
+                "give one share for each of these kinds"
             )
         return replace(self, shares=[self.shares[kind] / kinds.count(kind) for kind in kinds])
 
@@ -330,7 +330,7 @@ def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
     whose edges do not fit in its memory may be faster if it streams the other edges than if it gets fewer.
     """
     room = [min(1.0, size.room(member.free)) for member in members]
-    lying = [(member.rate, own) for member, own in zip(members, room, strict=True)]
+    stored = [(member.rate, own) for member, own in zip(members, room, strict=True)]
     # Vertex data cannot be streamed: it must fit in device memory.
     streaming = [
         (size.streamed(member.rate, member.streams), 1.0)
@@ -339,7 +339,7 @@ def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
         for member, own in zip(members, room, strict=True)
     ]
     choices = []
-    for way in (lying, streaming):
+    for way in (stored, streaming):
         rates, most = zip(*way, strict=True)
         alone = [own if m.kind == "gpu" else 0.0 for m, own in zip(members, most, strict=True)]
         choices += [(share_out(rates, own), rates) for own in (most, alone) if sum(own) >= 1 - 1e-9]
@@ -431,7 +431,7 @@ def _degrees(
 
 
 def _groups(members: Sequence[Member]) -> list[list[int]]:
-    """Return runs of members of the same kind; if all are of one kind, each member by itself."""
+    """Return runs of members of the same kind; if all are of one kind, one run per member."""
     runs = [
         list(run) for _, run in itertools.groupby(range(len(members)), lambda m: members[m].kind)
     ]

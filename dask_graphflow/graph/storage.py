@@ -6,8 +6,8 @@
     edges-per-grain.arrow    number of edge ends of each grain of vertices, by which the graph can be cut
     vertices-0-8192.arrow    one file per range of vertices; see :mod:`.storage_files`
 
-A folder without a manifest is not a graph: it is foreign, or saving it did not end. The files of the ranges
-together have the vertices in the order of their numbers.
+A folder without a manifest is not a graph: something else wrote it, or saving was not
+finished. The files of the ranges together have the vertices in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def read_manifest(folder: Folder) -> Manifest:
     Raises
     ------
     InputFileError
-        The folder is not a graph, or saving it did not end, or files of it are missing or damaged, or it
+        The folder is not a graph, saving it was not finished, files of it are missing or damaged, or it
         was saved by a newer version.
     """
     have = folder.sizes()
@@ -232,8 +232,8 @@ def _no_manifest(folder: Folder, have: Mapping[str, int]) -> str:
         )
     if any(name.startswith("vertices-") and name.endswith(".arrow") for name in have):
         return (
-            f"{folder.path} has no {MANIFEST}, because saving the graph did not end; only a graph that was "
-            "saved completely can be loaded. Delete the folder, and save the graph again"
+            f"{folder.path} has no {MANIFEST}, because saving the graph was not finished; only a graph "
+            "that was saved completely can be loaded. Delete the folder, and save the graph again"
         )
     return (
         f"{folder.path} has no {MANIFEST}, so it is not a saved graph; load_graph reads folders that "

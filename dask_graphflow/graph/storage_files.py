@@ -235,7 +235,7 @@ def dtype_names(like: Any) -> list[str]:
 
 
 def _dtype_name(dtype: Any, own: Any) -> str:
-    """Return the name of a dtype of ids on the host, which is `own` where the graph is."""
+    """Return the name of a dtype of ids on the host; `own` is the dtype in the memory of the graph."""
     name = str(dtype)
     if name == "object":
         return "decimal128[pyarrow]" if kind(own) == "decimal" else "str"

@@ -114,7 +114,8 @@ def listed(given: Any, names: Sequence[str], role: str) -> pd.DataFrame:
         values = [tuple(row) for row in values]
     if any(not isinstance(one, tuple | list) or len(one) != width for one in values):
         raise EdgeListError(
-            f"{role.rstrip('=')}={as_text(given)}; an id has {width} parts here: give tuples of as many"
+            f"{role.rstrip('=')}={as_text(given)}; an id has {width} parts here: give tuples of {width} "
+            "parts"
         )
     return _made(values, names)
 

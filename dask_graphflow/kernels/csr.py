@@ -62,7 +62,7 @@ class Light(NamedTuple):
 
 
 def most_values(rows: Rows) -> int:
-    """Return how many numbers vertices can have if each takes the first that no earlier neighbor has.
+    """Return a bound on the numbers if each vertex takes the first that no earlier neighbor has.
 
     Each vertex comes after those with more edges. A vertex with the number n has n earlier neighbors, which
     have at least as many edges as it has itself, so there are at least n * (n + 1) edges.

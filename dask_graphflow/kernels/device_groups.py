@@ -29,7 +29,7 @@ SOME, MANY = 32, 1 << 10
 ROOM = 1 << 31
 
 PER_TABLE = 1 << 14  # as in cuda/tables.cuh: the maximum edges of an item without a joint table
-PARTS = 64  # of an item with a joint table, at most
+PARTS = 64  # maximum parts of an item with a joint table
 # As in cuda/sweep.cu and cuda/between.cu: the numbers of a sweep's and of a sum's progress.
 PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
 BLOCKS, FIXED = 2, 1 << 12  # blocks per multiprocessor, and bytes that each uses beside its tables
@@ -263,7 +263,7 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
     blocks = min(gang_blocks(kernel), -(-(vertices + count) // BUSY))
     places, members = cupy.empty((2, vertices), dtype)
     first, begins = cupy.zeros(count + 1, "int64"), cupy.empty(vertices + 1, "int64")
-    # The last item is the most edges of a group, beside the total of all bounds.
+    # The last item is the largest number of edges of a group; the item before it is the total.
     bounds, totals = cupy.empty(count + 2, "int64"), cupy.empty(blocks, "int64")
     bounds[count + 1 :] = 0
     arrived = cupy.zeros(1, "uint32")

@@ -23,7 +23,7 @@ from .sources import THREADS, instance
 
 TILE = 512  # as in cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile per thread of the block
-REMOVED = -2  # instead of the number of triangles of a removed edge, as in cuda/intersect.cu
+REMOVED = -2  # stands for the number of triangles of a removed edge, as in cuda/intersect.cu
 EDGES_PER_BLOCK = 16  # at least, in a gang; a warp takes one at a time
 KEPT = 1 << 16  # rows of at most this many edges keep the removed ones
 # The struct EdgePeeling in cuda/intersect.cu.

@@ -20,7 +20,7 @@ CannotShare = cupy.cuda.runtime.CUDARuntimeError
 """The error if there is no memory to share, or if another process' memory cannot be opened."""
 
 ALIGNMENT = 256  # arrays begin at a multiple of this number of bytes
-BLOCK = 1 << 21  # CUDA may put smaller allocations together into these bytes, and shares them all
+BLOCK = 1 << 21  # CUDA can put small allocations into one block of this size, and shares the block
 DEVICE_TO_DEVICE = 3  # cudaMemcpyDeviceToDevice
 
 

@@ -24,7 +24,7 @@ def first_free(rows: Rows, order: Any) -> Any:
     values = cupy.empty(count, dtype)
     # A vertex without a value has a negative number, which says where it is in the order.
     values[order] = cupy.arange(-1, -count - 1, -1, dtype=dtype)
-    hubs = int((cupy.diff(rows.offsets) >= HUB).sum())  # they come first
+    hubs = int((cupy.diff(rows.offsets) >= HUB).sum())  # hubs come first
     words = most_values(rows) // BITS + 1
     for group, threads, begin, end, size in (
         ("BLOCK", THREADS, 0, hubs, words),

@@ -18,7 +18,7 @@ from .launching import attribute, launch_gang
 from .sources import GANG, instance
 
 AT_ONCE = 256  # sources per call; other work may wait for it to end
-PER_MULTIPROCESSOR = 2  # blocks; in searches.cu too
+PER_MULTIPROCESSOR = 2  # number of blocks, as in searches.cu
 LANES = 4  # per row; SHARES in gang.cuh
 SHRINK = 8  # maximum factor by which teams are smaller than those of the launch before
 SPARSE = 5  # edges per vertex, below which a graph may be a road network

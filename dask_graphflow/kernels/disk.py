@@ -4,8 +4,8 @@ Such an array is mapped into memory. Linux reads a page of the file when it is f
 ahead if reads are in order, and drops pages when memory is short [1]_. Kernels use these arrays like any
 other.
 
-Whoever watches the memory of a process, such as a worker of Dask, counts every page that the process has
-used since it mapped the file. So a thread lets go of all pages of all files as soon as they exceed a
+A program that watches the memory of a process, such as a worker of Dask, counts every page that the process
+has used since it mapped the file. So a thread lets go of all pages of all files as soon as they exceed a
 budget. What is used again is mapped again: from Linux's cache, without reading the file, if it is still
 there.
 
@@ -222,7 +222,7 @@ def _watched(file: MappedFile, folder: str) -> MappedFile:
 
 def _watch() -> None:
     """Let go of the pages of all files whenever they exceed the budget, until there is no file."""
-    others = _mapped_pages() or 0  # those of libraries
+    others = _mapped_pages() or 0  # mapped pages of libraries
     while True:
         time.sleep(LOOK)
         with _lock:

@@ -50,13 +50,13 @@ def load_cupy() -> Any:
         import cupy
     except Exception as error:
         raise _unusable(
-            f"data on a GPU takes CuPy, which cannot be imported here ({_first_line(error)})"
+            f"data on a GPU needs CuPy, which cannot be imported here ({_first_line(error)})"
         ) from error
     try:
         cupy.cuda.runtime.getDeviceCount()
     except RuntimeError as error:
         raise _unusable(
-            f"CuPy {cupy.__version__} is here, but no GPU that it can use ({_first_line(error)}); "
+            f"CuPy {cupy.__version__} is installed, but finds no GPU to use ({_first_line(error)}); "
             "nvidia-smi lists the GPUs and the CUDA version that the driver supports"
         ) from error
     _check_compiler(cupy)
@@ -73,7 +73,7 @@ def require_gpu() -> None:
     except Exception as error:
         built_for = cupy.cuda.runtime.runtimeGetVersion() // 1000
         raise _unusable(
-            f"frames on a GPU take cuDF, which cannot be imported here ({_first_line(error)})",
+            f"frames on a GPU need cuDF, which cannot be imported here ({_first_line(error)})",
             built_for,
         ) from error
 
@@ -98,12 +98,12 @@ def _check_compiler(cupy: Any) -> None:
     except (RuntimeError, ImportError, OSError) as error:
         raise _unusable(
             f"CuPy {cupy.__version__} finds no NVRTC to compile kernels with "
-            f"({_first_line(error)}), as one for another CUDA than the one that is installed does"
+            f"({_first_line(error)}); it may have been built for another CUDA version"
         ) from error
     named = f"the NVRTC that CuPy {cupy.__version__} found is of CUDA {version[0]}.{version[1]}"
     driver = _driver_version()
     if driver and version[0] > driver // 1000:
-        raise _unusable(f"{named}, and the driver runs no kernels from it")
+        raise _unusable(f"{named}, and the driver does not run kernels that it compiles")
     if capability not in capabilities:
         raise _unusable(
             f"{named}, which does not compile for this GPU, of compute capability "

@@ -28,19 +28,19 @@ def _fetch(operation: str) -> Any:
         return array.dtype(array, types.intp, array.dtype), codegen
 
     typed.__doc__ = (
-        f"""Atomically {operation} an integer into ``array[index]``; return what it was."""
+        f"""Atomically {operation} an integer into ``array[index]``; return the old value."""
     )
     return intrinsic(typed)
 
 
 fetch_add = _fetch("add")
 fetch_or = _fetch("or")
-fetch_min = _fetch("min")  # of signed integers
+fetch_min = _fetch("min")  # for signed integers
 
 
 @intrinsic
 def swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
-    """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; return whether."""
+    """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; say whether it had."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = _item(context, builder, signature.args[0], *arguments[:2])

@@ -17,7 +17,7 @@ from .host_atomics import weight_at
 from .host_threads import even_turns, share, take
 
 CHUNK = 64  # vertices that a thread takes at a time
-CLASSES = 8  # of vertices, one of which moves at a time
+CLASSES = 8  # number of classes of vertices; the vertices of one class move at a time
 SMALL = 1 << 15  # edges, below which one thread is faster than several
 
 

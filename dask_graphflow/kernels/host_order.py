@@ -29,7 +29,7 @@ def first_free(rows: Rows, order: np.ndarray) -> np.ndarray:
     """Give each vertex the smallest number that no neighbor before it has.
 
     One thread does it. A vertex has to wait for its neighbors, and a pass over the edges in the order takes
-    less time than to find out which vertices wait for nobody.
+    less time than finding the vertices that wait for no other vertex.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
                     to = np.uint64(child[k])
                     total += number[to, 0] >> min(np.int64(63), unit - number[to, 1])
                 through = _scaled(total * sigma, unit + exponent)
-            # From here on, the number of the vertex is what it tells the level before.
+            # From here on, the number of the vertex is the one that it sends to the previous level.
             number[i, 0], more = _whole((1.0 + through) / sigma)
             number[i, 1] = more - exponent
             found[v] = through + endpoints

@@ -20,8 +20,8 @@ _DEVICE = (
     "a GPU with more memory; or the host, by edges.to_backend('pandas')"
 )
 _HOST = (
-    "What helps: edges that are read rather than persisted, or smaller partitions; a higher limit "
-    "of memory, where one is set; or a machine with more"
+    "What helps: edges that are read rather than persisted, or smaller partitions; a higher memory "
+    "limit, if one is set; or a machine with more memory"
 )
 
 
@@ -41,13 +41,13 @@ def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> Gr
     """
     on_device = kernels.namespace.__name__ == "cupy"
     available, there = _on_device(kernels.namespace) if on_device else _on_host()
-    beside = f" beside the {_bytes(held)} that it grows from" if held else ""
+    beside = f" in addition to the {_bytes(held)} of the one it replaces" if held else ""
     return GraphMemoryError(
         f"a forest of {vertices:,} vertices needs {_bytes(needed)}{beside}, and there is {there}. "
-        "It has an entry for every vertex; integer ids without large gaps are vertices as they are, "
-        "unused ones between the smallest and the largest too. More workers or GPUs do not make it "
-        "smaller, for each holds all of it; ids without gaps do, and with thresholds= there is a "
-        f"forest for each of them. {_DEVICE if on_device else _HOST}",
+        "It has one entry per vertex. If ids are integers without large gaps, each integer from the "
+        "smallest to the largest id has an entry, used or not. More workers or GPUs do not help, "
+        "because each of them holds a whole forest. Ids without gaps need less, and so do fewer "
+        f"thresholds, because each of them has its own forest. {_DEVICE if on_device else _HOST}",
         needed=needed,
         available=available,
     )
@@ -71,14 +71,14 @@ def check_room(
 ) -> None:
     """Raise if the host or the device has no room for arrays that are about to be filled.
 
-    Linux gives more memory than there is, and then ends the process that fills it.
+    Linux grants more memory than the machine has, and ends a process that then fills it.
 
     Parameters
     ----------
     kernels : module
         The kernel module of the host or the device.
     nbytes : float
-        Bytes that are needed. Few are not checked, because this takes time.
+        Bytes that are needed. Small numbers are not checked, because the check takes time.
     contents, advice : str
         What needs the bytes, and what to do if they are missing. Both are part of the message.
     limit : float
@@ -114,9 +114,7 @@ def _on_device(cupy: Any) -> tuple[int, str]:
         pool, used = _rmm_pool(rmm.mr.get_current_device_resource())
         if pool is not None:
             # The pool would have grown if that were allowed and enough memory were free outside of it.
-            outside = (
-                f"which cannot grow by what it takes; {_bytes(free)} {of_gpu} are free outside"
-            )
+            outside = f"which cannot grow enough; {_bytes(free)} {of_gpu} are free outside"
             if used is None:
                 return pool, (
                     f"RMM's pool of {_bytes(pool)}, less what other data takes in it, {outside}"

@@ -32,7 +32,7 @@ def _numbers(values: list[Any]) -> Any:
     """Return values as an array of int64 or float64, or None if that is not possible."""
     try:
         array = np.array(values)
-    except ValueError:  # lists of several lengths
+    except ValueError:  # lists of different lengths
         return None
     if not values or (array.ndim == 1 and array.dtype.kind in "bi"):
         return array.astype(np.int64)

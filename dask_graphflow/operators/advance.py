@@ -293,7 +293,7 @@ class EachVertex:
     """
 
     def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
-        # An edge program that is never sent along edges.
+        # Only `after` of this edge program runs: it sends nothing along edges.
         name = after.changes[0]
         op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
         self._g, self._local = g, LocalAdvance(op, columns, g.local("out").rows)

@@ -50,9 +50,8 @@ class Blocks:
         self._g, self._level = g, level
         self._parent = places_of(g, np.where(level > 0, parent, g.numbers))
         levels = gather(g, level)
-        self._roots = int(
-            (levels <= 0).sum()
-        )  # and positions that are not vertices; they come first
+        # These include positions that are not vertices; they come first.
+        self._roots = int((levels <= 0).sum())
         by_label = np.argsort(levels, kind="stable")
         label = inverse(by_label).astype(g.index)
         self._label = label[g.shard.low : g.shard.low + g.owned]

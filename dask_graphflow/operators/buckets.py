@@ -2,7 +2,7 @@
 
 Vertices wait in buckets by distance, all of the same width (delta-stepping [1]_). The members agree on the
 lowest bucket in which any member has a vertex. Each member relaxes the edges of its own vertices until its
-part of that bucket is empty. It goes on with its next buckets while they are small, because a round of
+part of that bucket is empty. It continues with its next buckets while they are small, because a round of
 messages takes as long. Then it sends the mirrors that it reached, except mirrors in later buckets, whose
 distances can still decrease.
 

@@ -34,9 +34,9 @@ class Direction:
     ----------
     rule : {"gemini", "beamer", "push", "pull"}
         "gemini" pulls if more than 1/20 of the edges leave the frontier [1]_. "beamer" [2]_ begins to pull
-        if more than 1/15 of the edges that leave unreached vertices leave the frontier. It goes on until
-        the frontier shrinks and has at most 1/18 of the vertices. It pulls only if more edges leave the
-        frontier than 1/18 of the number of vertices. "push" and "pull" always go that way.
+        if more than 1/15 of the edges that leave unreached vertices leave the frontier. It continues
+        until the frontier shrinks and has at most 1/18 of the vertices. It pulls only if more edges leave
+        the frontier than 1/18 of the number of vertices. "push" and "pull" always go that way.
     g : GraphView
         All members create their :class:`Direction` at once.
 

@@ -1,7 +1,7 @@
 """In order: vertices take values one after another, each after its neighbors that come before it.
 
 A single member visits its vertices in one call. Several members give values to all vertices at once that
-*wait* for nobody, because all neighbors before them have values [1]_. Both give the same values.
+*wait* for no other vertex, because all neighbors before them have values [1]_. Both give the same values.
 
 A vertex collects the values of its neighbors as bits of a 64-bit word, its *window*. At first, it stands
 for the values 0 to 63. When a window is full, the vertex moves it on by 64 values.
@@ -38,8 +38,8 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
 def first_free(g: GraphView, priority: Any) -> Any:
     """Give each vertex, in an order, the smallest number that no neighbor before it has.
 
-    Vertices with more edges come first, and among vertices with as many edges, those of a higher priority.
-    All members call it.
+    Vertices with more edges come first. Among vertices with the same number of edges, those of a higher
+    priority come first. All members call it.
 
     Parameters
     ----------
@@ -88,10 +88,11 @@ def _together(g: GraphView, priority: Any) -> Any:
             collect.pull(g.everyone())
             moved[full] = False
             full = full[used[full] == FULL]
-            use = Advance(g, USE, windows, own_changes=True)  # it does not look for changes
+            # The windows were changed here, and an Advance with `own_changes` does not look for that.
+            use = Advance(g, USE, windows, own_changes=True)
         value[at] = base[at] + _lowest_zero(used[at])
         use.push(ready)
-        # Neighbors that have a value wait for less than nobody from now on.
+        # From now on, neighbors that have a value have a negative count, so they are not ready again.
         released = release.push(ready).vertices
         ready = g.frontier(released[(waits[released] == 0) & (value[released] < 0)])
     return value

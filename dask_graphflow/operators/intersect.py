@@ -70,7 +70,7 @@ class Triangles:
         self._count(self._rows, self._oriented.entering, self._of_row)
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return the bounds of each piece of the rows; as many on all members, and none with one member."""
+        """Return the bounds of the pieces of the rows: as many on every member, none on a single one."""
         if self._g.exchange.size == 1:
             return []
         count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most

@@ -78,7 +78,7 @@ class Labels:
         ----------
         labels : array of index, shape (V_p,)
         send : bool
-            Whether mirrors need the new labels. They do not after the last change.
+            Whether mirrors need the new labels. After the last change, they do not need them.
         """
         if self._mirrors is None:
             changed, self.labels = labels != self.labels, labels

@@ -4,8 +4,8 @@ A vertex has one bit per source [1]_. The bits of newly reached vertices are or-
 which ignore the bits that they already had. A vertex that gets new bits adds their number, or a multiple of
 it, to its sums.
 
-After a few levels that reach few vertices, a single member stops to go from level to level. Each thread, or
-team of a device's blocks, then searches from a source by itself.
+After a few levels that reach few vertices, a single member no longer goes from level to level. Each thread,
+or each team of a device's blocks, then searches from one source.
 
 .. [1] M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. T. Vo, "The More
    the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.

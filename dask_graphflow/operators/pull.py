@@ -120,7 +120,7 @@ class Pull(HubRows):
             self.totals,
             threads=self._g.threads,
         )
-        self._dangling = None  # from now on, the one of the iteration before
+        self._dangling = None  # from now on, that of the previous iteration
 
 
 def _limits(precision: str) -> str:

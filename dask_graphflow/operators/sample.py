@@ -17,7 +17,7 @@ from .view import GraphView
 
 # Number of candidates per walk in the first round of a step, and the maximum in any round.
 FIRST, MOST = 4, 1024
-EDGE_BYTES = 16  # of two indices per sampled edge
+EDGE_BYTES = 16  # bytes of two indices per sampled edge
 
 
 class Sampler:

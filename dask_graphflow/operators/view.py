@@ -406,7 +406,8 @@ class GraphView:
         row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
         yield row
         if row:
-            kernels_for(self._like).wait()  # for the device's work, which takes part of the time
+            # The work of the device is part of the time.
+            kernels_for(self._like).wait()
             self._note(row, time.perf_counter() - began)
 
     def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:

@@ -24,7 +24,7 @@ def pyplot() -> Any:
         from matplotlib import pyplot
     except ImportError as error:
         raise BackendError(
-            f"pictures take matplotlib, which cannot be imported ({error}); install it with "
+            f"pictures need matplotlib, which cannot be imported ({error}); install it with "
             'pip install "dask-graphflow[plot]"'
         ) from error
     return pyplot

@@ -149,8 +149,8 @@ class _Sizes:
 def _sizes(labels: Any, column: Any) -> _Sizes:
     if not hasattr(labels, "columns"):
         raise EdgeListError(
-            f"labels is a {type(labels).__module__}.{type(labels).__name__}; give a frame with a row a "
-            "vertex, as connected_components returns it"
+            f"labels is a {type(labels).__module__}.{type(labels).__name__}; give a frame with one "
+            "row per vertex, such as the result of connected_components"
         )
     names = _columns(labels, column)
     if not isinstance(labels, dd.DataFrame):

@@ -115,7 +115,8 @@ def _reduction(labels: Any) -> Any:
     }
     if len(reductions) != 1:
         raise OptionError(
-            f"labels is made by {len(reductions)} reductions to a forest, not by one; {give}"
+            f"labels is the result of {counted(len(reductions), 'call')} of connected_components, not of "
+            f"one; {give}"
         )
     (only,) = reductions.values()
     return only

@@ -524,7 +524,7 @@ def parsed(text: str) -> ast.expr:
     Raises
     ------
     SyntaxError, RecursionError, MemoryError, ValueError
-        As :func:`ast.parse` raises them.
+        Raised by :func:`ast.parse`.
     """
     with _PARSING:
         return ast.parse(text, mode="eval").body

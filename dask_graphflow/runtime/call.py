@@ -163,8 +163,8 @@ def _memory_errors_explained(shard: Shard) -> Iterator[None]:
             raise no_room_on_device() from error
         movable = shard.has("out") and not is_on_disk(shard.out.ends)
         raise GraphMemoryError(
-            f"the call needs more memory than there is ({error}). Give smaller options, if they make the "
-            f"result or the work larger, {ELSEWHERE if movable else ''}or use a machine with more memory",
+            f"the call needs more memory than is available ({error}). Give smaller values for options that "
+            f"enlarge the result, {ELSEWHERE if movable else ''}or use a machine with more memory",
             needed=0,
             available=None,
         ) from error

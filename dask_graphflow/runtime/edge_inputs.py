@@ -62,7 +62,8 @@ def as_edges(
     if isinstance(given, type):
         raise EdgeListError(_why_not(given))
     frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
-    if hasattr(frame, "columns"):  # and whatever else, because columns can be attributes
+    # Checked first, because the columns of a frame can have the names of the attributes below.
+    if hasattr(frame, "columns"):
         return Edges(frame, None, directed)
     if hasattr(given, "tocsr"):
         return _of_matrix(given, weight, directed)

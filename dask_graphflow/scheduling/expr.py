@@ -207,7 +207,7 @@ async def _unknown(keys: Sequence[Any], dask_scheduler: Any) -> bool:
     """Return whether a scheduler lacks the result of one of the keys, and is not computing it.
 
     Another client may have submitted them just now: its messages are batched and can arrive later. A task
-    that nobody wants is released, and forgotten only after those that depend on it.
+    that is not wanted is released, and forgotten only after those that depend on it.
     """
     for _ in range(LOOKS):
         tasks = [dask_scheduler.tasks.get(key) for key in keys]

@@ -24,7 +24,7 @@ If workers hold all edges in memory, a gang does the same in a single level: see
 
 A merge is one task, which begins once the whole other forest is available. It can also run in slices::
 
-    cut        cut the other forest, on its worker; each slice becomes a task, to be sent by itself
+    cut        cut the other forest, on its worker; each slice becomes a task, so that it is sent separately
     slice      send a slice to the worker of the target forest. Dask fetches inputs for a task only once all
                of them exist, so without this task a slice would wait for the previous step
     merge      slice after slice, in place

@@ -48,7 +48,7 @@ class Subset:
     ----------
     members : int
         The number of members that have work; it is the same in all shards of the gang. The other members
-        return at once, and nobody waits for them.
+        return at once, and no member waits for them.
     """
 
     members: int
@@ -146,7 +146,7 @@ def _parts(shards: Any) -> Any:
 
 
 class _Apart:
-    """A shard whose member is not a task on a worker, and so does not run by itself."""
+    """A shard whose member is not a task on a worker: another task has to run it."""
 
     def __init__(self, shard: Any) -> None:
         self.shard = shard

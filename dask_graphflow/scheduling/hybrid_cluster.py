@@ -118,8 +118,8 @@ def _gpus(wanted: int | None) -> int:
     there = 0 if wanted == 0 else _visible()
     if wanted is not None and wanted > there:
         raise BackendError(
-            f"gpus={wanted}, and there are {there} (NVML's count, less what CUDA_VISIBLE_DEVICES "
-            "leaves out); give no more than that, or None for all"
+            f"gpus={wanted}, but this machine has {there} (as NVML counts them, without those that "
+            "CUDA_VISIBLE_DEVICES hides); give at most that number, or None for all of them"
         )
     return there if wanted is None else wanted
 
@@ -142,7 +142,7 @@ def _local_cuda_cluster() -> Any:
         from dask_cuda import LocalCUDACluster
     except ImportError as error:
         raise BackendError(
-            f"workers with a GPU take Dask-CUDA, which cannot be imported here ({error}); install "
+            f"workers with a GPU need Dask-CUDA, which cannot be imported here ({error}); install "
             "dask-graphflow[cuda13] or [cuda12], as nvidia-smi says, or give gpus=0"
         ) from error
     return LocalCUDACluster

@@ -112,7 +112,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
             there.end(Reschedule() if lost is None else WorkerLostError(lost))
 
     def _lost(self, gang: str) -> None:
-        """Have the members of a gang that began by themselves run again, because one was lost."""
+        """End a gang's members, so that Dask runs them again, because one member was lost."""
         for member in list(self._members.values()):
             if member.key[0] == gang:
                 member.end(Reschedule())
@@ -187,7 +187,7 @@ class Turns:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._gang: str | None = None
-        self._members = 0  # those of the gang that are here
+        self._members = 0  # number of the gang's members in this process
 
     def take(self, gang: str, patience: float = 0.0) -> bool:
         """Take the turn for a member; return whether no other gang had it, after waiting if necessary."""
@@ -246,7 +246,7 @@ def joined(
     shards = roster.shards[:size]
     run = {"gang": roster.name, "rank": rank, "size": size, "timeout": timeout, "alone": alone}
     member = _Member((roster.name, rank))
-    turn = _Turn(membership.turns if alone else Turns(), member)  # nobody else uses the latter
+    turn = _Turn(membership.turns if alone else Turns(), member)  # no other run uses the latter
     with membership.listed(member):
         try:
             found = membership.links.take(shards, rank, roster.name, turn.take)
@@ -262,7 +262,7 @@ def joined(
             with _open(channel, leave):
                 turn.wait()
                 yield channel, links.members
-                turn.end()  # before the links are kept, with which the next run takes its turn
+                turn.end()  # before the links are kept, because the next run on them takes its turn
         except PeerLost as lost:
             # If the run is not over already, the scheduler ends it when it gets this message.
             late = time.monotonic() - member.connecting >= timeout
@@ -335,6 +335,6 @@ def _membership(worker: Any, timeout: float) -> Membership:
             return membership
         time.sleep(0.005)  # registered by another thread, but not here yet
     raise WorkerLostError(
-        f"{worker.address} was not told of gangs within {timeout:g} s; look at the scheduler's log, and "
-        "call again"
+        f"{worker.address} did not receive the plugin for gangs within {timeout:g} s; look at the "
+        "scheduler's log, and call again"
     )

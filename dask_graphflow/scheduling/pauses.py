@@ -29,7 +29,9 @@ from .placement import again
 
 LOOK = 0.2  # seconds between two looks at a worker's state
 LOOKS = 10  # number of looks without progress after which a worker is reported
-PROGRESS = 0.99  # a fall of a worker's memory below this fraction of its lowest value is progress
+PROGRESS = (
+    0.99  # a worker makes progress if its memory falls below this fraction of its lowest value
+)
 GROWTH = 12  # bytes that a task may need per byte of its inputs, for most algorithms
 WAITING = ("processing", "queued", "no-worker")  # states of tasks whose inputs exist
 PACKAGE = __name__.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Progress: report each step of a run to a listener while it goes on.
+"""Progress: report each step of a run to a listener while the run continues.
 
 In a graph algorithm, a step is a superstep. In a task graph with many tasks, it is one finished part.
 

@@ -4,7 +4,7 @@ A run is *gathering* until all its members have joined, then *going* until all h
 member will join is not recorded here, but follows from the state of its task. Dask itself runs the task
 again if a worker or its result is lost. There are three rules:
 
-* If a member of a going run does not end well, the run is over for the other members: they are told to run
+* If a member of a run fails or is lost, the run is over for the other members: they are told to run
   again, and join anew. If the member was cancelled, Dask also cancels the others. If it failed, they fail
   with the same error (:mod:`.ties`).
 * If a run is gathering and the missing member has ended before, that member is made to run again.
@@ -232,7 +232,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         for rank, task in enumerate(tasks):
             why_not = None if rank in run.members else _recalled(self._scheduler, task)
             if why_not is not None:
-                self._fail(run, f"member {rank} cannot run again, as it {why_not}")
+                self._fail(run, f"member {rank} cannot run again, because it {why_not}")
                 return
         if not run.watched:
             run.watched = True
@@ -251,7 +251,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         if run.stuck >= LOOKS:
             self._fail(
                 run,
-                f"for {run.timeout:g} s there was no worker for member {stuck[0]}, or one that is silent",
+                f"for {run.timeout:g} s, member {stuck[0]} had no worker, or a worker that is silent",
             )
         self._look_after(run)
 
@@ -324,7 +324,7 @@ def _recalled(scheduler: Any, task: Any) -> str | None:
         if task is not None and task.state == state:
             scheduler.transitions({task.key: then}, stimulus_id=f"graphflow-recall-{time.time()}")
     if task is None or task.state == "forgotten":
-        return "is known to the scheduler no more"
+        return "is no longer known to the scheduler"
     return None
 
 

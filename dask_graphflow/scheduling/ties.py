@@ -45,7 +45,7 @@ class Ties:
         return members
 
     def transition(self, key: Any, finish: str) -> None:
-        """End ties when a task changes: that of a member that failed, and those that are not needed."""
+        """When a task changes, end the tie of a failed member, and ties that are no longer needed."""
         if finish == "erred" and isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
             asyncio.get_running_loop().call_soon(self._fail, key)
         elif finish in ("released", "forgotten") and not self._looking:
@@ -64,7 +64,7 @@ class Ties:
         return task
 
     def _begin(self, members: list[Any]) -> None:
-        """Have the members run that nobody wants, because the others need them."""
+        """Make the scheduler run members whose results are not wanted, because the others need them."""
         if any(task.state in WILL_RUN for task in members):
             self._transitions(members, ("released",), "waiting")
 

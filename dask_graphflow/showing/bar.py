@@ -107,7 +107,7 @@ class Bar:
             from tqdm.auto import tqdm
         except ImportError as error:
             raise OptionError(
-                "progress=True shows a bar of tqdm's, which is not installed; pip install tqdm, or give "
+                "progress=True shows a bar of tqdm, which is not installed; run pip install tqdm, or give "
                 "a function that takes a dict"
             ) from error
         self._shown = kind.shown

@@ -1,4 +1,4 @@
-"""What the figures of these pages have in common: a canvas in inches, colours, boxes, circles, arrows."""
+"""What the figures of these pages have in common: a canvas in inches, colors, boxes, circles, arrows."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ plt.rcParams.update(
 )
 
 
-def tint(colour: str, share: float = 0.18) -> tuple[float, ...]:
-    """Return a colour thinned with white."""
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+def tint(color: str, share: float = 0.18) -> tuple[float, ...]:
+    """Return a color thinned with white."""
+    parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return tuple(1 - share + share * part for part in parts)
 
 
@@ -94,7 +94,7 @@ def box(
     width: float,
     height: float,
     words: str = "",
-    colour: str = GREY,
+    color: str = GREY,
     **how: Any,
 ) -> None:
     """Draw a box around a point, with words in it."""
@@ -103,8 +103,8 @@ def box(
         width - 0.1,
         height - 0.1,
         boxstyle="round,pad=0.05,rounding_size=0.08",
-        facecolor=how.pop("fill", tint(colour)),
-        edgecolor=colour,
+        facecolor=how.pop("fill", tint(color)),
+        edgecolor=color,
         linestyle=how.pop("linestyle", "-"),
         linewidth=how.pop("linewidth", 1.2),
         zorder=how.pop("zorder", 2),
@@ -118,7 +118,7 @@ def circle(
     x: float,
     y: float,
     words: object = "",
-    colour: str = GREY,
+    color: str = GREY,
     *,
     radius: float = 0.17,
     solid: bool = False,
@@ -129,8 +129,8 @@ def circle(
         Circle(
             (x, y),
             radius,
-            facecolor=colour if solid else "white" if dashed else tint(colour),
-            edgecolor=colour,
+            facecolor=color if solid else "white" if dashed else tint(color),
+            edgecolor=color,
             linestyle=(0, (3, 2)) if dashed else "-",
             linewidth=1.3,
             zorder=3,
@@ -143,7 +143,7 @@ def arrow(
     axes: Axes,
     start: tuple[float, float],
     end: tuple[float, float],
-    colour: Any = GREY,
+    color: Any = GREY,
     *,
     gap: float | tuple[float, float] = 0.19,
     bend: float = 0.0,
@@ -162,7 +162,7 @@ def arrow(
         shrinkA=first * 72,
         shrinkB=last * 72,
         connectionstyle=f"arc3,rad={bend}",
-        color=colour,
+        color=color,
         linewidth=width,
         linestyle=(0, (4, 2.5)) if dashed else "-",
         zorder=zorder,
@@ -179,15 +179,15 @@ def array(
     cell: float = 0.27,
     marked: Mapping[int, str] | None = None,
 ) -> None:
-    """Draw an array, its first entry at a point, its indices above it; `marked` entries have a colour."""
+    """Draw an array, its first entry at a point, its indices above it; `marked` entries have a color."""
     for i, value in enumerate(values):
-        colour = (marked or {}).get(i)
+        color = (marked or {}).get(i)
         axes.add_patch(
             plt.Rectangle(
                 (x + (i - 0.5) * cell, y - cell / 2),
                 cell,
                 cell,
-                facecolor=tint(colour, 0.35) if colour else "white",
+                facecolor=tint(color, 0.35) if color else "white",
                 edgecolor=GREY,
                 linewidth=0.9,
             )
@@ -199,11 +199,11 @@ def array(
 def legend(
     axes: Axes, x: float, y: float, meanings: Sequence[tuple[str, str]], step: float = 1.5
 ) -> None:
-    """Say what colours mean, in a row that begins at a point."""
-    for i, (colour, words) in enumerate(meanings):
+    """Say what colors mean, in a row that begins at a point."""
+    for i, (color, words) in enumerate(meanings):
         at = x + i * step
-        patch = plt.Rectangle((at, y - 0.06), 0.17, 0.12, facecolor=tint(colour, 0.5))
-        patch.set(edgecolor=colour, linewidth=1)
+        patch = plt.Rectangle((at, y - 0.06), 0.17, 0.12, facecolor=tint(color, 0.5))
+        patch.set(edgecolor=color, linewidth=1)
         axes.add_patch(patch)
         text(axes, at + 0.25, y, words, ha="left", fontsize=9)
 
@@ -211,7 +211,7 @@ def legend(
 def levels(
     graph: Mapping[Any, Any],
     stage: Callable[[Any], str],
-    colours: Mapping[str, str],
+    colors: Mapping[str, str],
     *,
     step: float = 0.5,
     margin: float = 1.35,
@@ -224,7 +224,7 @@ def levels(
         Dask's tasks by their keys.
     stage : callable
         Takes a key; returns what the task is called.
-    colours : mapping of str to str
+    colors : mapping of str to str
         By what a task is called.
     """
     depth: dict[Any, int] = {}
@@ -250,8 +250,8 @@ def levels(
         names = list(dict.fromkeys(map(stage, keys)))
         text(axes, 0.1, y, ", ".join(names), ha="left", fontsize=9.5)
     for key, (x, y) in at.items():
-        colour = colours[stage(key)]
-        axes.add_patch(Circle((x, y), 0.1, facecolor=tint(colour, 0.5), edgecolor=colour, zorder=3))
+        color = colors[stage(key)]
+        axes.add_patch(Circle((x, y), 0.1, facecolor=tint(color, 0.5), edgecolor=color, zorder=3))
         for before in graph[key].dependencies:
             if before not in at:
                 continue

@@ -79,9 +79,9 @@ def draw() -> None:
         )
         for other, imported in enumerate(names):
             if count := found[layer, imported]:
-                colour = drawing.INK if other > row else drawing.RED
+                color = drawing.INK if other > row else drawing.RED
                 at = left + column * (other + 0.5)
-                drawing.text(axes, at, y, str(count), color=colour, fontsize=9)
+                drawing.text(axes, at, y, str(count), color=color, fontsize=9)
         drawing.arrow(
             axes, (left - 0.06, y), (drawing.WIDTH - 0.2, y), drawing.PALE, gap=0, head=False
         )

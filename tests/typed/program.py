@@ -1,6 +1,6 @@
 """A user's program: mypy checks it, and test_typing.py runs it.
 
-Dask has types in part only, so what comes of a frame is of none; annotations of those are the user's own.
+Dask is only partly typed, so values computed from a frame have no type, and the user annotates them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Step = Mapping[str, Any]
 
 
 def edges_of(scale: int) -> dd.DataFrame:
-    """Return a power-law graph whose edges weigh something."""
+    """Return a power-law graph with weights."""
     drawn = generate.rmat(scale, edge_factor=4, seed=1, npartitions=2, dtype=np.int32)
     edges: dd.DataFrame = drawn.assign(w=drawn.src % 7 + 0.5)
     return edges
 
 
 def components(edges: dd.DataFrame, crm: pd.Series[int]) -> pd.DataFrame:
-    """Return components, with every option that a caller may give."""
+    """Return components, from a call with every option."""
     labels = gf.connected_components(
         edges,
         source="src",
@@ -59,7 +59,7 @@ def components(edges: dd.DataFrame, crm: pd.Series[int]) -> pd.DataFrame:
 
 
 def searches(edges: dd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
-    """Return distances, and the supersteps as they were told."""
+    """Return distances, and the supersteps that the progress function received."""
     told: list[Step] = []
     hops, steps = gf.bfs(
         edges,
@@ -82,7 +82,7 @@ def searches(edges: dd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
 
 
 def rankings(edges: dd.DataFrame) -> pd.DataFrame:
-    """Return ranks beside communities."""
+    """Return a frame with ranks and communities."""
     ranks: pd.DataFrame = gf.pagerank(
         edges,
         source="src",
@@ -107,7 +107,7 @@ def ordered(g: gf.Graph) -> dd.DataFrame:
 
 
 def asked(edges: dd.DataFrame) -> gf.Graph:
-    """Return a graph that was asked everything."""
+    """Return a graph on which every method was called."""
     shares = gf.Hybrid({"cpu": 1.0}, placement="leaves-on-cpu")
     assert_type(shares.count, int | None)
     assert_type(shares.by_shard(["cpu", "cpu"]), gf.Hybrid)
@@ -230,7 +230,7 @@ def widest() -> gf.EdgeOp:
 
 
 def costs_of(edges: dd.DataFrame) -> Estimate:
-    """Return what ranks will take on workers that need not be there."""
+    """Return the estimate of PageRank on workers that do not exist."""
     both = (2e8, 1e8)
     rates = costs.Rates((1 << 10, 1 << 20), both, both, both, both, both, both, both)
     links = costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
@@ -274,7 +274,7 @@ def drawn(edges: dd.DataFrame) -> Axes:
 
 
 def refusals(edges: dd.DataFrame) -> list[str]:
-    """Return the messages of calls that are wrong in what no type can say."""
+    """Return the messages of calls whose errors a type checker cannot find."""
     said: list[str] = []
     try:
         gf.bfs(edges, source="scr", target="dst", sources=[0])
@@ -303,7 +303,7 @@ def files_of(edges: dd.DataFrame, folder: str) -> int:
 
 
 def main() -> None:
-    """Do all of it."""
+    """Call all functions of this program."""
     print(gf.__version__)  # noqa: T201
     edges = edges_of(6)
     assert len(edges.gf.connected_components(source="src", target="dst")) > 0

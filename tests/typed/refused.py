@@ -1,6 +1,6 @@
 """Calls that mypy refuses, each with the reason.
 
-Where it takes one for right the ignore is unused, which is an error too.
+If mypy accepted one, its ignore comment would be unused, which is an error too.
 """
 
 from __future__ import annotations

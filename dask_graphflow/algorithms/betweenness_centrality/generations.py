@@ -21,7 +21,7 @@ from dask_graphflow.programs.typed import After
 
 from .tight_edges import lost_weight, only_tight
 
-NEVER = 2**40  # number of vertices for which a vertex waits that is never ready
+NEVER = 2**40  # a vertex with this number of vertices to wait for is never ready
 # An edge whose weight is lost when it is added to a distance leads to no later generation.
 COUNT = EdgeOp(
     "count_tight",
@@ -30,7 +30,7 @@ COUNT = EdgeOp(
     slot="add",
 )
 RELEASE = EdgeOp("release", target="waits", signal="-1", slot="add")
-# A vertex that waits for nobody is in the generation with the number of the superstep.
+# A vertex that waits for no other vertex is in the generation with the number of the superstep.
 READY = After(
     ("waits", "level"),
     ("waits", "level"),

@@ -35,7 +35,7 @@ from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-CLASSES = 8  # of vertices, one of which moves at a time; as in the kernels
+CLASSES = 8  # classes of vertices, as in the kernels; the vertices of one class move at a time
 WAKE = EdgeOp("wake", target="awake", signal="1 if label[src] != label[dst] else 0", slot="max")
 
 

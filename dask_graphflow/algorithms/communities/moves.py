@@ -18,7 +18,7 @@ from dask_graphflow.operators.connected import smallest_connected
 from .groups import Groups
 from .level import Level
 
-SWEEPS = 5  # at most, on each level
+SWEEPS = 5  # maximum number of sweeps on each level
 
 
 def move_nodes(level: Level, communities: Groups, seeds: Iterator[int]) -> None:

@@ -18,7 +18,7 @@ from .moves import refine, split
 from .resolution import columns
 from .sizes import within_size
 
-PASSES = 2  # at most
+PASSES = 2  # maximum number of passes
 
 
 def best_communities(

@@ -63,7 +63,7 @@ def run_program(
         The test does not hold after the last iteration.
     ExpressionError
         The program put a number that belongs to no vertex into a column of vertices, or adds up values
-        that are infinite or NaN. Or its functions are written in code, and the graph has several members.
+        that are infinite or NaN. Or its functions are written by hand, and the graph has several members.
     """
     steps = [program] if isinstance(program, EdgeOp) else program
     ops = [step for step in steps if isinstance(step, EdgeOp)]
@@ -73,13 +73,13 @@ def run_program(
     for op in ops:
         if not g.alone and not isinstance(op.signal, str):
             raise ExpressionError(
-                f"{op}: its functions are written in code, and may ask for src and dst themselves, which "
-                "are other numbers in each of several workers; write it in expressions, or keep the graph "
-                "in one"
+                f"{op} consists of functions written by hand, which cannot run on a graph of several "
+                "shards, because src and dst would be positions in one shard. Write the program in "
+                "expressions, or build the graph with shards=1"
             )
     if of_vertices or any(op.reads_numbers for op in ops):
         numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
-    else:  # nobody asks for them, and to count them takes a round
+    else:  # the numbers are not needed, and counting them takes a round
         numbered = vertex_numbers.Numbered(g.shard.numbers, g.shard.count)
     columns = _begun(g, begin, params, numbered)
     where = None if given is None else _start(g, columns, numbered, given)

@@ -64,7 +64,7 @@ def light_edges(edges: Edges, size: int) -> Any:
     at = int(part * len(sample))
     last = sample[at]
     low, high = int((sample < last).sum()), int((sample <= last).sum())
-    # The first edges of the last weight are light, too.
+    # Of the edges with the largest light weight, only the first ones are light.
     tied = weight == last
     tied[int(count * (at + 1 - low) / (high - low)) :] = False
     return tied | (weight < last)

@@ -1,7 +1,7 @@
 """Ranks of several sources, pulled together: one pass over the edges serves a batch of sources.
 
 The ranks of a batch are adjacent in memory, so one read of an edge and of its neighbor serves all of them.
-Sums have the same bits as those of :class:`.Pull`, whatever other sources are in the batch.
+Sums have the same bits as those of :class:`.Pull`, for any other sources in the batch.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Each source is the only restart vertex of its own ranks [1]_, which are computed as in :mod:`.pagerank`. Up
 to 16 sources at a time share the reads of the edges. At first, all rank of a source is at the source.
 
-Ranks have the same bits for every partitioning and number of threads, whatever the other sources are.
+Ranks have the same bits for every partitioning, number of threads and choice of other sources.
 
 .. [1] T. H. Haveliwala, "Topic-Sensitive PageRank", WWW 2002.
 """
@@ -116,7 +116,7 @@ def _final_columns(
     converging = np.ones(batch.rank.shape[1], bool)
     for iteration in range(max_iter + 1):
         with g.superstep("pull", pull.count, pull.edges) as step:
-            change, dangling = batch.publish()  # of the iteration before
+            change, dangling = batch.publish()  # those of the previous iteration
             final = (change < least) & (iteration > 0) | (iteration == max_iter)
             columns = np.flatnonzero(converging & final).tolist()
             yield from ((column, change[column]) for column in columns)

@@ -28,7 +28,7 @@ from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .walks import check_walks, walk, walk_bias
 
-MOST_STEPS = 2**31 - 1  # of an int32
+MOST_STEPS = 2**31 - 1  # the largest int32
 
 
 @algorithm(
@@ -64,10 +64,10 @@ def random_walks(
     walks_per_vertex : int
         Number of walks that begin at each start; 1 by default.
     p : float
-        Return parameter: the weight of an edge back to the vertex before is divided by it. Above 0; 1 by
+        Return parameter: the weight of an edge back to the previous vertex is divided by it. Above 0; 1 by
         default.
     q : float
-        In-out parameter: the weight of an edge is divided by it if the vertex before has no edge to its
+        In-out parameter: the weight of an edge is divided by it if the previous vertex has no edge to its
         end. From 0.001 to 1000; 1 by default. The time of a step can grow with `q` or ``1 / q``.
     seed : int
         Chooses the random numbers; 0 by default. A walk depends on the seed, on its start and on which of

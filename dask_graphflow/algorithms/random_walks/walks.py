@@ -22,7 +22,7 @@ from dask_graphflow.operators.view import GraphView
 
 # Maximum number of vertices in the first block of steps; later ones double the number.
 BLOCK = 1 << 22
-ROW_BYTES = 48  # of a row of the result, and of the arrays from which it is made
+ROW_BYTES = 48  # bytes of a row of the result, and of the arrays from which it is made
 
 
 def check_walks(like: Any, rows: int) -> None:

@@ -12,7 +12,7 @@ from dask_graphflow.operators.gather_rows import offsets_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights_of_pairs
 
-BITS = 61  # of the largest sum of weights as a whole number
+BITS = 61  # bits of the largest sum of weights as a whole number
 
 
 class NeighborWeights(NamedTuple):

@@ -120,7 +120,9 @@ def format_of(files: Sequence[File]) -> str:
         example.setdefault(FORMAT_OF[file.extension], file)
     if len(example) > 1:
         both = " and ".join(f"{file} is {name}" for name, file in list(example.items())[:2])
-        raise InputFileError(f"{both}; files of one call have one format. Set it with format=")
+        raise InputFileError(
+            f"{both}; all files of one call must have the same format. Set it with format="
+        )
     return next(iter(example))
 
 
