@@ -17,18 +17,19 @@ from dask_graphflow.kernels.csr import Rows
 BLOCK = 1 << 22  # about the number of edges in a block
 
 
-def blocks(rows: Rows) -> Iterator[tuple[slice, Any]]:
+def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
     """Yield the blocks of rows, and which edges they have.
 
-    The offsets of a block begin at 0, and `first` is the vertex of its first row.
+    The offsets of a block begin at 0, and `first` is the vertex of its first row. A block has up to `most`
+    edges, or :data:`BLOCK` by default, unless it is a single row.
     """
     if not is_on_disk(rows.ends):
         yield slice(0, len(rows.ends)), rows
         return
-    count, low = len(rows.offsets) - 1, 0
+    count, low, most = len(rows.offsets) - 1, 0, BLOCK if most is None else most
     while low < count:
         start = int(rows.offsets[low])
-        high = int(np.searchsorted(rows.offsets, start + BLOCK, side="right")) - 1
+        high = int(np.searchsorted(rows.offsets, start + most, side="right")) - 1
         high = min(max(high, low + 1), count)
         edges = slice(start, int(rows.offsets[high]))
         weights = None if rows.weights is None else rows.weights[edges]

@@ -24,9 +24,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 import numpy as np
 
@@ -50,9 +51,15 @@ class MappedFile(mmap.mmap):
     ----------
     folder : str
         The folder for arrays that are made from those in this file.
+    again : callable, or None
+        Maps the same file once more; None if this is the second mapping.
+    by_page : MappedFile, or None
+        The second mapping, once :func:`read_by_page` made it.
     """
 
     folder: str
+    again: Callable[[], MappedFile] | None = None
+    by_page: MappedFile | None = None
 
 
 def opened(path: str, folder: str) -> MappedFile:
@@ -63,10 +70,10 @@ def opened(path: str, folder: str) -> MappedFile:
     """
     with open(path, "rb") as file:
         if sys.platform != "linux":
-            return _watched(MappedFile(file.fileno(), 0, access=mmap.ACCESS_COPY), folder)
+            return _mapped(file.fileno(), 0, folder, access=mmap.ACCESS_COPY)
         # Linux would otherwise refuse to map files that are larger than its memory.
         flags, use = mmap.MAP_PRIVATE | NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE
-        return _watched(MappedFile(file.fileno(), 0, flags=flags, prot=use), folder)
+        return _mapped(file.fileno(), 0, folder, flags=flags, prot=use)
 
 
 def empty(shape: Any, dtype: Any, folder: str) -> np.ndarray:
@@ -84,7 +91,7 @@ def empty(shape: Any, dtype: Any, folder: str) -> np.ndarray:
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             _reserve(file.fileno(), nbytes, folder)
-            mapped = _watched(MappedFile(file.fileno(), nbytes), folder)
+            mapped = _mapped(file.fileno(), nbytes, folder)
     except OSError as error:
         raise _not_written(folder, nbytes, error) from error
     return np.frombuffer(mapped, dtype, size).reshape(shape)
@@ -124,8 +131,8 @@ class Spool:
         with self._file:
             if not size:
                 return np.empty(0, dtype)
-            mapped = MappedFile(self._file.fileno(), size * dtype.itemsize)
-        return np.frombuffer(_watched(mapped, self._folder), dtype, size)
+            mapped = _mapped(self._file.fileno(), size * dtype.itemsize, self._folder)
+        return np.frombuffer(mapped, dtype, size)
 
 
 def _not_written(folder: str, nbytes: int, error: OSError) -> OutputError:
@@ -157,13 +164,39 @@ def stored(array: np.ndarray, folder: str | None) -> np.ndarray:
     return copy
 
 
-def folder_of(array: Any) -> str | None:
-    """Return the folder for arrays that are made from this one; None if it is in memory."""
+def file_of(array: Any) -> MappedFile | None:
+    """Return the file that an array is in; None if it is in memory."""
     base = array
     while isinstance(base, np.ndarray):
         base = base.base
     file = base.obj if isinstance(base, memoryview) else base
-    return file.folder if isinstance(file, MappedFile) else None
+    return file if isinstance(file, MappedFile) else None
+
+
+def folder_of(array: Any) -> str | None:
+    """Return the folder for arrays that are made from this one; None if it is in memory."""
+    file = file_of(array)
+    return None if file is None else file.folder
+
+
+def place_of(array: np.ndarray, file: MappedFile) -> int:
+    """Return the byte of a file at which an array begins."""
+    return int(array.ctypes.data - np.frombuffer(file, np.uint8, 1).ctypes.data)
+
+
+def read_by_page(array: np.ndarray) -> np.ndarray:
+    """Return an array in a file through another mapping, of which Linux reads only the pages that are used.
+
+    Through the first mapping, Linux also reads what is around a page: up to 8 MB on fast disks.
+    """
+    file = file_of(array)
+    if file is None or file.again is None or not hasattr(file, "madvise"):
+        return array
+    if file.by_page is None:
+        other = file.again()
+        other.madvise(mmap.MADV_RANDOM)
+        file.by_page = other
+    return np.frombuffer(file.by_page, array.dtype, array.size, place_of(array, file))
 
 
 def beside(array: np.ndarray, shape: Any, dtype: Any) -> np.ndarray:
@@ -188,6 +221,13 @@ def limit(memory: float) -> None:
     """Set the bytes that this process may use, of which mapped pages may take a part."""
     if math.isfinite(memory):
         _state["budget"] = max(LEAST_BUDGET, int(memory) // PART)
+
+
+def _mapped(descriptor: int, size: int, folder: str, **how: Any) -> MappedFile:
+    file, own = MappedFile(descriptor, size, **how), os.dup(descriptor)
+    finalize(file, os.close, own)
+    file.again = lambda: _watched(MappedFile(own, size, **how), folder)
+    return _watched(file, folder)
 
 
 def _watched(file: MappedFile, folder: str) -> MappedFile:

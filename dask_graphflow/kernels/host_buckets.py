@@ -34,6 +34,7 @@ from .compiling import inner as _inner
 from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
 from .host_threads import MINI_CHUNK, even_turns, put, run, share, take
+from .read_ahead import in_order, reading
 
 WINDOW = 1 << 10  # buckets in the window, which starts at the present bucket
 BLOCK = 128  # vertices per block
@@ -367,15 +368,18 @@ class Buckets:
             or (self.counts["edges"] < most and self._waiting(lowest) <= SMALL_BUCKET)
         ):
             return False
-        frontier = self._take(lowest)
+        rows = self._light.rows
+        frontier = in_order(rows, self._take(lowest))
         threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
         ranges = even_turns(len(frontier), len(threads))
-        given = self._light.rows[:3], self._search(), frontier, ranges
+        owned = np.minimum(frontier, len(rows.offsets) - 2)  # mirrors have no rows, and come last
+        with reading(rows, owned, ranges) as read:
+            given = read[:3], self._search(), frontier, ranges
 
-        def work(part: int) -> None:
-            threads[part][:2] = _relax(*given, part, *threads[part])
+            def work(part: int) -> None:
+                threads[part][:2] = _relax(*given, part, *threads[part])
 
-        share(work, len(threads), len(threads))
+            share(work, len(threads), len(threads))
         return True
 
     def lowest(self) -> float:
