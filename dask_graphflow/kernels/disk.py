@@ -41,6 +41,7 @@ NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.
 LEAST = 1 << 16  # bytes; smaller arrays are in memory
 PART = 4  # mapped pages may take 1/4 of the memory limit
 LEAST_BUDGET = 1 << 26  # bytes of mapped pages
+SEEK = 1 << 15  # bytes that can be read in order while one more piece is read: 11 us, at 2.3 GB/s
 LOOK = 0.02  # seconds between looks at the mapped pages
 
 

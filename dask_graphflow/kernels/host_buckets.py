@@ -135,7 +135,7 @@ def _room(count, items, link, numbers):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _relax(  # type: ignore[no-untyped-def]
-    rows, search, frontier, ranges, part, items, link, head, fill, numbers
+    rows, search, frontier, fused, ranges, part, items, link, head, fill, numbers
 ):
     (offsets, ends, weights), (distance, done, (_, present, cutoff)) = rows, search
     slot, masters = present & (WINDOW - 1), offsets.size - 1
@@ -150,7 +150,7 @@ def _relax(  # type: ignore[no-untyped-def]
         if count > 0:
             for i in range(count):
                 mine[i] = frontier[first + i]
-        elif head[slot] >= 0 and _size(link, head, fill, slot) <= FUSED:
+        elif head[slot] >= 0 and _size(link, head, fill, slot) <= fused:
             # Numba would compile another version of the function for a literal 0.
             count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
         else:
@@ -374,7 +374,9 @@ class Buckets:
         ranges = even_turns(len(frontier), len(threads))
         owned = np.minimum(frontier, len(rows.offsets) - 2)  # mirrors have no rows, and come last
         with reading(rows, owned, ranges) as read:
-            given = read[:3], self._search(), frontier, ranges
+            # A thread would read the rows of its own vertices one by one from disk.
+            fused = FUSED if read is rows else 0
+            given = read[:3], self._search(), frontier, fused, ranges
 
             def work(part: int) -> None:
                 threads[part][:2] = _relax(*given, part, *threads[part])
