@@ -23,6 +23,7 @@ from . import (
     out_of_core,
     soak,
     table_to_ranks,
+    under_limit,
 )
 from .errors import BenchmarkError
 
@@ -42,6 +43,7 @@ COMMANDS = (
     networkx_backend,
     on_disk,
     table_to_ranks,
+    under_limit,
 )
 
 
