@@ -14,7 +14,7 @@ from .compiling import compiled as _compiled
 from .csr import Rows
 from .disk import beside, file_of
 from .host_atomics import weight_at
-from .host_threads import even_turns, run, share, take
+from .host_threads import TURN, even_turns, run, share, take, turns
 from .read_ahead import in_order, reading
 
 CHUNK = 64  # vertices that a thread takes at a time
@@ -476,10 +476,12 @@ def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _sum(rows, number, starts, members, low, high, table, columns, at, sizes):  # type: ignore[no-untyped-def]
+def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):  # type: ignore[no-untyped-def]
     """Write the rows of some groups; return where they end."""
+    starts, members, low, high = groups_of
     (offsets, ends, weights), (sums, keys), (target, total) = rows, table, columns
     for a in range(low, high):
+        ranges[part * TURN] = starts[a]
         groups = np.uint64(0)
         for i in range(starts[a], starts[a + 1]):
             v = np.uint64(members[i])
@@ -532,10 +534,13 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
 
     def work(part: int) -> slice:
         table = np.zeros(count, np.int64), np.empty(count + 1, number.dtype)
-        about = number, starts, members, cuts[part], cuts[part + 1]
-        return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
+        mine = starts, members, cuts[part], cuts[part + 1]
+        written = table, columns, bounds[part], sizes
+        return slice(bounds[part], _sum(read[:3], number, mine, *written, ranges, part))
 
-    pieces = share(work, parts, parts)
+    ranges = turns(starts[cuts].tolist())
+    with reading(rows, members, ranges) as read:
+        pieces = share(work, parts, parts)
     ends, weights = (_without_gaps(column, pieces) for column in columns)
     return Rows(np.cumsum(sizes), ends, weights, 0)
 

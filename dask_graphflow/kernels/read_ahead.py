@@ -1,9 +1,9 @@
 """Rows on disk that a kernel reads out of order, such as those of a frontier.
 
-A page that a kernel waits for takes 5 times as long as one of many that Linux reads at once. So these rows
-are read in the order of the file, and a thread asks Linux for them before the kernel gets there. Rows that
-are near each other are asked for as one piece, with what is between them [1]_. The rows of a large frontier
-are therefore read as fast as all rows in order.
+A page that a kernel waits for takes 5 times as long as one of many that Linux reads at once. So a thread
+asks Linux for these rows before the kernel gets there. Rows that are near each other are asked for as one
+piece, with what is between them [1]_. If the kernel reads rows in the order of the file, those of a large
+frontier are read as fast as all rows.
 
 .. [1] D. Zheng, D. Mhembere, R. Burns, J. Vogelstein, C. E. Priebe, A. S. Szalay, "FlashGraph: Processing
    Billion-Node Graphs on an Array of Commodity SSDs", FAST 2015.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import mmap
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,6 +26,7 @@ from .host_threads import TURN
 
 PIECE = 1 << 20  # bytes that Linux is asked for at a time
 WINDOW = 1 << 26  # maximum number of bytes that are asked for and not used yet
+CHUNK = 1 << 16  # vertices whose pieces are found at a time
 PAUSE = 0.001  # seconds until the thread looks again where the kernel is
 
 
@@ -41,7 +43,7 @@ def reading(rows: Rows, vertices: np.ndarray, ranges: np.ndarray) -> Iterator[Ro
     ----------
     rows : Rows
     vertices : ndarray of integers, shape (f,)
-        The indices of the rows, from :func:`in_order`.
+        The indices of the rows, in the order in which they will be read; see :func:`in_order`.
     ranges : ndarray
         Ranges of these vertices, from which the threads of the kernel take them; see :mod:`.host_threads`.
     """
@@ -79,7 +81,7 @@ class _Reader:
         starts, stops = ranges[0::TURN].tolist(), ranges[1::TURN].tolist()
         self._window = min(WINDOW, disk.budget() // 4) // entry // len(starts)
         self._parts = [
-            _Pieces(rows.offsets, vertices[start:stop], start, entry)
+            _Part(_pieces(rows.offsets, vertices, start, stop, entry))
             for start, stop in zip(starts, stops, strict=True)
         ]
 
@@ -89,69 +91,64 @@ class _Reader:
             pass
 
     def ask(self) -> bool:
-        """Ask for what is in the window. Return whether there is more."""
-        more = False
-        for part, pieces in enumerate(self._parts):
-            for begin, stop in pieces.take(int(self._ranges[part * TURN]), self._window):
+        """Ask for what is in the window. Return whether there may be more."""
+        for number, part in enumerate(self._parts):
+            for begin, stop in part.take(int(self._ranges[number * TURN]), self._window):
                 for file, place, size in self._files:
                     first = (place + begin * size) // mmap.PAGESIZE * mmap.PAGESIZE
                     file.madvise(mmap.MADV_WILLNEED, first, place + stop * size - first)
-            more |= pieces.left
-        return more
+        return any(part.left for part in self._parts)
 
 
-class _Pieces:
-    """The pieces of the rows of some vertices, in order.
+class _Part:
+    """The pieces for one thread of a kernel."""
 
-    Parameters
-    ----------
-    offsets : ndarray of int64
-    vertices : ndarray of integers
-        Ascending.
-    start : int
-        Index of the first vertex in the kernel's ranges.
-    entry : int
-        Bytes of an entry of a row.
-    """
-
-    def __init__(self, offsets: np.ndarray, vertices: np.ndarray, start: int, entry: int) -> None:
-        gap, most, entries = disk.SEEK // entry, PIECE // entry, int(offsets[-1])
-        room = min(len(vertices), 1 + entries // gap) + 2 * entries // most + 1
-        found = np.empty((room, 3), np.int64)
-        found = found[: _pieces(offsets, vertices, gap, most, found)]
-        self._pieces = found[:, :2].tolist()
-        self._items = found[:, 2] + start
-        self._before = np.append(0, np.cumsum(found[:, 1] - found[:, 0]))
-        self._next = 0
-
-    @property
-    def left(self) -> bool:
-        """Whether there are pieces that were not taken."""
-        return self._next < len(self._pieces)
+    def __init__(self, pieces: Iterator[tuple[int, int, int]]) -> None:
+        self._pieces, self.left = pieces, True
+        self._asked: deque[tuple[int, int]] = deque()  # first item and size of pieces not used yet
+        self._ahead = 0  # entries of these pieces
 
     def take(self, item: int, window: int) -> Iterator[tuple[int, int]]:
-        """Yield the next pieces, up to a number of entries ahead of an item of the kernel's ranges."""
-        here = int(np.searchsorted(self._items, item, side="right")) - 1
-        self._next = max(self._next, here)
-        last = int(np.searchsorted(self._before, self._before[max(here, 0)] + window))
-        while self._next < min(max(last, 1), len(self._pieces)):
-            yield self._pieces[self._next]
-            self._next += 1
+        """Yield pieces until a window of entries is asked for, given the next item of the kernel."""
+        while self._asked and self._asked[0][0] < item:
+            self._ahead -= self._asked.popleft()[1]
+        while self._ahead < window:
+            begin, stop, first = next(self._pieces, (0, 0, -1))
+            if first < 0:
+                self.left = False
+                return
+            yield begin, stop
+            self._asked.append((first, stop - begin))
+            self._ahead += stop - begin
+
+
+def _pieces(
+    offsets: np.ndarray, vertices: np.ndarray, start: int, stop: int, entry: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the first entry of each piece, the entry behind it, and the item of its first vertex."""
+    gap, most = disk.SEEK // entry, PIECE // entry
+    for low in range(start, stop, CHUNK):
+        chunk = vertices[low : min(low + CHUNK, stop)]
+        room = len(chunk) + int((offsets[chunk + 1] - offsets[chunk]).sum()) // most
+        found = np.empty((room, 3), np.int64)
+        found = found[: _find(offsets, chunk, gap, most, found)]
+        found[:, 2] += low
+        yield from map(tuple, found.tolist())
 
 
 @_compiled
-def _pieces(offsets, vertices, gap, most, found):  # type: ignore[no-untyped-def]
-    """Find pieces: their first and last entry, and the index of their first vertex. Return how many."""
+def _find(offsets, vertices, gap, most, found):  # type: ignore[no-untyped-def]
+    """Find pieces: their first entry, the one behind them, and their first vertex; return how many."""
     count = 0
     for i in range(vertices.size):
         row = np.uint64(vertices[i])
         begin, stop = offsets[row], offsets[row + np.uint64(1)]
-        if count and begin < found[count - 1, 1]:  # a vertex that is listed twice
-            continue
         while begin < stop:
-            if count and begin - found[count - 1, 1] <= gap and stop - found[count - 1, 0] <= most:
-                found[count - 1, 1] = stop
-                break
+            if count:
+                first, last = found[count - 1, 0], found[count - 1, 1]
+                if first <= begin and begin - last <= gap and stop - first <= most:
+                    found[count - 1, 1] = max(stop, last)
+                    break
             found[count, 0], found[count, 1], found[count, 2] = begin, min(stop, begin + most), i
             begin = found[count, 1]
             count += 1
