@@ -123,15 +123,26 @@ def dense_graph(rng, edges, **options):
 )  # fmt: skip
 @pytest.mark.usefixtures("tiny")
 def test_memory_does_not_grow_with_the_edges(rng, call):
-    peaks = [
-        [
-            most_memory(partial(call(dense_graph(rng, edges)).compute, scheduler="sync"))
-            for edges in (50_000, 400_000)
-        ]
+    few, many = peaks(rng, lambda graph: call(graph).compute(scheduler="sync"))
+    assert many < few + 400_000  # the ends of the other edges alone take 2,800,000 bytes
+
+
+@pytest.mark.usefixtures("tiny")
+def test_counting_and_saving_take_no_memory_for_the_edges(rng, tmp_path):
+    few, many = peaks(rng, lambda graph: graph.num_edges)
+    assert many < few + 400_000
+    folders = iter(range(100))
+    few, many = peaks(rng, lambda graph: graph.save(tmp_path / f"graph {next(folders)}"))
+    assert many < few + 1_500_000  # a sample has up to 131,072 ends of 8 bytes
+
+
+def peaks(rng, call):
+    """Return the peaks of memory of a call on a graph with few edges, and on one with many."""
+    found = [
+        [most_memory(partial(call, dense_graph(rng, edges))) for edges in (50_000, 400_000)]
         for _ in range(3)  # kernels may be compiled in the first rounds
     ]
-    few, many = np.min(peaks, axis=0)
-    assert many < few + 400_000  # the ends of the other edges alone take 2,800,000 bytes
+    return np.min(found, axis=0)
 
 
 @pytest.mark.usefixtures("tiny")
