@@ -290,6 +290,21 @@ def test_triangles_are_counted_block_by_block(built, tiny, rng, monkeypatch):
 
 
 @pytest.mark.usefixtures("tiny")
+def test_files_larger_than_the_budget_do_not_stay_in_the_cache(rng, tmp_path, monkeypatch):
+    forgotten, advise = [], os.posix_fadvise
+    monkeypatch.setattr(os, "posix_fadvise", lambda *of: forgotten.append(of[3]) or advise(*of))
+    dense_graph(rng, 50_000).save(tmp_path / "small")
+    assert not forgotten
+    monkeypatch.setitem(disk._state, "budget", 1 << 16)
+    graph = dense_graph(rng, 50_000)
+    assert {*forgotten} == {os.POSIX_FADV_DONTNEED}
+    forgotten.clear()
+    graph.save(tmp_path / "large")
+    assert forgotten
+    same(gf.load_graph(tmp_path / "large").edges().compute(), graph.edges().compute())
+
+
+@pytest.mark.usefixtures("tiny")
 def test_a_full_disk_is_an_error_that_says_what_to_do(rng):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
