@@ -23,6 +23,7 @@ from . import (
     on_disk,
     out_of_core,
     soak,
+    under_limit,
 )
 from .errors import BenchmarkError
 
@@ -42,6 +43,7 @@ COMMANDS = (
     networkx_backend,
     on_disk,
     from_a_table,
+    under_limit,
 )
 
 

@@ -256,13 +256,26 @@ def words_of(vertices, size):
     ],
 )
 def test_the_rules_choose_by_the_edges_that_leave_the_frontier(rule, edges, steps):
-    direction = Direction(rule, SimpleNamespace(size=2000, edges=edges))
+    direction = Direction(rule, sizes(edges))
     for count, leaving, way in steps:
         assert direction.choose(Frontier(None, count, leaving)) == way
 
 
+def sizes(edges, *, on_disk=False):
+    """Return what a rule asks a graph of 2000 vertices."""
+    return SimpleNamespace(size=2000, edges_and_storage=lambda: (edges, on_disk))
+
+
+@pytest.mark.parametrize("rule", ["gemini", "beamer"])
+def test_rows_of_few_vertices_on_disk_are_pushed_although_many_edges_leave(rule):
+    million = 1_000_000  # as many edges are read in order as 122 vertices' rows
+    for count, on_disk, way in ((100, False, "pull"), (100, True, "push"), (123, True, "pull")):
+        direction = Direction(rule, sizes(million, on_disk=on_disk))
+        assert direction.choose(Frontier(None, count, 100_000)) == way
+
+
 def test_levels_that_were_pushed_in_one_call_are_explored():
-    direction = Direction("beamer", SimpleNamespace(size=2000, edges=2000))
+    direction = Direction("beamer", sizes(2000))
     assert direction.choose(Frontier(None, 1, 120)) == "push"
     direction.pushed(np.array([1, 5]), np.array([120, 125]))
     assert direction.unexplored == 1755

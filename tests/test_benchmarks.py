@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import sys
 
 import dask.dataframe as dd
@@ -29,6 +30,7 @@ from benchmarks import (
     report,
     side,
     soak,
+    under_limit,
 )
 from benchmarks.algorithms import agreement, inputs, ours, peers, rows
 from benchmarks.algorithms import measure as measure_row
@@ -291,6 +293,21 @@ def test_graphs_on_disk_and_in_memory_take_turns(tmp_path):
     assert {*seconds} == {*on_disk.CALLS}
     assert all(len(times) == 1 for both in seconds.values() for times in both.values())
     assert min(peaks.values()) > 50 << 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.access(under_limit.GROUPS, os.W_OK), reason="only root can limit the memory of a process"
+)
+def test_functions_are_measured_under_a_limit_of_memory(tmp_path, capsys):
+    gf.generate.rmat(8, npartitions=2).to_parquet(tmp_path)
+    options = argparse.Namespace(
+        edges=str(tmp_path), folder=None, limit="1GB", only=["bfs"], workers=1, json=None, out=None
+    )
+    assert under_limit.run(options) == 0
+    shown = capsys.readouterr().out
+    assert "in 0.93 GiB" in shown
+    assert [line.split()[0] for line in shown.splitlines()[3:5]] == ["build", "bfs"]
 
 
 @pytest.mark.slow

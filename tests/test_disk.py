@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import mmap
 import os
 import resource
 import sys
@@ -24,8 +25,10 @@ import dask_graphflow as gf
 from dask_graphflow.api import member_plan
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
 from dask_graphflow.graph import blocks, make_rows
-from dask_graphflow.kernels import disk, memory
-from dask_graphflow.operators import connected
+from dask_graphflow.kernels import disk, memory, read_ahead
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.host_threads import TURN, turns
+from dask_graphflow.operators import connected, intersect
 from dask_graphflow.scheduling.parquet import rows_at_most
 
 pytestmark = pytest.mark.usefixtures("host_memory")
@@ -62,6 +65,7 @@ def tiny(monkeypatch, tmp_path):
         (make_rows, "PIECE", 1 << 13),
         (make_rows, "SHIFT", 1),
         (make_rows, "ENTRY", 1 << 17),
+        (intersect, "ENTRY", 1 << 19),
     ):
         monkeypatch.setattr(module, name, value)
     with dask.config.set(temporary_directory=str(tmp_path)):
@@ -122,15 +126,26 @@ def dense_graph(rng, edges, **options):
 )  # fmt: skip
 @pytest.mark.usefixtures("tiny")
 def test_memory_does_not_grow_with_the_edges(rng, call):
-    graphs = [dense_graph(rng, edges) for edges in (50_000, 400_000)]
-    for edges in (50_000, 400_000):  # compiles the kernels, which can differ
-        call(dense_graph(rng, edges)).compute(scheduler="sync")
-    few, many = (
-        # The smaller one of two: garbage in cycles stays for a while.
-        min(most_memory(partial(call(graph).compute, scheduler="sync")) for _ in range(2))
-        for graph in graphs
-    )
+    few, many = peaks(rng, lambda graph: call(graph).compute(scheduler="sync"))
     assert many < few + 1_000_000  # the ends of the other edges alone take 2,800,000 bytes
+
+
+@pytest.mark.usefixtures("tiny")
+def test_counting_and_saving_take_no_memory_for_the_edges(rng, tmp_path):
+    few, many = peaks(rng, lambda graph: graph.num_edges)
+    assert many < few + 1_000_000
+    folders = iter(range(100))
+    few, many = peaks(rng, lambda graph: graph.save(tmp_path / f"graph {next(folders)}"))
+    assert many < few + 1_500_000  # a sample has up to 131,072 ends of 8 bytes
+
+
+def peaks(rng, call):
+    """Return the peaks of memory of a call on a graph with few edges, and on one with many."""
+    found = [
+        [most_memory(partial(call, dense_graph(rng, edges))) for edges in (50_000, 400_000)]
+        for _ in range(3)  # kernels may be compiled in the first rounds
+    ]
+    return np.min(found, axis=0)
 
 
 @pytest.mark.usefixtures("tiny")
@@ -233,6 +248,96 @@ def test_arrays_of_a_spool_come_back_in_order(tmp_path):
         assert found.dtype == array.dtype
     np.testing.assert_array_equal(whole.joined(), np.concatenate(arrays))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Return a list that gets the first byte and the length of each piece that Linux is asked for."""
+    pieces = []
+
+    def madvise(_, advice, *piece):
+        if advice == mmap.MADV_WILLNEED:
+            pieces.append(piece)
+
+    monkeypatch.setattr(disk.MappedFile, "madvise", madvise, raising=False)
+    return pieces
+
+
+def rows_on_disk(rng, folder):
+    """Return 10,000 rows of 2048 bytes each on disk."""
+    ends = disk.stored(rng.integers(0, 10_000, 5_120_000).astype("int32"), str(folder))
+    return Rows(np.arange(10_001) * 512, ends, None, 0)
+
+
+def test_rows_of_a_frontier_are_asked_for_before_the_kernel_gets_there(
+    tmp_path, rng, asked, monkeypatch
+):
+    monkeypatch.setattr(read_ahead, "WINDOW", 1 << 18)
+    rows, frontier = rows_on_disk(rng, tmp_path), np.arange(0, 10_000, 40)
+    ranges = turns([0, 100, 250])  # of two threads
+    reader = read_ahead._Reader(rows, frontier, ranges)
+    assert reader.ask()
+    assert 0 < sum(length for _, length in asked) < 1 << 19
+    for item in range(150):
+        ranges[0], ranges[TURN] = min(item, 100), 100 + item
+        reader.ask()
+        for at in {min(item, 99), 100 + item}:
+            first = int(frontier[at]) * 2048
+            assert any(start <= first and first + 2048 <= start + length for start, length in asked)
+    assert not reader.ask()
+    assert len(asked) == len(set(asked)) == 250
+    assert sum(length for _, length in asked) <= 250 * 2 * mmap.PAGESIZE  # and nothing between
+
+
+def test_near_rows_are_asked_for_as_one_piece(tmp_path, rng, asked):
+    rows, frontier = rows_on_disk(rng, tmp_path), np.arange(0, 10_000, 4)
+    assert not read_ahead._Reader(rows, frontier, turns([0, len(frontier)])).ask()
+    assert len(asked) <= 1 + rows.ends.nbytes // (read_ahead.PIECE - disk.SEEK)
+    assert sum(length for _, length in asked) < rows.ends.nbytes + len(asked) * mmap.PAGESIZE
+
+
+def test_a_second_mapping_of_a_file_has_the_same_contents_and_ends_with_it(tmp_path, rng):
+    rows = rows_on_disk(rng, tmp_path)
+    with read_ahead.reading(rows, np.array([3]), turns([0, 1])) as read:
+        assert read.ends.ctypes.data != rows.ends.ctypes.data
+        np.testing.assert_array_equal(read.ends, rows.ends)
+        assert disk.read_by_page(read.ends) is read.ends
+        assert disk.folder_of(read.ends) == str(tmp_path)
+    descriptors = len(os.listdir("/proc/self/fd"))
+    del rows, read
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == descriptors - 3
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_triangles_are_counted_block_by_block(built, tiny, rng, monkeypatch):
+    edges, count, sizes = power_law(rng), intersect.Triangles._count, []
+    in_memory, on_disk = (
+        built(edges, directed=False, storage=storage) for storage in ("memory", "disk")
+    )
+    expected = in_memory.triangle_count().compute(), in_memory.clustering().compute()
+    monkeypatch.setattr(intersect, "ENTRY", disk.budget() // 300)
+    monkeypatch.setattr(
+        intersect.Triangles, "_count", lambda *of: sizes.append(len(of[1].ends)) or count(*of)
+    )
+    same(on_disk.triangle_count().compute(), expected[0])
+    same(on_disk.clustering().compute(), expected[1])
+    assert sum(150 < size <= 300 for size in sizes) > 4
+
+
+@pytest.mark.usefixtures("tiny")
+def test_files_larger_than_the_budget_do_not_stay_in_the_cache(rng, tmp_path, monkeypatch):
+    forgotten, advise = [], os.posix_fadvise
+    monkeypatch.setattr(os, "posix_fadvise", lambda *of: forgotten.append(of[3]) or advise(*of))
+    dense_graph(rng, 50_000).save(tmp_path / "small")
+    assert not forgotten
+    monkeypatch.setitem(disk._state, "budget", 1 << 16)
+    graph = dense_graph(rng, 50_000)
+    assert {*forgotten} == {os.POSIX_FADV_DONTNEED}
+    forgotten.clear()
+    graph.save(tmp_path / "large")
+    assert forgotten
+    same(gf.load_graph(tmp_path / "large").edges().compute(), graph.edges().compute())
 
 
 @pytest.mark.usefixtures("tiny")

@@ -450,6 +450,7 @@ def _sample(exchange: Exchange, numbers: list[tuple[Any, Any]]) -> np.ndarray:
     rng, own = np.random.default_rng(0), [np.empty(0, "int64")]
     for side in sides:
         at = rng.integers(0, len(side), math.ceil(part * len(side))) if len(side) else own[0]
+        at = np.sort(at)  # in order, because the side can be on disk
         kernels = kernels_for(side)
         own.append(kernels.to_host(side[kernels.namespace.asarray(at)]).astype("int64"))
     return np.concatenate(exchange.all_gather(np.concatenate(own)))

@@ -7,6 +7,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.scheduling import gang
 
+from .blocks import blocks
 from .numbering import occurs
 from .shard import Shard
 
@@ -24,7 +25,9 @@ def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
     """
     rows, loops = shard.out, 0
     if not shard.directed:
-        owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=gang.threads())
-        loops = int((owners == rows.ends).sum())
+        kernels, threads = kernels_of("rows", rows.ends), gang.threads()
+        for _, block in blocks(rows):
+            owners = kernels.owners(block, rows.ends.dtype, threads=threads)
+            loops += int((owners == block.ends).sum())
     entries, loops = Exchange(channel).all_reduce(sums=(len(rows.ends), loops)).sums
     return entries if shard.directed else (entries + loops) // 2

@@ -55,7 +55,9 @@ def make_rows(
     cuts = _cuts(entries)
     owners = np.full(-(-columns // (1 << SHIFT)), len(cuts) - 1, np.int16)
     owners[first >> SHIFT :][:blocks] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
-    spools = [disk.Spool(folder) for _ in cuts[1:]]
+    # Linux cannot keep all of it in its cache.
+    steadily = int(entries.sum()) * sum(one[0].itemsize for one in lists) > disk.budget()
+    spools = [disk.Spool(folder, steadily=steadily) for _ in cuts[1:]]
     for piece in _pieces(lists, index_dtype(columns)):
         by = piece[0], piece[1] if undirected else None
         # Edges that belong to no range are not written: those of other members.
@@ -64,7 +66,10 @@ def make_rows(
         for spool, *arrays in zip(spools, *parts, strict=False):
             for array in arrays:
                 spool.append(array)
-    offsets, written = np.zeros(count + 1, np.int64), [disk.Spool(folder) for _ in lists[1:]]
+    offsets, written = (
+        np.zeros(count + 1, np.int64),
+        [disk.Spool(folder, steadily=steadily) for _ in lists[1:]],
+    )
     for spool, (low, high) in zip(spools, itertools.pairwise(cuts), strict=True):
         low, high = low << SHIFT, min(high << SHIFT, count)
         arrays = spool.taken()

@@ -15,6 +15,7 @@ The mapping is private and writable, because Numba would compile all kernels aga
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -87,14 +88,29 @@ def write_batch(folder: Folder, name: str, batch: pa.RecordBatch) -> int:
     """Write an Arrow IPC file of one record batch, and return its size in bytes."""
     path = folder.at(name)
     try:
-        with folder.fs.open(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
-            writer.write_batch(batch)
+        with folder.fs.open(path, "wb") as file:
+            steadily = folder.is_local and batch.nbytes > disk.budget()
+            into = _Steady(file.fileno()) if steadily else file
+            with pa.ipc.new_file(into, batch.schema) as writer:
+                writer.write_batch(batch)
         return int(folder.fs.size(path))
     except OSError as error:
         raise OutputError(
             f"{path} cannot be written: {error}. A graph needs a folder with room for its files. Delete "
             "the folder, which is incomplete, and save the graph again where there is room"
         ) from error
+
+
+class _Steady(io.FileIO):
+    """A local file that Linux does not keep in its cache while it is written; see :func:`.disk.write`."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor, "wb", closefd=False)
+        self._plain = io.FileIO(descriptor, "wb", closefd=False)
+
+    def write(self, data: Any) -> int:
+        disk.write(self._plain, data, steadily=True)
+        return memoryview(data).nbytes
 
 
 def read_ranges(

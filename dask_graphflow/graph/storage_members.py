@@ -114,7 +114,8 @@ def _sample(ends: np.ndarray) -> np.ndarray:
     """Return a sample of ends, from which the evenness of degrees can be seen."""
     if not len(ends):
         return ends
-    return ends[np.random.default_rng(0).integers(0, len(ends), min(len(ends), build.SAMPLE))]
+    at = np.random.default_rng(0).integers(0, len(ends), min(len(ends), build.SAMPLE))
+    return ends[np.sort(at)]  # in order, because the ends can be on disk
 
 
 def load(rank: int, folder: Folder, manifest: Manifest, bounds: Sequence[int], like: Any) -> Shard:

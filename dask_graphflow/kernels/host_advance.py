@@ -38,6 +38,7 @@ from .host_threads import (
 )
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
+from .read_ahead import in_order, reading
 
 BATCH = 256  # vertices appended to the next frontier at a time
 EDGES = 1 << 13  # edges per thread of a push; fewer edges take less time than waking a thread
@@ -300,7 +301,7 @@ def push(
     dtype = rows.ends.dtype
     if frontier is None:
         frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
-    frontier = frontier.astype(dtype, copy=False)
+    frontier = in_order(rows, frontier.astype(dtype, copy=False))
     push_rows = kernels(program).push
     size = len(columns[program.target])
     queued = new_words(size) if changed is None else changed
@@ -309,14 +310,15 @@ def push(
     tail = np.zeros(1, np.int64)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges = turns([0, len(frontier)]) if threads == 1 else frontier_turns(costs, threads)
-    given = _read(program, rows), columns, frontier, queued, following, tail
-    if threads == 1:  # skip the work sharing, which takes longer than a small superstep
-        edges, appends = push_rows(*given, ranges, 0)
-        taken = int(ranges[2]), 0
-    else:
-        done = run(push_rows, ranges, *given)
-        edges, appends = (sum(counts) for counts in zip(*done, strict=True))
-        taken = stolen(ranges)
+    given = columns, frontier, queued, following, tail
+    with reading(_read(program, rows), frontier, ranges) as read:
+        if threads == 1:  # skip the work sharing, which takes longer than a small superstep
+            edges, appends = push_rows(read, *given, ranges, 0)
+            taken = int(ranges[2]), 0
+        else:
+            done = run(push_rows, ranges, read, *given)
+            edges, appends = (sum(counts) for counts in zip(*done, strict=True))
+            taken = stolen(ranges)
     following = following[: tail[0]]
     if step is None:
         return Moved(following, edges, *taken, appends, queued)

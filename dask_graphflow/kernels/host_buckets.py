@@ -34,6 +34,7 @@ from .compiling import inner as _inner
 from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
 from .host_threads import MINI_CHUNK, even_turns, put, run, share, take
+from .read_ahead import in_order, reading
 
 WINDOW = 1 << 10  # buckets in the window, which starts at the present bucket
 BLOCK = 128  # vertices per block
@@ -134,7 +135,7 @@ def _room(count, items, link, numbers):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _relax(  # type: ignore[no-untyped-def]
-    rows, search, frontier, ranges, part, items, link, head, fill, numbers
+    rows, search, frontier, fused, ranges, part, items, link, head, fill, numbers
 ):
     (offsets, ends, weights), (distance, done, (_, present, cutoff)) = rows, search
     slot, masters = present & (WINDOW - 1), offsets.size - 1
@@ -149,7 +150,7 @@ def _relax(  # type: ignore[no-untyped-def]
         if count > 0:
             for i in range(count):
                 mine[i] = frontier[first + i]
-        elif head[slot] >= 0 and _size(link, head, fill, slot) <= FUSED:
+        elif head[slot] >= 0 and _size(link, head, fill, slot) <= fused:
             # Numba would compile another version of the function for a literal 0.
             count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
         else:
@@ -367,15 +368,20 @@ class Buckets:
             or (self.counts["edges"] < most and self._waiting(lowest) <= SMALL_BUCKET)
         ):
             return False
-        frontier = self._take(lowest)
+        rows = self._light.rows
+        frontier = in_order(rows, self._take(lowest))
         threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
         ranges = even_turns(len(frontier), len(threads))
-        given = self._light.rows[:3], self._search(), frontier, ranges
+        owned = np.minimum(frontier, len(rows.offsets) - 2)  # mirrors have no rows, and come last
+        with reading(rows, owned, ranges) as read:
+            # A thread would read the rows of its own vertices one by one from disk.
+            fused = FUSED if read is rows else 0
+            given = read[:3], self._search(), frontier, fused, ranges
 
-        def work(part: int) -> None:
-            threads[part][:2] = _relax(*given, part, *threads[part])
+            def work(part: int) -> None:
+                threads[part][:2] = _relax(*given, part, *threads[part])
 
-        share(work, len(threads), len(threads))
+            share(work, len(threads), len(threads))
         return True
 
     def lowest(self) -> float:

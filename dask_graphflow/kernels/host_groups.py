@@ -12,9 +12,10 @@ import numpy as np
 from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .disk import beside
+from .disk import beside, file_of
 from .host_atomics import weight_at
-from .host_threads import even_turns, share, take
+from .host_threads import TURN, even_turns, run, share, take, turns
+from .read_ahead import in_order, reading
 
 CHUNK = 64  # vertices that a thread takes at a time
 CLASSES = 8  # number of classes of vertices; the vertices of one class move at a time
@@ -267,7 +268,7 @@ def _apply(labels, masses, skew, closed, order, best, low, high, movers):  # typ
 
 
 @_compiled
-def _wake(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
+def _wake_between(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
     """Wake the neighbors of moved vertices that are in another group: only these can be better off now."""
     offsets, ends, _ = rows
     for i in range(start, stop):
@@ -276,6 +277,14 @@ def _wake(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-d
             u = np.uint64(ends[k])
             if labels[u] != labels[v]:
                 awake[u] = 1
+
+
+@_compiled
+def _wake(rows, labels, moved, awake, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        _wake_between(rows, labels, moved, start, stop, awake)
+        start, stop = take(ranges, part, CHUNK)
 
 
 @_compiled
@@ -294,7 +303,7 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):  # typ
         movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
-        _wake(rows, labels, order, 0, movers, awake)
+        _wake_between(rows, labels, order, 0, movers, awake)
     return movers
 
 
@@ -348,7 +357,7 @@ def sweep(
     if within is not None:
         limits = within, _kept(room, "closed", count, "bool")
     ranks, seed = draw[0], np.uint64(draw[1] % 2**64)
-    if threads == 1 or len(rows.ends) < SMALL:
+    if (threads == 1 or len(rows.ends) < SMALL) and file_of(rows.ends) is None:
         table = _dense(room, 0, count, labels.dtype)
         return int(
             _sweep(
@@ -367,12 +376,10 @@ def sweep(
         movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
     if limits is None:
         awake[:] = 0
-        bounds = _even(movers, threads)
-
-        def work(part: int) -> None:
-            _wake(rows[:3], labels, order, bounds[part], bounds[part + 1], awake)
-
-        share(work, threads, threads)
+        moved = in_order(rows, order[:movers])
+        ranges = even_turns(movers, threads)
+        with reading(rows, moved, ranges) as read:
+            run(_wake, ranges, read[:3], labels, moved, awake)
     return int(movers)
 
 
@@ -392,9 +399,10 @@ def _in_parts(
 
     def work(part: int) -> None:
         table = _dense(room, part, len(masses[1]), labels.dtype)
-        _best_of_part(rows[:3], labels, masses, limits, skew, vertices, best, table, ranges, part)
+        _best_of_part(read[:3], labels, masses, limits, skew, vertices, best, table, ranges, part)
 
-    share(work, parts, parts)
+    with reading(rows, vertices, ranges) as read:
+        share(work, parts, parts)
 
 
 def _dense(
@@ -468,10 +476,12 @@ def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _sum(rows, number, starts, members, low, high, table, columns, at, sizes):  # type: ignore[no-untyped-def]
+def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):  # type: ignore[no-untyped-def]
     """Write the rows of some groups; return where they end."""
+    starts, members, low, high = groups_of
     (offsets, ends, weights), (sums, keys), (target, total) = rows, table, columns
     for a in range(low, high):
+        ranges[part * TURN] = starts[a]
         groups = np.uint64(0)
         for i in range(starts[a], starts[a + 1]):
             v = np.uint64(members[i])
@@ -524,10 +534,13 @@ def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1
 
     def work(part: int) -> slice:
         table = np.zeros(count, np.int64), np.empty(count + 1, number.dtype)
-        about = number, starts, members, cuts[part], cuts[part + 1]
-        return slice(bounds[part], _sum(rows[:3], *about, table, columns, bounds[part], sizes))
+        mine = starts, members, cuts[part], cuts[part + 1]
+        written = table, columns, bounds[part], sizes
+        return slice(bounds[part], _sum(read[:3], number, mine, *written, ranges, part))
 
-    pieces = share(work, parts, parts)
+    ranges = turns(starts[cuts].tolist())
+    with reading(rows, members, ranges) as read:
+        pieces = share(work, parts, parts)
     ends, weights = (_without_gaps(column, pieces) for column in columns)
     return Rows(np.cumsum(sizes), ends, weights, 0)
 

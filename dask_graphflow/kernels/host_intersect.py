@@ -127,7 +127,9 @@ def _triangles(rows, into, own, marks, last, middle_first, ranges, part):  # typ
                 count, at = _read(ends, offsets[row], middle, marks, last_first)
                 last_middle[at] = count
             for i in range(low, high):
-                middle_first[i] += marks[np.uint64(own_ends[i])] >> one
+                found = marks[np.uint64(own_ends[i])] >> one
+                if found:  # pages on disk that are not changed are not written
+                    middle_first[i] += found
                 marks[np.uint64(own_ends[i])] = 0
         start, stop = take(ranges, part, MINI_CHUNK)
 

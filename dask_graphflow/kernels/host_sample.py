@@ -24,7 +24,7 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .disk import beside
+from .disk import beside, read_by_page
 from .host_intersect import lower_bound
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, take
 
@@ -196,7 +196,8 @@ def walk(
 
 def _summed(rows: Rows, sums: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows as the kernels take them, with an empty array if edges have no weights."""
-    return rows.offsets, rows.ends, np.empty(0, np.int64) if sums is None else sums
+    sums = np.empty(0, np.int64) if sums is None else read_by_page(sums)
+    return rows.offsets, read_by_page(rows.ends), sums
 
 
 @_compiled
@@ -292,7 +293,7 @@ def connected(
     """
     hits = np.empty(len(vertices), np.bool_)
     ranges = even_turns(len(vertices), threads)
-    run(_connected, ranges, rows.offsets, rows.ends, vertices, others, hits)
+    run(_connected, ranges, rows.offsets, read_by_page(rows.ends), vertices, others, hits)
     return hits
 
 

@@ -21,7 +21,8 @@ from .compiling import compiled as _compiled
 from .csr import Reached, Rows
 from .host_advance import BATCH, gather_degrees, tally
 from .host_atomics import fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take, turns
+from .read_ahead import in_order, reading
 
 # Maximum edges that leave a small frontier: 10 us of work, less than it takes to distribute it to threads.
 SMALL_FRONTIER = 1 << 12
@@ -204,12 +205,15 @@ def bfs_push(
     ndarray, shape (n,)
         New vertices in no particular order, without duplicates.
     """
-    costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
+    frontier = in_order(rows, frontier)
+    row = frontier - rows.first if rows.first else frontier
+    costs = gather_degrees(rows.offsets, row)
     parts = threads if costs[-1] > 64 * MINI_CHUNK else 1
     ranges = frontier_turns(costs, parts)
     following = np.empty(min(len(reached.level), int(costs[-1])), rows.ends.dtype)
     tail = np.zeros(1, np.int64)
-    run(_push, ranges, rows, frontier, following, tail, reached, depth)
+    with reading(rows, row, ranges) as read:
+        run(_push, ranges, read, frontier, following, tail, reached, depth)
     return following[: tail[0]]
 
 
@@ -251,9 +255,10 @@ def bfs_near(
     """
     room = max(SMALL_FRONTIER, len(frontier))
     buffers = np.empty(room, rows.ends.dtype), np.empty(room, rows.ends.dtype)
-    buffers[0][: len(frontier)] = frontier
+    buffers[0][: len(frontier)] = frontier = in_order(rows, frontier)
     sizes, edges = np.empty((2, min(levels, SPAN)), np.int64)
-    done, count = _near(rows, buffers, len(frontier), reached, depth, dense, sizes, edges)
+    with reading(rows, frontier, turns([0, len(frontier)])) as read:
+        done, count = _near(read, buffers, len(frontier), reached, depth, dense, sizes, edges)
     return buffers[done % 2][:count], None, sizes[:done], edges[:done]
 
 

@@ -3,6 +3,9 @@
 Push follows the edges that leave the frontier. Pull checks, for every vertex that takes messages, which of
 its neighbors are in the frontier. Both give the same result; the rule only chooses the faster one.
 
+A pull reads all edges in order, and a push reads a piece for each vertex of the frontier. If edges are on
+disk, the rules choose a push as long as its pieces take less time to read than all edges.
+
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
 .. [2] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
@@ -11,6 +14,8 @@ its neighbors are in the frontier. Both give the same result; the rule only choo
 from __future__ import annotations
 
 from typing import Any
+
+from dask_graphflow.kernels import disk
 
 from .view import Frontier, GraphView
 
@@ -25,6 +30,7 @@ DENSE = 20  # Gemini pulls once more than 1/20 of the edges leave the frontier
 # push. They took the same time somewhere between V / 110 edges (random ends, a million vertices) and
 # V / 4 edges (near ends, 20,000 vertices): docs/internals/benchmarks.md.
 ALPHA, BETA = 15, 18
+EDGE = 4  # bytes of an edge on disk
 
 
 class Direction:
@@ -50,7 +56,8 @@ class Direction:
 
     def __init__(self, rule: str, g: GraphView) -> None:
         self._rule, self._size = rule, g.size
-        self.total = self.unexplored = g.edges
+        self.total, self._on_disk = g.edges_and_storage()
+        self.unexplored = self.total
         self._last: tuple[str, int] | None = (
             None  # direction and number of vertices of the last superstep
         )
@@ -65,6 +72,9 @@ class Direction:
     def _chosen(self, frontier: Frontier) -> str:
         if self._rule not in RULES:
             return self._rule
+        pieces = len(frontier) * disk.SEEK // EDGE
+        if self._on_disk and pieces + frontier.leaving < self.total:
+            return "push"
         if self._rule == "gemini":
             return "pull" if frontier.leaving * DENSE > self.total else "push"
         if frontier.leaving * BETA <= self._size:

@@ -4,6 +4,11 @@ The rows of an :class:`.Orientation` are intersected, so each triangle is found 
 *middle* vertex, which is an end in the row of its *last* vertex. If another member owns that row, it sends
 the row. Rows are sent in pieces, so memory stays bounded. The owner of the middle vertex sends back its
 counts for the entries of the row.
+
+The rows of last vertices are read out of order. If they are on disk, one block of them after another is in
+memory, and the rows of all middle vertices are read in order for each block [1]_.
+
+.. [1] X. Hu, Y. Tao, C.-W. Chung, "Massive Graph Triangulation", SIGMOD 2013.
 """
 
 from __future__ import annotations
@@ -12,14 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.graph.blocks import pieces_of
-from dask_graphflow.kernels import beside, kernels_of
+from dask_graphflow.graph.blocks import blocks, pieces_of
+from dask_graphflow.kernels import beside, disk, is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
 from .orientation import Orientation, received
 from .view import GraphView
 
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
+ENTRY = 32  # bytes per entry of a block in memory, while the rows in which each label is an end are made
 
 
 class _Sent(NamedTuple):
@@ -67,7 +73,17 @@ class Triangles:
 
     def intersect_own_rows(self) -> None:
         """Count the triangles whose last and middle vertices belong to this member."""
-        self._count(self._rows, self._oriented.entering, self._of_row)
+        rows = self._rows
+        if not is_on_disk(rows.ends):
+            self._count(rows, self._oriented.entering, self._of_row)
+            return
+        for edges, block in blocks(rows, disk.budget() // ENTRY):
+            weights = None if block.weights is None else np.array(block.weights)
+            block = Rows(block.offsets, np.array(block.ends), weights, 0)
+            in_memory = self._zeros(block.ends, len(self._of_row))
+            self._count(block, self._entering(block), in_memory)
+            for counts, of_block in zip(self._of_row, in_memory, strict=True):
+                counts[edges] = of_block
 
     def pieces(self) -> list[tuple[int, int]]:
         """Return the bounds of the pieces of the rows: as many on every member, none on a single one."""
@@ -139,6 +155,19 @@ class Triangles:
             rows, entering, self._rows, of_row, self._of_own, threads=self._g.threads
         )
 
+    def _entering(self, rows: Rows, among: Any = slice(None)) -> Rows:
+        """Return the rows that contain each label as an end, given which entries count."""
+        labels, threads = self._oriented.label, self._g.threads
+        made: Rows = self._of_rows.rows(
+            rows.ends[among],
+            self._of_rows.owners(rows, labels.dtype, threads=threads)[among],
+            None if rows.weights is None else rows.weights[among],
+            count=len(labels),
+            columns=max(len(labels), len(rows.offsets) - 1),
+            threads=threads,
+        )
+        return made
+
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""
         offsets = self._rows.offsets[low : high + 1]
@@ -163,16 +192,8 @@ class Triangles:
             return of_row
         rows, has_label = received(g, o, lengths, places, weights)
         own = o.owner[rows.ends] == g.exchange.rank
-        entering = self._of_rows.rows(
-            rows.ends[own],
-            self._of_rows.owners(rows, o.label.dtype, threads=g.threads)[own],
-            None if rows.weights is None else rows.weights[own],
-            count=len(o.label),
-            columns=max(len(o.label), len(lengths)),
-            threads=g.threads,
-        )
         kept = self._zeros(rows.ends, len(of_row))
-        self._count(rows, entering, kept)
+        self._count(rows, self._entering(rows, own), kept)
         for counts, kept_counts in zip(of_row, kept, strict=True):
             counts[has_label] = kept_counts
         return of_row

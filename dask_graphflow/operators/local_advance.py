@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from dask_graphflow.kernels import kernels_of, on_device
+from dask_graphflow.kernels import is_on_disk, kernels_of, on_device
 from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 from .vertex_set import VertexSet
@@ -100,8 +100,11 @@ class LocalAdvance:
         return VertexSet(self._size, **which, edges=edges), moved
 
     def is_small(self, edges: int) -> bool:
-        """Return whether so few edges leave a frontier that :meth:`run` takes several supersteps."""
-        return bool(edges <= self._kernels.SMALL_FRONTIER)
+        """Return whether so few edges leave a frontier that :meth:`run` takes several supersteps.
+
+        Rows on disk are read faster if each superstep asks for all of its rows at once.
+        """
+        return bool(edges <= self._kernels.SMALL_FRONTIER) and not is_on_disk(self._rows.ends)
 
     def run(
         self,

@@ -1,7 +1,8 @@
 """Peel: repeatedly remove vertices that have few edges left, until there are no such vertices.
 
-A single member removes chains of vertices in one call. With several members, a superstep removes all
-vertices that the previous superstep left with few edges. Both remove the same vertices.
+A single member removes chains of vertices in one call. With several members, or with edges on disk, a
+superstep removes all vertices that the previous superstep left with few edges. So rows on disk are read in
+order. Both remove the same vertices.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import is_on_disk, kernels_of
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
@@ -34,8 +35,9 @@ class Peel:
 
     def __init__(self, g: GraphView, counts: Any) -> None:
         self._g, self._counts = g, counts
-        if g.alone:
-            self._rows = g.local("out").rows._replace(first=0)
+        self._rows = g.local("out").rows._replace(first=0)
+        self._chains = g.alone and not is_on_disk(self._rows.ends)
+        if self._chains:
             self._room = np.empty_like(self._rows.ends, shape=(2, g.owned))
         else:
             self._advance = Advance(g, REMOVE, {"count": counts}, own_changes=True)
@@ -57,7 +59,7 @@ class Peel:
             Positions of all owned vertices that were removed, in any order.
         """
         g, frontier = self._g, self._g.frontier(vertices)
-        if g.alone:
+        if self._chains:
             return self._remove_alone(frontier, limit)
         removed = [vertices]
         while frontier:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import check_room, kernels_for, kernels_of
+from dask_graphflow.kernels import check_room, disk, kernels_for, kernels_of
 
 from .access import by_rank, places_of
 from .view import GraphView
@@ -103,7 +103,7 @@ class Sampler:
         edges, items = self._kernels.pick_edges(
             self.rows, vertices, keys.view("uint64"), count, replace, first, threads=self._g.threads
         )
-        return items, self.rows.ends[edges]
+        return items, disk.read_by_page(self.rows.ends)[edges]
 
     def walks(
         self,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Reached
 
 from .buckets import Buckets, unit_weights
@@ -86,11 +86,13 @@ class Search:
         frontier : Frontier
         rule : Direction
             The rule that chose "push" for the frontier. A single member continues to push while the rule
-            does, and while few edges leave the frontier.
+            does, and while few edges leave the frontier, unless its rows are on disk, where each level
+            asks for all of its rows at once.
         depth_limit : int, optional
             Maximum number of levels.
         """
-        if self._mirrors is None and frontier.leaving <= self._kernels.SMALL_FRONTIER:
+        small = frontier.leaving <= self._kernels.SMALL_FRONTIER
+        if small and self._mirrors is None and not is_on_disk(self._rows.ends):
             return self._push_several(frontier, rule, depth_limit)
         return self._push_one(frontier)
 

@@ -24,7 +24,7 @@ from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import empty_on, index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import empty_on, index_dtype, is_on_disk, kernels_for, kernels_of
 from dask_graphflow.kernels.fixed_point import units
 
 from .vertex_set import VertexSet
@@ -248,7 +248,13 @@ class GraphView:
     @property
     def edges(self) -> int:
         """Number of edges of all members; an undirected edge counts at both ends."""
-        return self.all_reduce(sums=(len(self.shard.out.ends),)).sums[0]
+        return self.edges_and_storage()[0]
+
+    def edges_and_storage(self) -> tuple[int, bool]:
+        """Return the number of edges of all members, and whether any are on disk. All members call it."""
+        ends = self.shard.out.ends
+        edges, on_disk = self.all_reduce(sums=(len(ends), is_on_disk(ends))).sums
+        return edges, bool(on_disk)
 
     # Reductions over all members
 

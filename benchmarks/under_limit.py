@@ -1,0 +1,186 @@
+"""How long does a function take on a graph on disk, if memory is too short for it, and what is read?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import mmap
+import os
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dask.utils import format_bytes, parse_bytes
+
+from . import report
+from .errors import ContenderFailedError, UnusableInputError
+from .harness import in_process
+
+NOTES = """\
+Each line is a process of its own, in a control group whose limit also counts the files that Linux keeps in
+its cache. "build" builds the graph from the Parquet files and saves it, and the others load it. No file is
+in the cache when a process begins. "own" is the largest memory of the process without files, and "mapped"
+that of mapped files, some of which are mapped twice. "reading" is the rate of a plain read in this run."""
+BUILD = "build"
+CALLS = {
+    "bfs": "g.bfs([0])",
+    "connected_components": "g.connected_components()",
+    "pagerank": "g.pagerank(max_iter=10, tol=None)",
+    "label_propagation": "g.label_propagation(max_iter=10)",
+    "core_number": "g.core_number()",
+    "maximal_independent_set": "g.maximal_independent_set()",
+    "louvain": "g.louvain()",
+    "triangle_count": "g.triangle_count()",
+}
+GROUPS = Path("/sys/fs/cgroup")
+READ = 1 << 31  # bytes of the plain read
+PIECE = 1 << 23  # bytes of the plain read at a time
+LOOK = 0.01  # seconds between looks at the memory
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this benchmark's options."""
+    parser.add_argument("edges", help="folder of Parquet files; the first two columns are the ends")
+    parser.add_argument("--limit", default="2GB", help="memory of the process (2GB)")
+    parser.add_argument("--folder", help="folder for the graph (the parent of the edges' folder)")
+    parser.add_argument(
+        "--only", nargs="+", choices=CALLS, default=[*CALLS][:5], help="functions to call"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure each call in a process under the limit, print the results and store them."""
+    if not os.access(GROUPS, os.W_OK):
+        raise UnusableInputError(f"{GROUPS} cannot be written to; run this on Linux, as root")
+    limit, about, calls, failures = parse_bytes(options.limit), {}, {}, {}
+    reading = plain_read(options.edges)
+    parent = options.folder or Path(options.edges).parent
+    with tempfile.TemporaryDirectory(prefix="graphflow-under-limit-", dir=parent) as folder:
+        for call in (BUILD, *options.only):
+            given = call, options.edges, folder, str(limit), str(options.workers)
+            try:
+                about, calls[call] = in_process(main, *given)
+            except ContenderFailedError as error:
+                failures[call] = str(error)
+    rows = [
+        [
+            call,
+            f"{one['seconds']:.1f}",
+            f"{one['read'] / 1e9:.1f}",
+            f"{one['read'] / one['seconds'] / 1e9:.2f}",
+            f"{one['written'] / 1e9:.1f}",
+            report.mib(one["own"]),
+            report.mib(one["mapped"]),
+        ]
+        for call, one in calls.items()
+    ]
+    header = ["", "seconds", "GB read", "GB/s", "GB written", "own", "mapped"]
+    failed = [f"{call} failed: {reason}" for call, reason in failures.items()]
+    text = (
+        f"{about['edges']:,} edges of {about['vertices']:,} vertices in {format_bytes(limit)}; "
+        f"reading {reading / 1e9:.2f} GB/s\n{report.table(header, rows)}\n"
+        + "\n".join([*failed, "", NOTES])
+    )
+    results = {
+        "benchmark": "under-limit", "limit_bytes": limit, "threads": options.workers, **about,
+        "read_bytes_per_second": reading, "calls": calls, "failures": failures,
+    }  # fmt: skip
+    report.show(text, results, "under-limit", options)
+    return 0
+
+
+def main(call: str, edges: str, folder: str, limit: str, threads: str) -> None:
+    """Make a call in this process; print the size of the graph, and what the call took."""
+    with _limited(int(limit)):
+        import dask
+        import dask.dataframe as dd
+
+        import dask_graphflow as gf
+        from dask_graphflow.kernels import disk
+
+        disk.limit(int(limit))
+        dask.config.set(num_workers=int(threads), temporary_directory=folder)
+        saved, took = Path(folder, "graph"), {}
+        for path in Path(edges if call == BUILD else saved).iterdir():
+            _forget(path)
+        if call == BUILD:
+            frame = dd.read_parquet(edges)
+            source, target = frame.columns[:2]
+            ends = {"source": source, "target": target}
+            with _measured(took):
+                gf.Graph(frame, **ends, directed=False, storage="disk").save(saved)
+        g = gf.load_graph(saved)
+        if call != BUILD:
+            with _measured(took):
+                eval(CALLS[call]).compute()
+        print(json.dumps([{"edges": g.num_edges, "vertices": g.num_vertices}, took]))
+
+
+def _forget(path: Path) -> None:
+    """Let Linux remove a file from its cache."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+@contextmanager
+def _limited(limit: int) -> Any:
+    """Put this process into a control group with a limit of memory."""
+    first = (GROUPS / "memory").is_dir()  # version 1 has a folder per resource
+    group = GROUPS / ("memory" if first else "") / f"graphflow-{os.getpid()}"
+    group.mkdir()
+    name = "memory.limit_in_bytes" if first else "memory.max"
+    (group / name).write_text(str(limit), encoding="ascii")
+    (group / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+    try:
+        yield
+    finally:
+        (group.parent / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+        group.rmdir()
+
+
+@contextmanager
+def _measured(into: dict[str, float]) -> Any:
+    """Store the seconds, the bytes read and written, and the peaks of memory of a block of code."""
+    done, peaks = threading.Event(), {"RssAnon": 0, "RssFile": 0}
+
+    def look() -> None:
+        while not done.wait(LOOK):
+            for name, size in _fields("status").items():
+                if name in peaks:
+                    peaks[name] = max(peaks[name], int(size.split()[0]) * 1024)
+
+    watch = threading.Thread(target=look)
+    watch.start()
+    before, began = _fields("io"), time.perf_counter()
+    try:
+        yield
+    finally:
+        into["seconds"] = time.perf_counter() - began
+        after = _fields("io")
+        done.set()
+        watch.join()
+        into["read"], into["written"] = (
+            int(after[name]) - int(before[name]) for name in ("read_bytes", "write_bytes")
+        )
+        into["own"], into["mapped"] = peaks.values()
+
+
+def _fields(file: str) -> dict[str, str]:
+    lines = Path("/proc/self", file).read_text(encoding="ascii").splitlines()
+    return dict(line.split(":", 1) for line in lines)
+
+
+def plain_read(folder: str) -> float:
+    """Return the bytes per second of a read of files from the disk, without the cache."""
+    buffer, size, began = mmap.mmap(-1, PIECE), 0, time.perf_counter()
+    for path in sorted(Path(folder).glob("*.parquet")):
+        file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        while count := os.readv(file, [buffer]):
+            size += count
+        os.close(file)
+        if size >= READ:
+            break
+    return size / (time.perf_counter() - began)
