@@ -61,6 +61,7 @@ NOT_ON_GPU = (
     "host_threads.py",
     "host_tight_edges.py",
     "memory.py",
+    "read_ahead.py",
 )
 
 REQUIRED = (

@@ -331,7 +331,7 @@ def test_files_larger_than_the_budget_do_not_stay_in_the_cache(rng, tmp_path, mo
     monkeypatch.setattr(os, "posix_fadvise", lambda *of: forgotten.append(of[3]) or advise(*of))
     dense_graph(rng, 50_000).save(tmp_path / "small")
     assert not forgotten
-    monkeypatch.setitem(disk._state, "budget", 1 << 16)
+    monkeypatch.setattr(disk, "budget", lambda: 1 << 16)
     graph = dense_graph(rng, 50_000)
     assert {*forgotten} == {os.POSIX_FADV_DONTNEED}
     forgotten.clear()
