@@ -270,8 +270,8 @@ class BackendError(GraphflowError, RuntimeError):
     >>> gf.hybrid_cluster(1_000_000)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.BackendError: gpus=1000000, and there are ... (NVML's count, less what \
-CUDA_VISIBLE_DEVICES leaves out); give no more than that, or None for all
+    dask_graphflow.exceptions.BackendError: gpus=1000000, but this machine has ... (as NVML \
+counts them, without those that CUDA_VISIBLE_DEVICES hides); give at most that number, or None for all of them
     """
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import VertexTypeError
-from dask_graphflow.kernels import host_distinct, index_dtype, kernels_for, on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
 
 from . import dtypes
 from .frames import empty_like, one_column, stack
@@ -76,7 +76,7 @@ def distinct(ids: Any, *, threads: int) -> tuple[Any, Any]:
     values = ids.iloc[:, 0].to_numpy()
     # As int64: ids of 2**63 or more become negative, and stay distinct.
     wide = values.view("int64") if values.itemsize == 8 else values.astype("int64")
-    codes, found = host_distinct.distinct(wide, threads=threads)
+    codes, found = kernels_of("distinct", wide).distinct(wide, threads=threads)
     return codes, one_column(found.view(kind) if kind.itemsize == 8 else found.astype(kind), ids)
 
 
