@@ -271,7 +271,8 @@ class BackendError(GraphflowError, RuntimeError):
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.BackendError: gpus=1000000, but this machine has ... (as NVML \
-counts them, without those that CUDA_VISIBLE_DEVICES hides); give at most that number, or None for all of them
+counts them, without those that CUDA_VISIBLE_DEVICES hides); give at most that number, or None for all of \
+them
     """
 
 
