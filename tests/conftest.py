@@ -397,6 +397,19 @@ def host_memory():
         pytest.skip("about arrays in host memory")
 
 
+@pytest.fixture
+def figures():
+    """Draw without a screen; leave no figure open; check that the settings are unchanged."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")
+    before = mpl.rcParams.copy()
+    yield
+    assert mpl.rcParams == before
+    pyplot.close("all")
+
+
 def _start_gpu():
     """Do the work that takes a worker seconds the first time, so that no test waits for it."""
     import cudf

@@ -98,13 +98,17 @@ def test_the_search_of_the_site_finds_a_word_first_on_its_page(word, page):
     assert found == [f"docs/{page}"]
 
 
-@pytest.fixture(scope="module")
-def layers():
-    path = ROOT / "docs" / "internals" / "layers.py"
-    spec = importlib.util.spec_from_file_location("layers", path)
+def program(path):
+    """Return a Python file of the documents as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def layers():
+    return program(ROOT / "docs" / "internals" / "layers.py")
 
 
 def test_the_drawing_of_the_layers_is_made_from_the_imports_of_the_package(layers):
@@ -146,11 +150,7 @@ def test_the_changelog_and_the_citation_have_the_version_of_the_package():
 
 @pytest.fixture(scope="module")
 def check_site():
-    path = ROOT / "docs" / "check_site.py"
-    spec = importlib.util.spec_from_file_location("check_site", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return program(ROOT / "docs" / "check_site.py")
 
 
 def test_the_check_of_the_site_finds_pictures_without_alternative_text(check_site, tmp_path):

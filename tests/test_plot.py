@@ -7,7 +7,6 @@ import sys
 
 import dask
 import dask.dataframe as dd
-import matplotlib as mpl
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -29,15 +28,7 @@ from dask_graphflow.plot.subgraph import around
 
 ENDS = {"source": "a", "target": "b"}
 
-
-@pytest.fixture(autouse=True)
-def figures():
-    """Draw without a screen; check that no figure is left open and that the settings are unchanged."""
-    pyplot.switch_backend("agg")
-    before = mpl.rcParams.copy()
-    yield
-    assert mpl.rcParams == before
-    pyplot.close("all")
+pytestmark = pytest.mark.usefixtures("figures")
 
 
 def drawn(axes):

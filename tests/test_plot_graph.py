@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 
 import dask.dataframe as dd
-import matplotlib as mpl
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from matplotlib import pyplot
 from matplotlib.colors import to_hex
 
 import dask_graphflow as gf
@@ -29,15 +27,7 @@ from dask_graphflow.plot.quotient import quotient
 ENDS = {"source": "a", "target": "b"}
 KARATE = nx.karate_club_graph()
 
-
-@pytest.fixture(autouse=True)
-def figures():
-    """Draw without a screen, leave no figure, and find the settings as they were."""
-    pyplot.switch_backend("agg")
-    before = mpl.rcParams.copy()
-    yield
-    assert mpl.rcParams == before
-    pyplot.close("all")
+pytestmark = pytest.mark.usefixtures("figures")
 
 
 def parts(ax):

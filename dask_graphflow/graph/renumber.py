@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import VertexTypeError
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 
 from . import dtypes
-from .frames import empty_like, one_column, stack
+from .frames import empty_like, is_pandas, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, for any number of edges
@@ -71,7 +71,7 @@ def distinct(ids: Any, *, threads: int) -> tuple[Any, Any]:
     """Number ids like :func:`factorize`, but in any order. Many integers on the host take less time."""
     kind = ids.dtypes.iloc[0]
     plain = len(ids.columns) == 1 and isinstance(kind, np.dtype) and kind.kind in "iu"
-    if not plain or len(ids) < MANY or on_device(kernels_for(ids).asarray(ids.iloc[:, 0])):
+    if not plain or len(ids) < MANY or not is_pandas(type(ids)):
         return factorize(ids)
     values = ids.iloc[:, 0].to_numpy()
     # As int64: ids of 2**63 or more become negative, and stay distinct.

@@ -38,6 +38,20 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return ax
 
 
+def map_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return Axes like :func:`new_axes`, without axes, and with the same scale in both directions."""
+    ax = new_axes(ax, size)
+    ax.set_axis_off()
+    ax.set_aspect("equal", adjustable="datalim")
+    return ax
+
+
+def color_bar(ax: Axes, colored: Any, label: str, **options: Any) -> None:
+    """Explain the colors of something below the picture."""
+    how = {"location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02, **options}
+    ax.figure.colorbar(colored, ax=ax, label=label, **how).outline.set_visible(False)
+
+
 def plain(ax: Axes, grid: str = "both") -> None:
     """Hide the top and right spines, and draw a light grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -9,7 +9,7 @@ import numpy as np
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, named, new_axes, pyplot, write_names
+from .canvas import FAINT, color_bar, map_axes, named, pyplot, write_names
 from .given import built
 from .layout import forceatlas2, positions
 from .quotient import Quotient, quotient
@@ -94,9 +94,7 @@ def communities(
     check_count("limit", limit)
     graph = built(communities, edges, source=source, target=target, dropna=dropna)
     found = quotient(graph, labels, limit)
-    ax = new_axes(ax, (5, 5))
-    ax.set_axis_off()
-    ax.set_aspect("equal", adjustable="datalim")
+    ax = map_axes(ax, (5, 5))
     if len(found.sizes):
         _draw(ax, found)
     title = f"{counted(found.count, 'community', 'communities')} of "
@@ -132,9 +130,7 @@ def _draw(ax: Axes, found: Quotient) -> None:
     circles.set_clim(min(50, 100 * found.inside.min()), 100)
     ax.add_collection(circles)
     ax.autoscale_view()
-    label = "edges that stay inside the community (%)"
-    how = {"location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02}
-    ax.figure.colorbar(circles, ax=ax, label=label, **how).outline.set_visible(False)
+    color_bar(ax, circles, "edges that stay inside the community (%)")
     largest = found.names.head(NAMED).itertuples(index=False, name=None)
     names = [named(ids, LONGEST) for ids in largest]
     write_names(ax, names, points[: len(names)], np.zeros(len(names)))

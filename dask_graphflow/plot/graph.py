@@ -11,7 +11,7 @@ from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, PALETTE, named, new_axes, pyplot, write_names
+from .canvas import FAINT, PALETTE, color_bar, map_axes, named, pyplot, write_names
 from .given import LIMIT, Drawing, built, column_for, computed, pairs_of, whole
 from .layout import forceatlas2, positions
 from .subgraph import rows_of
@@ -125,9 +125,7 @@ def graph(
     read = {"source": source, "target": target, "dropna": dropna}
     drawing = whole(built(graph, edges, **read), limit)
     points = _points(drawing, layout)
-    ax = new_axes(ax, (5, 4))
-    ax.set_axis_off()
-    ax.set_aspect("equal", adjustable="datalim")
+    ax = map_axes(ax, (5, 4))
     ax.margins(0.05, 0.1)  # room for names
     degree = np.bincount(drawing.edges.ravel(), minlength=len(drawing.ids))
     _lines(ax, points, drawing.edges, marked, drawing.ids)
@@ -208,9 +206,7 @@ def _values(ax: Axes, points: np.ndarray, sizes: np.ndarray, column: pd.Series) 
     colors = pyplot().get_cmap("viridis_r").with_extremes(bad=FAINT)
     dots = _dots(ax, points, sizes, np.ma.masked_invalid(numbers), cmap=colors, plotnonfinite=True)
     whole_numbers = bool((numbers[np.isfinite(numbers)] % 1 == 0).all())
-    ticks = MaxNLocator(5, integer=whole_numbers)
-    how = {"location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02, "ticks": ticks}
-    ax.figure.colorbar(dots, ax=ax, label=str(column.name), **how).outline.set_visible(False)
+    color_bar(ax, dots, str(column.name), ticks=MaxNLocator(5, integer=whole_numbers))
     return np.where(np.isnan(numbers), -np.inf, numbers)
 
 
