@@ -19,6 +19,7 @@ import numpy as np
 
 from dask_graphflow.kernels import aligned, index_dtype, kernels_for, no_room
 
+FEW = 1 << 16  # marks that are read to find the first one
 GRAIN = 4096  # a forest's range of ids begins and ends at a multiple of this number
 LEAST = -(2**63)  # the first vertex of a forest is an int64
 # Compress after a chunk that hooked more than V / 16 edges, and whenever the hooked edges of all chunks
@@ -280,14 +281,10 @@ class Forest:
 
         Call :meth:`mark_members` first.
         """
-        seen, size = self.seen.view("bool"), GRAIN
-        if not seen.any():
+        first, last = _first_seen(self.seen), _first_seen(self.seen[::-1])
+        if first is None or last is None:
             return self.base, self.base
-        while not seen[-size:].any():  # a few places beyond the last vertex are unused
-            size *= 2
-        tail = seen[-size:]
-        last = len(seen) - int(tail[::-1].argmax())
-        return self.base + int(seen.argmax()), self.base + last
+        return self.base + first, self.stop - last
 
     def labels(self, low: int, high: int, dtype: Any) -> tuple[Any, Any]:
         """Return the vertices between `low` and `high` - 1 that occur, in order, and their roots.
@@ -372,6 +369,21 @@ class Entries:
 
     def __sizeof__(self) -> int:
         return int(self.parent.nbytes + self.seen.nbytes)
+
+
+def _first_seen(seen: Any) -> int | None:
+    """Return the index of the first mark, or None. Reads few marks if one of them is near the beginning.
+
+    They are copied to the host, because a device reduces any array to one value with one block, which takes
+    8 ms for the marks of a large forest.
+    """
+    low, size = 0, FEW
+    while low < len(seen):
+        marks = kernels_for(seen).to_host(seen[low : low + size])
+        if marks.any():
+            return low + int((marks != 0).argmax())
+        low, size = low + size, size * 2
+    return None
 
 
 def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) -> Entries:

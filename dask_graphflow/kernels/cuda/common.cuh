@@ -18,6 +18,27 @@ constexpr u32 ALL_LANES = 0xffffffffu;
 __device__ __forceinline__ u64 thread_index() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 thread_count() { return u64(gridDim.x) * blockDim.x; }
 
+// Call `use(i, load(i))` for every `step`-th i from `first` to before `count`. N items are loaded before the first of them
+// is used: the compiler moves no load ahead of a store to the same array, so each item would wait for memory alone.
+template <int N, typename Load, typename Use>
+__device__ __forceinline__ void in_batches(u64 first, u64 count, u64 step, Load load, Use use)
+{
+    for (; first < count; first += N * step) {
+        decltype(load(first)) loaded[N];
+#pragma unroll
+        for (int i = 0; i < N; ++i)
+            if (first + i * step < count) loaded[i] = load(first + i * step);
+#pragma unroll
+        for (int i = 0; i < N; ++i)
+            if (first + i * step < count) use(first + i * step, loaded[i]);
+    }
+}
+template <int N, typename Load, typename Use>
+__device__ __forceinline__ void in_batches(u64 count, Load load, Use use)
+{
+    in_batches<N>(thread_index(), count, thread_count(), load, use);
+}
+
 // Return the number of items before the first one at a 16-byte boundary.
 template <typename T>
 __device__ __forceinline__ u64 items_to_boundary(const T* items)

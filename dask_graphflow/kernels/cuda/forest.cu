@@ -197,22 +197,12 @@ __global__ void compress(P* parent, u64 start, u64 stop)
 template <typename P>
 __global__ void mark_members(const P* parent, unsigned char* seen, u64 size)
 {
-    constexpr int N = 4;  // reads in flight at once
-    for (u64 turn = thread_index(); turn < size; turn += thread_count() * N) {
-        P above[N];
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-            const u64 vertex = turn + i * thread_count();
-            above[i] = vertex < size ? parent[vertex] : P(vertex);
-        }
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-            const u64 vertex = turn + i * thread_count();
-            if (u64(above[i]) == vertex || vertex >= size) continue;
-            seen[vertex] = 1;
-            if (!seen[above[i]]) seen[above[i]] = 1;  // the check avoids millions of writes to one byte
-        }
-    }
+    const auto mark = [&](u64 vertex, P above) {
+        if (u64(above) == vertex) return;
+        seen[vertex] = 1;
+        if (!seen[above]) seen[above] = 1;  // the check avoids millions of writes to one byte
+    };
+    in_batches<4>(size, [&](u64 vertex) { return parent[vertex]; }, mark);
 }
 
 // Make every vertex a root.

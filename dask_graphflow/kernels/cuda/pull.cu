@@ -173,6 +173,14 @@ __global__ void __launch_bounds__(THREADS) shares(const T* total, u64 count, dou
     add_block<2>({&counts->sum, &counts->high}, {unfit, sinks});
 }
 
+// What apply_sums() and apply_batch() read of a vertex.
+template <typename F>
+struct Before {
+    i64 sum;
+    F rank, share;
+    double base;
+};
+
 // The totals are the sum of the changes of ranks, and the sum of the ranks of vertices that no edge leaves. `before` is
 // null if `dangling` is the latter of the iteration before. The sums are left at 0 for the next iteration.
 template <typename F>
@@ -186,18 +194,19 @@ __global__ void __launch_bounds__(THREADS)
     const double onwards = __dmul_rn(damping, dangling);
     if (!onward) restarts = __dadd_rn(restarts, onwards);
     i64 change = 0, sinks = 0;
-#pragma unroll 4
-    for (u64 v = thread_index(); v < count; v += thread_count()) {
+    const auto load = [&](u64 v) {
         double base = __dmul_rn(restart[everywhere ? 0 : v], restarts);
         if (onward) base = __dadd_rn(base, __dmul_rn(onward[v], onwards));
-        const F old = rank[v], share = share_out[v];
-        const F now = F(__dadd_rn(base, __dmul_rn(damping, __dmul_rn(double(sums[v]), PER_ONE))));
+        return Before<F>{sums[v], rank[v], share_out[v], base};
+    };
+    in_batches<2>(count, load, [&](u64 v, const Before<F>& at) {
+        const F now = F(__dadd_rn(at.base, __dmul_rn(damping, __dmul_rn(double(at.sum), PER_ONE))));
         sums[v] = 0;
         rank[v] = now;
-        change += i64(__dmul_rn(double(distance_of(now, old)), CHANGE));
-        if (share == F(0)) sinks += i64(__dmul_rn(double(now), CHANGE));
-        contribution[v] = times(now, share);
-    }
+        change += i64(__dmul_rn(double(distance_of(now, at.rank)), CHANGE));
+        if (at.share == F(0)) sinks += i64(__dmul_rn(double(now), CHANGE));
+        contribution[v] = times(now, at.share);
+    });
     add_block<2>({&totals->change_high, &totals->change_low}, {change, sinks});
 }
 
@@ -261,18 +270,20 @@ __global__ void apply_batch(i64* __restrict__ sums, double* __restrict__ rank, c
     i64 change = 0, dangling = 0;
     if (column < width) {
         const i64 restart = at[column];
-#pragma unroll 4
-        for (u64 v = thread_index() / WIDTH; v < count; v += thread_count() / WIDTH) {
+        const auto load = [&](u64 v) {
             const u64 place = v * width + column;
-            const double old = rank[place], share = share_out[v];
-            double now = __dmul_rn(damping, __dmul_rn(double(sums[place]), PER_ONE));
+            return Before<double>{sums[place], rank[place], share_out[v], i64(v) == restart ? base[column] : 0};
+        };
+        in_batches<2>(thread_index() / WIDTH, count, thread_count() / WIDTH, load, [&](u64 v, const Before<double>& from) {
+            const u64 place = v * width + column;
+            double now = __dmul_rn(damping, __dmul_rn(double(from.sum), PER_ONE));
+            if (i64(v) == restart) now = __dadd_rn(from.base, now);
             sums[place] = 0;
-            if (i64(v) == restart) now = __dadd_rn(base[column], now);
             rank[place] = now;
-            change += i64(__dmul_rn(distance_of(now, old), CHANGE));
-            if (share == 0) dangling += i64(__dmul_rn(now, CHANGE));
-            told[place] = times(now, share);
-        }
+            change += i64(__dmul_rn(distance_of(now, from.rank), CHANGE));
+            if (from.share == 0) dangling += i64(__dmul_rn(now, CHANGE));
+            told[place] = times(now, from.share);
+        });
     }
     change += __shfl_xor_sync(ALL_LANES, change, WIDTH);
     dangling += __shfl_xor_sync(ALL_LANES, dangling, WIDTH);

@@ -43,13 +43,13 @@ __global__ void __launch_bounds__(THREADS) total(const double* values, u64 count
 }
 
 // Sums are left at 0 for the next sum along edges.
-__device__ __forceinline__ double taken(i64& sum)
-{
-    const i64 value = sum;
-    sum = 0;
-    return double(value);
-}
-__device__ __forceinline__ double taken(const double& score) { return score; }
+__device__ __forceinline__ void clear(i64& sum) { sum = 0; }
+__device__ __forceinline__ void clear(const double& score) {}
+
+// What combine() and scale() read of a vertex.
+struct Read {
+    double value, before;
+};
 
 template <typename S>
 __global__ void __launch_bounds__(THREADS) combine(S* __restrict__ sums, const double* __restrict__ before, double plus,
@@ -59,15 +59,16 @@ __global__ void __launch_bounds__(THREADS) combine(S* __restrict__ sums, const d
     i64 high = 0, middle = 0, low = 0;
     double largest = 0;
     const double per_coarse = 1 / coarse, per_fine = 1 / fine, per_finest = per_fine * (per_fine * coarse);
-#pragma unroll 4
-    for (u64 v = thread_index(); v < count; v += thread_count()) {
-        const double now = __dadd_rn(__dmul_rn(factor, taken(sums[v])), plus == 0 ? before[v] : plus);
+    const auto load = [&](u64 v) { return Read{double(sums[v]), plus == 0 ? before[v] : plus}; };
+    in_batches<2>(count, load, [&](u64 v, const Read& at) {
+        const double now = __dadd_rn(__dmul_rn(factor, at.value), at.before);
+        clear(sums[v]);
         after[v] = now;
         largest = fmax(largest, now);
-        if (coarse == 0) continue;
+        if (coarse == 0) return;
         const double rest = add_part(__dmul_rn(now, now), coarse, per_coarse, high);
         low += i64(__dmul_rn(add_part(rest, fine, per_fine, middle), per_finest));
-    }
+    });
     const u64 most = warp_max(u64(__double_as_longlong(largest)));
     if (lane() == 0 && most > totals->largest) atomicMax(&totals->largest, most);
     add_block<3>({&totals->high, &totals->middle, &totals->low}, {high, middle, low});
@@ -103,15 +104,15 @@ __global__ void __launch_bounds__(THREADS)
     const Scales by = shared;
     const double per_unit = 1 / by.unit, per_coarse = 1 / by.change.coarse, per_fine = 1 / by.change.fine;
     i64 high = 0, low = 0;
-#pragma unroll 4
-    for (u64 v = thread_index(); v < count; v += thread_count()) {
-        const double value = taken(source[v]);
+    const auto load = [&](u64 v) { return Read{double(source[v]), scores[v]}; };
+    in_batches<2>(count, load, [&](u64 v, const Read& at) {
+        clear(source[v]);
         // A division of 0 takes several times as long.
-        const double quotient = __ddiv_rn(value == 0 ? by.norm : value, by.norm), now = value == 0 ? 0 : quotient;
-        const double rest = add_part(fabs(__dsub_rn(now, scores[v])), by.change.coarse, per_coarse, high);
+        const double quotient = __ddiv_rn(at.value == 0 ? by.norm : at.value, by.norm), now = at.value == 0 ? 0 : quotient;
+        const double rest = add_part(fabs(__dsub_rn(now, at.before)), by.change.coarse, per_coarse, high);
         low += i64(__dmul_rn(rest, per_fine));
         scores[v] = now;
         wide[v] = F(__dmul_rn(now, per_unit));
-    }
+    });
     add_block<2>({&totals->change_high, &totals->change_low}, {high, low});
 }
