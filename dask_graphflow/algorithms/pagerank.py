@@ -94,7 +94,7 @@ def pagerank(
     pull.begin(rank, share, dangling_rank)
     for iteration in itertools.count():
         with g.superstep("pull", pull.count, pull.edges) as step:
-            pull.publish()
+            pull.publish(change=tol is not None)
             if iteration and tol is not None:
                 change = pull.change()
             if iteration == max_iter or (tol is not None and change < tol * pull.count):

@@ -23,9 +23,11 @@ class RunningTotals:
         self._sets = list(cupy.zeros((3, SLOTS), "int64"))
         self._turn = 0
         self.now, self.before, self.after = self._sets[0], self._sets[2], self._sets[1]
+        self._done = cupy.cuda.Event(disable_timing=True)  # what the device does before ``turn``
 
     def turn(self) -> None:
         """Begin the totals of another iteration. The caller's next kernel has to clear ``after``."""
+        self._done.record()
         self._turn = (self._turn + 1) % 3
         self.now, self.before = self._sets[self._turn], self._sets[self._turn - 1]
         self.after = self._sets[self._turn - 2]
@@ -39,6 +41,12 @@ class RunningTotals:
     def read(self) -> np.ndarray:
         """Wait for the totals of the current iteration, and return a copy in host memory."""
         return read(self.now)
+
+    def read_before(self) -> np.ndarray:
+        """Wait for the totals of the iteration before, but not for the kernels of the current one."""
+        with cupy.cuda.Stream(non_blocking=True) as aside:
+            aside.wait_event(self._done)
+            return read(self.before)
 
     def write(self, totals: np.ndarray) -> None:
         """Set the totals of the current iteration."""

@@ -72,17 +72,21 @@ class HubRows:
         values[self.layout.names] = column
         return values
 
-    def send(self, wide: Any) -> None:
+    def send(self, wide: Any, *, changes: bool = True) -> None:
         """Send the entries of a wide column to the members that read them. All members call it.
-
-        The same messages add up the changes among the totals, over all members.
 
         Parameters
         ----------
         wide : array, shape (size of the layout,)
             Begins with the values in the order of :meth:`take`. The other entries are set.
+        changes : bool
+            Whether the same messages add up the changes among the totals, over all members. A device has
+            to compute these first, while otherwise this method does not wait for it.
         """
         if self._mirrors is None:
+            return
+        if not changes:
+            update_mirrors(self._mirrors, wide)
             return
         totals = self.totals.read()
         totals[CHANGES] = update_mirrors(self._mirrors, wide, sums=totals[CHANGES].tolist()).sums

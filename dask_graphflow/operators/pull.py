@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import kernels_of, on_device
 from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .hub_rows import HubRows
@@ -87,9 +87,17 @@ class Pull(HubRows):
         self._sums = np.zeros_like(rank, np.int64)
         np.multiply(rank, share, out=self._own)
 
-    def publish(self) -> None:
-        """Send the contributions to the members that read them, and add up the totals of all members."""
-        self.send(self._contributions)
+    def publish(self, *, change: bool) -> None:
+        """Send the contributions to the members that read them.
+
+        Parameters
+        ----------
+        change : bool
+            Whether :meth:`change` will be called. Otherwise the members add up their totals in
+            :meth:`update`, while their devices sum contributions.
+        """
+        self._added = self._g.alone or change or not on_device(self._rank)
+        self.send(self._contributions, changes=self._added)
 
     def change(self) -> float:
         """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
@@ -108,6 +116,9 @@ class Pull(HubRows):
             The probability of following an edge.
         """
         self.add_up(self._contributions, self._sums)
+        if self._dangling is None and not self._added:
+            own = self.totals.read_before()[CHANGES]
+            self._dangling = self._g.all_reduce(own.tolist()).sums[1] / float(self._kernels.CHANGE)
         self._kernels.apply_sums(
             self._sums,
             self._rank,
