@@ -90,7 +90,7 @@ class Triangles:
         if self._g.exchange.size == 1:
             return []
         count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most
-        return pieces_of(self._rows, int(count))
+        return pieces_of(self._rows.offsets, int(count))
 
     def intersect_rows_of_others(self, low: int, high: int) -> None:
         """Send a piece of the rows; count triangles whose last and middle vertices are on two members."""
