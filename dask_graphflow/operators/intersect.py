@@ -21,7 +21,7 @@ from dask_graphflow.graph.blocks import blocks, pieces_of
 from dask_graphflow.kernels import beside, disk, is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
-from .orientation import Orientation, received
+from .orientation import Orientation, containing, containing_rows, received
 from .view import GraphView
 
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
@@ -75,7 +75,7 @@ class Triangles:
         """Count the triangles whose last and middle vertices belong to this member."""
         rows = self._rows
         if not is_on_disk(rows.ends):
-            self._count(rows, self._oriented.entering, self._of_row)
+            self._count(rows, containing_rows(self._g, self._oriented), self._of_row)
             return
         for edges, block in blocks(rows, disk.budget() // ENTRY):
             weights = None if block.weights is None else np.array(block.weights)
@@ -122,7 +122,9 @@ class Triangles:
     @property
     def degrees(self) -> Any:
         """Number of neighbors of each owned vertex: array of int64, shape (V_p,). All members call it."""
-        return self._own(np.diff(self._rows.offsets) + np.diff(self._oriented.entering.offsets))
+        rows, count = self._rows, len(self._oriented.label)
+        after = self._of_rows.degrees(rows.ends, count=count, threads=self._g.threads)
+        return self._own(np.diff(rows.offsets) + after)
 
     @property
     def supports(self) -> Any:
@@ -157,16 +159,7 @@ class Triangles:
 
     def _entering(self, rows: Rows, among: Any = slice(None)) -> Rows:
         """Return the rows that contain each label as an end, given which entries count."""
-        labels, threads = self._oriented.label, self._g.threads
-        made: Rows = self._of_rows.rows(
-            rows.ends[among],
-            self._of_rows.owners(rows, labels.dtype, threads=threads)[among],
-            None if rows.weights is None else rows.weights[among],
-            count=len(labels),
-            columns=max(len(labels), len(rows.offsets) - 1),
-            threads=threads,
-        )
-        return made
+        return containing(rows, len(self._oriented.label), among, threads=self._g.threads)
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""
