@@ -23,6 +23,7 @@ from dask_graphflow.kernels.csr import Rows
 
 from .orientation import Orientation, containing, containing_rows, received
 from .view import GraphView
+from .wide_column import sums_of_owned
 
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
 ENTRY = 32  # bytes per entry of a block in memory, while the rows in which each label is an end are made
@@ -134,16 +135,7 @@ class Triangles:
 
     def _own(self, column: Any) -> Any:
         """Return the counts of each owned vertex, added up over all members."""
-        g, column = self._g, column[self._oriented.label]
-        if g.exchange.size > 1:
-            mirrors = g.mirrors("out")
-            mirrors.reduce(column)
-
-            def add(at: Any, values: Any) -> None:
-                column[at] += values
-
-            mirrors.receive(add)
-        return column[: g.owned]
+        return sums_of_owned(self._g, column[self._oriented.label])
 
     def _zeros(self, like: Any, count: int) -> list[Any]:
         dtype = f"uint{8 * self._rows.ends.dtype.itemsize}"
