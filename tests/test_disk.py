@@ -297,6 +297,20 @@ def test_near_rows_are_asked_for_as_one_piece(tmp_path, rng, asked):
     assert sum(length for _, length in asked) < rows.ends.nbytes + len(asked) * mmap.PAGESIZE
 
 
+def test_entries_are_asked_for_before_they_are_taken(tmp_path, rng, asked):
+    ends, at = rows_on_disk(rng, tmp_path).ends, np.array([5, 7, 9_000, 3_000_000, 5_119_999])
+    for some in (at, at[:0], np.arange(0, len(ends), 100)):
+        np.testing.assert_array_equal(disk.take(ends, some), np.array(ends)[some])
+        np.testing.assert_array_equal(disk.take(np.array(ends), some), np.array(ends)[some])
+        pieces, covered = [*asked], sum(length for _, length in asked)
+        asked.clear()
+        if some is at:
+            assert len(pieces) == 4  # the first two are in one page
+            assert covered <= 4 * 2 * mmap.PAGESIZE
+    assert ends.nbytes - disk.SEEK < covered < ends.nbytes + len(pieces) * 2 * mmap.PAGESIZE
+    assert len(pieces) == -(-ends.nbytes // disk.AHEAD)
+
+
 def test_a_second_mapping_of_a_file_has_the_same_contents_and_ends_with_it(tmp_path, rng):
     rows = rows_on_disk(rng, tmp_path)
     with read_ahead.reading(rows, np.array([3]), turns([0, 1])) as read:

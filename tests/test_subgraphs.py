@@ -6,8 +6,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, is_as_announced
+from conftest import frame, is_as_announced, on_backend
 from test_core_number import MIXED, WAYS
+
+from dask_graphflow.kernels import disk, kernels_of
+from dask_graphflow.operators import edge_set
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -52,9 +55,15 @@ def test_neighbors_are_those_of_networkx(built, directed):
 
 
 @WAYS
-def test_edges_of_a_subgraph_are_those_of_networkx(built, directed):
+@pytest.mark.parametrize("storage", ["memory", "disk"])
+@pytest.mark.parametrize("read", ["chosen rows", "all rows"])
+def test_edges_of_a_subgraph_are_those_of_networkx(built, directed, storage, read, monkeypatch):
+    monkeypatch.setattr(edge_set, "MANY", {"chosen rows": 0, "all rows": 1 << 40}[read])
+    monkeypatch.setattr(edge_set, "BLOCK", 7)
+    monkeypatch.setattr(disk, "LEAST", 1)
     vertices = sorted(near_by_networkx(networkx(directed), 1))
-    found = built(EDGES, directed=directed).induced_subgraph(pd.Series(vertices)).compute()
+    g = built(EDGES, directed=directed, storage=storage)
+    found = g.induced_subgraph(pd.Series(vertices)).compute()
     pairs = {*networkx(directed).subgraph(vertices).edges}
     if not directed:
         pairs |= {(b, a) for a, b in pairs}
@@ -70,3 +79,24 @@ def test_an_ego_graph_is_that_of_networkx(built, radius, directed):
     near = near_by_networkx(networkx(directed), min(radius, 1000))
     assert rows(found) == wanted(EDGES.a.isin(near) & EDGES.b.isin(near), directed)
     assert len(found)
+
+
+@pytest.mark.parametrize("storage", ["memory", "disk"])
+@pytest.mark.parametrize(
+    ("call", "edges"), [("induced_subgraph", 1), ("ego_graph", 165), ("neighbors", 20)]
+)
+def test_only_the_rows_of_the_vertices_are_read(built, storage, call, edges, monkeypatch):
+    monkeypatch.setattr(disk, "LEAST", 1)
+    first = np.arange(2000).repeat(10)
+    band = frame(zip(first, first + np.tile(np.arange(1, 11), 2000), strict=True))
+    g = built(band, directed=call == "neighbors", storage=storage)
+    assert len(getattr(g, call)([700, 701]).compute()) == edges
+    kernels, read = kernels_of("rows", on_backend(np.empty(0))), []
+    owners = kernels.owners
+    monkeypatch.setattr(
+        kernels,
+        "owners",
+        lambda rows, *of, **how: read.append(len(rows.ends)) or owners(rows, *of, **how),
+    )
+    getattr(g, call)([700, 701]).compute()
+    assert 0 < sum(read) <= 22 * 20  # of 20,000 edges

@@ -6,11 +6,10 @@ the graph between them.
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Any
 
+from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count
@@ -56,4 +55,4 @@ def ego_graph(
     2       2       5
     """
     near = breadth_first(g, centers, depth_limit=radius).level >= 0
-    return Answer({}, among=at_ends(g, near, operator.and_), edges=g)
+    return Answer({}, among=edges_between(g, near), edges=g)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Any
 
+from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.vertex_options import VertexIds, only
@@ -40,4 +39,4 @@ def induced_subgraph(g: GraphView, subset: Annotated[Any, VertexIds()]) -> Answe
     0       1       5
     1       5       7
     """
-    return Answer({}, among=at_ends(g, only(subset, g.exists), operator.and_), edges=g)
+    return Answer({}, among=edges_between(g, only(subset, g.exists)), edges=g)

@@ -8,11 +8,10 @@ The vertices of the k-core are those with a core number of at least k [1]_. They
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated
 
+from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count
@@ -56,7 +55,7 @@ def k_core(g: GraphView, *, k: Annotated[int | None, Count(least=0)] = None) -> 
     2       2       3
     """
     if k is not None:
-        return Answer({}, among=at_ends(g, core_vertices(g, k), operator.and_), edges=g)
+        return Answer({}, among=edges_between(g, core_vertices(g, k)), edges=g)
     core = core_numbers(g)
     innermost = g.all_reduce(most=float(core.max()) if len(core) else -1.0).most
-    return Answer({}, among=at_ends(g, g.exists & (core == innermost), operator.and_), edges=g)
+    return Answer({}, among=edges_between(g, g.exists & (core == innermost)), edges=g)

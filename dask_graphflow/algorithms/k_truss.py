@@ -12,6 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
+from dask_graphflow.operators.edge_set import edges_where
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
@@ -57,4 +58,4 @@ def k_truss(g: GraphView, *, k: Annotated[int, Count(least=2)]) -> Answer:
     2       2       3
     """
     k = min(k, np.iinfo("int32").max)
-    return Answer({}, among=peel_edges(g.undirected, g, only=k) >= k, edges=g)
+    return Answer({}, among=edges_where(g, peel_edges(g.undirected, g, only=k) >= k), edges=g)

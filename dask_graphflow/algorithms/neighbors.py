@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Annotated, Any
 
+from dask_graphflow.operators.edge_set import edges_from, edges_where
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
@@ -41,5 +42,7 @@ def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     1       1       5
     2       2       7
     """
-    either = operator.or_ if not g.directed else lambda leaving, entering: leaving
-    return Answer({}, among=at_ends(g, only(sources, g.exists), either), edges=g)
+    if g.directed:
+        return Answer({}, among=edges_from(g, sources), edges=g)
+    either_end = at_ends(g, only(sources, g.exists), operator.or_)
+    return Answer({}, among=edges_where(g, either_end), edges=g)

@@ -24,6 +24,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops
+from dask_graphflow.operators.wide_column import count_entering
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 from dask_graphflow.runtime.algorithm import algorithm
@@ -31,7 +32,6 @@ from dask_graphflow.runtime.answer import Answer
 
 from .strongly_connected_components import strongly_connected_components
 
-COUNT = EdgeOp("count", target="entering", signal="1", slot="add")
 REMOVE = EdgeOp("remove", target="entering", signal="-1", slot="add")
 # A vertex that no remaining edge enters is in the generation with the number of the superstep.
 NEXT = After(
@@ -80,8 +80,9 @@ def topological_order(g: GraphView) -> Answer:
     1       2           1
     2       3           2
     """
-    entering, generation = g.column(0, "int64"), g.column(-1, "int32")
-    Advance(g, COUNT, {"entering": entering}, own_changes=True).push(g.everyone())
+    everyone, generation = g.everyone(), g.column(-1, "int32")
+    with g.superstep("push", len(everyone), everyone.leaving):
+        entering = count_entering(g)
     ready = g.frontier(np.flatnonzero(g.exists & (entering == 0)))
     generation[ready.vertices] = 0
     remove = Advance(g, REMOVE, {"entering": entering, "generation": generation}, after=NEXT)

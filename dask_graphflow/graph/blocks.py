@@ -29,7 +29,7 @@ def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
     if most is None and not is_on_disk(rows.ends):
         yield slice(0, len(rows.ends)), rows
         return
-    for low, high in pieces_of(rows, -(-len(rows.ends) // (most or BLOCK))):
+    for low, high in pieces_of(rows.offsets, -(-len(rows.ends) // (most or BLOCK))):
         if low < high:
             edges = slice(int(rows.offsets[low]), int(rows.offsets[high]))
             weights = None if rows.weights is None else rows.weights[edges]
@@ -37,20 +37,21 @@ def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
             yield edges, Rows(offsets, rows.ends[edges], weights, rows.first + low)
 
 
-def pieces_of(rows: Rows, count: int) -> list[tuple[int, int]]:
+def pieces_of(offsets: Any, count: int) -> list[tuple[int, int]]:
     """Return the indices of the rows at which pieces with about the same number of edges begin and end.
 
     A piece has no rows if a row before it has too many edges.
 
     Parameters
     ----------
-    rows : Rows
+    offsets : array of int64, shape (r + 1,)
+        Those of the rows.
     count : int
         Number of pieces.
     """
-    edges = [len(rows.ends) * i // count for i in range(1, count)]
-    cuts = np.searchsorted(rows.offsets, np.array(edges, "int64", like=rows.offsets)).tolist()
-    return list(itertools.pairwise([0, *cuts, len(rows.offsets) - 1])) if count else []
+    edges = [int(offsets[-1]) * i // count for i in range(1, count)]
+    cuts = np.searchsorted(offsets, np.array(edges, "int64", like=offsets)).tolist()
+    return list(itertools.pairwise([0, *cuts, len(offsets) - 1])) if count else []
 
 
 def per_edge(rows: Rows, make: Callable[[Rows], Any]) -> Any:

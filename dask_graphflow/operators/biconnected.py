@@ -22,7 +22,6 @@ import numpy as np
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.hubs import inverse
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.csr import Rows
 
 from .access import gather, places_of
 from .gather_rows import entries_of
@@ -78,9 +77,7 @@ class Blocks:
         sizes = own_sums(self._block[self._edges()], None, len(self._block))
         at = np.flatnonzero((self._level > 0) & (sizes[self._block[self._label]] == 1))
         rows = g.rows("out")
-        offsets, entries = entries_of(rows, at, g.threads)
-        pieces = Rows(offsets, entries, None, 0)
-        row = kernels_of("rows", rows.ends).owners(pieces, "int64", threads=g.threads)
+        _, row, entries = entries_of(rows, at, g.threads)
         at_parent = rows.ends[entries] == self._parent[at][row]
         at = at[own_sums(row[at_parent], None, len(at)) == 1]
         return at, g.shard.numbers_at(self._parent[at], g.threads)

@@ -17,7 +17,7 @@ def offsets_of(lengths: Any) -> Any:
     return offsets
 
 
-def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
+def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any, Any]:
     """Return the offsets of selected rows once they are concatenated, and their entries in `rows`.
 
     Parameters
@@ -30,6 +30,8 @@ def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
     Returns
     -------
     offsets : array of int64, shape (r + 1,)
+    row : array of int64
+        For each entry, the index of its row in `which`.
     entries : array of int64
     """
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
@@ -37,4 +39,4 @@ def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
     kernels = kernels_of("rows", rows.ends)
     row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
     entries += (rows.offsets[which] - offsets[:-1])[row]
-    return offsets, entries
+    return offsets, row, entries

@@ -21,8 +21,9 @@ from dask_graphflow.graph.blocks import blocks, pieces_of
 from dask_graphflow.kernels import beside, disk, is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Rows
 
-from .orientation import Orientation, received
+from .orientation import Orientation, containing, containing_rows, received
 from .view import GraphView
+from .wide_column import sums_of_owned
 
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
 ENTRY = 32  # bytes per entry of a block in memory, while the rows in which each label is an end are made
@@ -75,7 +76,7 @@ class Triangles:
         """Count the triangles whose last and middle vertices belong to this member."""
         rows = self._rows
         if not is_on_disk(rows.ends):
-            self._count(rows, self._oriented.entering, self._of_row)
+            self._count(rows, containing_rows(self._g, self._oriented), self._of_row)
             return
         for edges, block in blocks(rows, disk.budget() // ENTRY):
             weights = None if block.weights is None else np.array(block.weights)
@@ -90,7 +91,7 @@ class Triangles:
         if self._g.exchange.size == 1:
             return []
         count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most
-        return pieces_of(self._rows, int(count))
+        return pieces_of(self._rows.offsets, int(count))
 
     def intersect_rows_of_others(self, low: int, high: int) -> None:
         """Send a piece of the rows; count triangles whose last and middle vertices are on two members."""
@@ -122,7 +123,9 @@ class Triangles:
     @property
     def degrees(self) -> Any:
         """Number of neighbors of each owned vertex: array of int64, shape (V_p,). All members call it."""
-        return self._own(np.diff(self._rows.offsets) + np.diff(self._oriented.entering.offsets))
+        rows, count = self._rows, len(self._oriented.label)
+        after = self._of_rows.degrees(rows.ends, count=count, threads=self._g.threads)
+        return self._own(np.diff(rows.offsets) + after)
 
     @property
     def supports(self) -> Any:
@@ -132,16 +135,7 @@ class Triangles:
 
     def _own(self, column: Any) -> Any:
         """Return the counts of each owned vertex, added up over all members."""
-        g, column = self._g, column[self._oriented.label]
-        if g.exchange.size > 1:
-            mirrors = g.mirrors("out")
-            mirrors.reduce(column)
-
-            def add(at: Any, values: Any) -> None:
-                column[at] += values
-
-            mirrors.receive(add)
-        return column[: g.owned]
+        return sums_of_owned(self._g, column[self._oriented.label])
 
     def _zeros(self, like: Any, count: int) -> list[Any]:
         dtype = f"uint{8 * self._rows.ends.dtype.itemsize}"
@@ -157,16 +151,7 @@ class Triangles:
 
     def _entering(self, rows: Rows, among: Any = slice(None)) -> Rows:
         """Return the rows that contain each label as an end, given which entries count."""
-        labels, threads = self._oriented.label, self._g.threads
-        made: Rows = self._of_rows.rows(
-            rows.ends[among],
-            self._of_rows.owners(rows, labels.dtype, threads=threads)[among],
-            None if rows.weights is None else rows.weights[among],
-            count=len(labels),
-            columns=max(len(labels), len(rows.offsets) - 1),
-            threads=threads,
-        )
-        return made
+        return containing(rows, len(self._oriented.label), among, threads=self._g.threads)
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""

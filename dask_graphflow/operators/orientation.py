@@ -23,6 +23,8 @@ from dask_graphflow.kernels.csr import Rows
 from .gather_rows import offsets_of
 from .view import GraphView
 
+PLAIN, COUNTED = "oriented", "oriented, edges counted"  # names under which orientations are cached
+
 
 class Orientation(NamedTuple):
     """A member's rows by labels.
@@ -32,8 +34,6 @@ class Orientation(NamedTuple):
     rows : Rows
         For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
         empty. Weights, if any, are the numbers of edges to the neighbor.
-    entering : Rows
-        For each label, the labels of the rows in which it is an end, in ascending order.
     label : array of index, shape (L,)
         The label of each position: owned vertices, then mirrors.
     places : array of index, shape (L,)
@@ -43,7 +43,6 @@ class Orientation(NamedTuple):
     """
 
     rows: Any
-    entering: Any
     label: Any
     places: Any
     owner: Any
@@ -61,10 +60,47 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
         Whether weights contain the number of parallel edges.
     """
     shard, host = g.shard, g.shard.host
-    name = "oriented, edges counted" if counted else "oriented"
+    name = COUNTED if counted else PLAIN
     on_host = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
     made: Orientation = shard.here(name, on_host)
     return made
+
+
+def containing_rows(g: GraphView, o: Orientation) -> Rows:
+    """Return, for each label, the labels of the rows in which it is an end; see :func:`containing`.
+
+    They are made once, and cached with the graph.
+    """
+    of = PLAIN if o.rows.weights is None else COUNTED
+    host, name, count = g.shard.host, f"rows that contain labels, {of}", len(o.label)
+    on_host = host.kept(name, lambda: containing(host.made(of).rows, count, threads=g.threads))
+    made: Rows = g.shard.here(name, on_host)
+    return made
+
+
+def containing(rows: Rows, count: int, among: Any = slice(None), *, threads: int) -> Rows:
+    """Return, for each label, the rows in which it is an end.
+
+    Parameters
+    ----------
+    rows : Rows
+        Their ends are labels.
+    count : int
+        Number of labels.
+    among : slice, or array of bool, shape (e,)
+        The entries of `rows` that count; all by default.
+    threads : int
+
+    Returns
+    -------
+    Rows
+        Indices of rows, in ascending order, with the weights of `rows`.
+    """
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    weights = None if rows.weights is None else rows.weights[among]
+    columns = max(count, len(rows.offsets) - 1)
+    sides = rows.ends[among], owners[among]
+    return make_rows(*sides, weights, count=count, columns=columns, threads=threads)
 
 
 def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
@@ -136,7 +172,6 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     options["multi"] = "sum" if counted else "first"
     return Orientation(
         make_rows(source, target, weight, **options),
-        make_rows(target, source, weight, **options),
         label,
         places,
         owner,

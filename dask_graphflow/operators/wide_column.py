@@ -56,6 +56,41 @@ def update_mirrors(
     return mirrors.receive(partial(setitem, column))
 
 
+def sums_of_owned(g: GraphView, column: Any) -> Any:
+    """Return the entries of owned vertices, each with those of its mirrors added. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array of integers, shape (V_p + mirrors,)
+        Changed in place. The result is a part of it.
+    """
+    if g.exchange.size > 1:
+        mirrors = g.mirrors("out")
+        mirrors.reduce(column)
+
+        def add(at: Any, values: Any) -> None:
+            column[at] += values
+
+        mirrors.receive(add)
+    return column[: g.owned]
+
+
+def count_entering(g: GraphView) -> Any:
+    """Return the number of edges that enter each owned vertex, from the rows of those that leave vertices.
+
+    All members call it. No rows of edges that enter vertices are made.
+
+    Returns
+    -------
+    array of int64, shape (V_p,)
+    """
+    local = g.local("out")
+    ends = local.rows.ends
+    counts = kernels_of("rows", ends).degrees(ends, count=local.size, threads=g.threads)
+    return sums_of_owned(g, counts)
+
+
 def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any = None) -> Any:
     """Return a value for each edge, from those of a column at both ends. All members call it.
 

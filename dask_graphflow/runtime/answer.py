@@ -43,11 +43,12 @@ class Answer:
         have the same length, which may differ between members and may be 0. The result has the rows of the
         first member, then those of the second, and so on, in the order in which each member lists them. So
         the algorithm decides which member lists a row; :func:`.send_rows` sends rows to other members.
-    among : array of bool, shape (V_p,), or None
-        Positions that get a row in the result; None for all vertices. Listed rows do not use it.
+    among : array of bool, shape (V_p,), or EdgeSet, or None
+        Positions, or edges if ``rows="edges"``, that get a row in the result; None for all. Listed rows do
+        not use it.
     edges : GraphView or None
-        The graph whose edges the answer is about, if ``rows="edges"``: `columns` and `among` then have one
-        entry per edge in its ``rows("out")``. The members' results together have each edge once.
+        The graph whose edges the answer is about, if ``rows="edges"``: `columns` then have one entry per
+        edge in its ``rows("out")``. The members' results together have each edge once.
     """
 
     columns: dict[str, Any]

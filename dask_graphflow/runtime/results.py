@@ -18,8 +18,9 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import disk, index_dtype, kernels_for, kernels_of
 from dask_graphflow.operators.access import send_rows
+from dask_graphflow.operators.edge_set import EdgeSet
 
 from .answer import Answer, Labels, LabelTypes, OrNull
 
@@ -53,7 +54,11 @@ def result_frames(
     """
     if shard.host is not shard:  # ids are in host memory, and the answer is on a device
         columns_on_host = {name: _each(_on_host, values) for name, values in answer.columns.items()}
-        among = None if answer.among is None else _on_host(answer.among)
+        among = answer.among
+        if isinstance(among, EdgeSet):
+            among = EdgeSet(*map(_on_host, among))
+        elif among is not None:
+            among = _on_host(among)
         shard, answer = shard.host, replace(answer, columns=columns_on_host, among=among)
 
     def values_of(column: Any, dtype: Any) -> Any:
@@ -117,19 +122,25 @@ def _cut_edges(
     """
     assert answer.edges is not None
     rows = answer.edges.shard.out
-    owners = kernels_of("rows", rows.ends).owners(rows, index_dtype(shard.size), threads=threads)
-    columns = {"source": owners, "target": rows.ends, **answer.columns}
+    columns = {"target": rows.ends, **answer.columns}
     if rows.weights is not None:
         columns["weight"] = rows.weights
-    among = answer.among
+    if answer.among is None:
+        owners = kernels_of("rows", rows.ends).owners
+        columns["source"] = owners(rows, index_dtype(shard.size), threads=threads)
+    else:
+        vertices, entries = answer.among
+        columns = {
+            name: _each(partial(disk.take, at=entries), values) for name, values in columns.items()
+        }
+        columns["source"] = vertices + vertices.dtype.type(rows.first)
     if shard.placed is not None:
         for name in ("source", "target"):
             columns[name] = shard.host.numbers_at(columns[name], threads)
     if not answer.edges.directed:
         once = columns["source"] <= columns["target"]
-        among = once if among is None else among & once
-    if among is not None:
-        columns = _taken(columns, np.flatnonzero(among))
+        if not once.all():
+            columns = _taken(columns, np.flatnonzero(once))
     if shard.placed is not None:
         columns = _at_home(shard, exchange, columns)
     if "weight" in columns:

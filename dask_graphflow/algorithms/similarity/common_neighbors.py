@@ -89,7 +89,7 @@ def of_pairs(
         sent = []
         for rank in range(exchange.size):
             which = np.unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
-            entries = entries_of(own, which, g.threads)[1]
+            _, _, entries = entries_of(own, which, g.threads)
             sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
         for rank, (ends, counts) in enumerate(_all_to_all(g, sent)):
             pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low

@@ -228,7 +228,7 @@ class EdgeTriangles:
         new[1:] = late[1:] != late[:-1]
         row = (np.cumsum(new) - 1).astype(late.dtype)
         late = late[new]
-        offsets, at = entries_of(rows, late, self._g.threads)
+        offsets, _, at = entries_of(rows, late, self._g.threads)
         state = self._state[rows.weights[at]]
         remain = state != REMOVED
         at, lengths = at[remain], np.diff(offsets_of(remain)[offsets])

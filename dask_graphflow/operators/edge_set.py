@@ -1,0 +1,81 @@
+"""Sets of edges, and how they are found from the vertices at their ends."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.graph.blocks import blocks, pieces_of
+from dask_graphflow.kernels import disk, is_on_disk, kernels_of
+
+from .gather_rows import entries_of, offsets_of
+from .view import GraphView
+from .wide_column import wide_column
+
+MANY = 2  # all rows are read if the chosen ones have at least 1/2 of the edges
+BLOCK = 1 << 20  # about the number of edges on disk that are read at a time
+
+
+class EdgeSet(NamedTuple):
+    """Some edges of a member's rows, in their order.
+
+    Attributes
+    ----------
+    vertices : array of index, shape (e,)
+        Position of the vertex in whose row each edge is.
+    entries : array of int64, shape (e,)
+        Index of each edge in ``g.rows("out")``.
+    """
+
+    vertices: Any
+    entries: Any
+
+
+def edges_where(g: GraphView, marks: Any) -> EdgeSet:
+    """Return the edges that an array of bool, with one entry per edge, marks."""
+    rows = g.local("out").rows._replace(first=0)
+    vertices = kernels_of("rows", rows.ends).owners(rows, g.index, threads=g.threads)
+    entries = np.flatnonzero(marks)
+    return EdgeSet(disk.take(vertices, entries), entries)
+
+
+def edges_from(g: GraphView, which: Any) -> EdgeSet:
+    """Return the edges that leave some owned vertices, given by their positions in ascending order."""
+    _, row, entries = entries_of(g.local("out").rows, which, g.threads)
+    return EdgeSet(which.astype(g.index, copy=False)[row], entries)
+
+
+def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
+    """Return the edges between some vertices. All members call it.
+
+    Only the rows of these vertices are read, unless they have a large part of the edges.
+
+    Parameters
+    ----------
+    g : GraphView
+    chosen : array of bool, shape (V_p,)
+    """
+    rows, which = g.local("out").rows._replace(first=0, weights=None), np.flatnonzero(chosen)
+    offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
+    wide, leaving, found = wide_column(g, chosen), int(offsets[-1]), []
+
+    def kept(vertices: Any, ends: Any) -> Any:
+        inside = wide[vertices] & wide[ends]
+        if g.alone and not g.directed:
+            inside &= vertices <= ends  # the row of the other end has the edge, too
+        return np.flatnonzero(inside)
+
+    if leaving * MANY >= len(rows.ends):
+        owners = kernels_of("rows", rows.ends).owners
+        for edges, block in blocks(rows):
+            vertices = owners(block, g.index, threads=g.threads)
+            at = kept(vertices, block.ends)
+            found.append(EdgeSet(vertices[at], at + edges.start))
+    else:
+        count = max(1, -(-leaving // BLOCK)) if is_on_disk(rows.ends) else 1
+        for low, high in pieces_of(offsets, count):
+            vertices, entries = edges_from(g, which[low:high])
+            at = kept(vertices, disk.take(rows.ends, entries))
+            found.append(EdgeSet(vertices[at], entries[at]))
+    return EdgeSet(*map(np.concatenate, zip(*found, strict=True)))
