@@ -13,13 +13,12 @@ from dask_graphflow.costs import prediction
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name
 from dask_graphflow.costs.measuring import STEPS
-from dask_graphflow.costs.members import ROOM, choose
+from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.costs.table import BY_SOURCE, COSTS, WEIGHTED
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
-from dask_graphflow.graph.memory import build_bytes
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice, Flag
@@ -31,7 +30,7 @@ from dask_graphflow.showing.values import shown
 from .arguments import explained
 from .graph import Graph
 from .graph_sizes import sizes_of
-from .member_plan import all_room, check_storage
+from .storage_choice import is_on_disk
 from .types import ColumnName, ColumnNames, Edges, Listener, Storage
 
 __all__ = ["calibrate", "estimate"]
@@ -324,7 +323,6 @@ def _used(
 
 def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
     """Return whether the edges of a graph are, or will be, on disk."""
-    check_storage(storage, graph.device and not isinstance(edges, Graph))
     if isinstance(edges, Graph):
         if storage != "auto":
             raise OptionError(
@@ -332,12 +330,20 @@ def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
                 "give the edges from which the graph is built"
             )
         return edges._shards.plan.on_disk
-    if storage != "auto" or graph.device:
-        return bool(storage == "disk")
-    needed = build_bytes(graph.edges, directed=graph.directed, weight_bytes=graph.weight_bytes)
-    kinds = [] if cluster is None else _kinds(cluster, False)
-    room = sum(math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds)
-    return needed > ROOM * (room or all_room())
+    room = None
+    if cluster is not None:
+        kinds = _kinds(cluster, False)
+        room = sum(
+            math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds
+        )
+    return is_on_disk(
+        storage,
+        lambda: graph.edges,
+        in_memory=graph.device,
+        directed=graph.directed,
+        weight_bytes=graph.weight_bytes,
+        room=room,
+    )[0]
 
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
