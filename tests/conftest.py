@@ -418,8 +418,8 @@ def _start_gpu():
 
 
 @contextlib.contextmanager
-def two_workers(threads=1):
-    """Start a cluster of two processes."""
+def two_workers(**options):
+    """Start a cluster of two processes, or as the options of `LocalCluster` say."""
     settings = {
         # Dask would move partitions under any policy.
         "distributed.scheduler.work-stealing": False,
@@ -431,7 +431,8 @@ def two_workers(threads=1):
         # Stored rates of this machine must not change any test.
         settings["graphflow.calibration.path"] = folder
         with dask.config.set(settings):
-            cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
+            two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+            cluster = LocalCluster(**two | options)
         with cluster:
             if BACKEND.name == "cudf":
                 with Client(cluster, set_as_default=False) as client:
