@@ -39,6 +39,7 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without 
 PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.host_rows"]
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+ENDS = {"source": "a", "target": "b"}  # the columns of `frame`
 
 
 def oracle(pairs, vertices=()):

@@ -10,8 +10,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, frame, host_only, to_host
-from shapes import DIFFICULT, ENDS, on_members, same, traced
+from conftest import BACKEND, ENDS, frame, host_only, to_host
+from shapes import DIFFICULT, on_members, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.betweenness_centrality import dependencies

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import as_dict, frame, is_as_announced, oracle, partitioned
+from conftest import ENDS, as_dict, frame, is_as_announced, oracle, partitioned
 from hypothesis import strategies as st
 
 import dask_graphflow as gf
@@ -30,8 +30,6 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.graph import dtypes, renumber
 from dask_graphflow.kernels import host_distinct
-
-ENDS = {"source": "a", "target": "b"}
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import test_components
-from conftest import BACKEND, as_dict, cupy_or_skip, frame, oracle, partitioned, two_workers
+from conftest import BACKEND, ENDS, as_dict, cupy_or_skip, frame, oracle, partitioned, two_workers
 from distributed import Client
 
 import dask_graphflow as gf
@@ -31,8 +31,6 @@ from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
 from dask_graphflow.kernels import host
 from dask_graphflow.kernels.host_copies import Copies
-
-ENDS = {"source": "a", "target": "b"}
 
 # All tests of components once more.
 
