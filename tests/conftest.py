@@ -478,6 +478,13 @@ def scheduler(request):
 
 
 @pytest.fixture
+def one_thread():
+    """Compute in the thread of the test, one task after the other."""
+    with dask.config.set(scheduler="sync"):
+        yield
+
+
+@pytest.fixture
 def debian():
     return EXAMPLES / "debian12_deps.parquet"
 
