@@ -22,7 +22,7 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice, Flag
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
@@ -98,7 +98,7 @@ def calibrate(
     >>> measured.kinds[0].rates == rates, 0 < measured.links.call < 10
     (True, True)
     """
-    placement.check_waiting("gf.calibrate", "gf.calibrate(...)")
+    check_waiting("gf.calibrate", "gf.calibrate(...)")
     kinds = _kinds(cluster, device)
     listeners = [listener(progress, f"calibrate {kind_name(kind)}", STEPS) for kind in kinds]
     measured = tuple(
@@ -235,7 +235,7 @@ def estimate(
         )
     Choice(names).check("algorithm", algorithm, None)
     if cluster is None:
-        placement.check_waiting("gf.estimate", "gf.estimate(...)")
+        check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
     Flag().check("directed", directed, None)
     check_count("shards", shards, least=1, optional=True)

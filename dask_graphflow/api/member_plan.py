@@ -19,6 +19,7 @@ from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.clients import client_in_use
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows, rows_at_most
 
@@ -67,7 +68,7 @@ def member_plan(
         shares, count, workers = members_of(as_hybrid(hybrid, spec.on_device), shards)
         return MemberPlan(count, hybrid=shares, rate=pull_rate, workers=workers)
     slots = placement.slots()
-    if lent and placement.client_in_use() is None:  # calls run in this process
+    if lent and client_in_use() is None:  # calls run in this process
         load_cupy()
     count = min(shards or len(slots.workers), spec.partitions)
     plan = partial(MemberPlan, device=lent, on_disk=on_disk, why=why)
