@@ -39,6 +39,7 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without 
 PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.host_rows"]
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+ENDS = {"source": "a", "target": "b"}  # the columns of `frame`
 
 
 def oracle(pairs, vertices=()):
@@ -418,8 +419,8 @@ def _start_gpu():
 
 
 @contextlib.contextmanager
-def two_workers(threads=1):
-    """Start a cluster of two processes."""
+def two_workers(**options):
+    """Start a cluster of two processes, or as the options of `LocalCluster` say."""
     settings = {
         # Dask would move partitions under any policy.
         "distributed.scheduler.work-stealing": False,
@@ -431,7 +432,8 @@ def two_workers(threads=1):
         # Stored rates of this machine must not change any test.
         settings["graphflow.calibration.path"] = folder
         with dask.config.set(settings):
-            cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
+            two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+            cluster = LocalCluster(**two | options)
         with cluster:
             if BACKEND.name == "cudf":
                 with Client(cluster, set_as_default=False) as client:
@@ -473,6 +475,13 @@ def data():
 def scheduler(request):
     with dask.config.set(scheduler=request.param):
         yield request.param
+
+
+@pytest.fixture
+def one_thread():
+    """Compute in the thread of the test, one task after the other."""
+    with dask.config.set(scheduler="sync"):
+        yield
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dask
 import numpy as np
 import pandas as pd
-from conftest import BACKEND, GRAPHS, to_host
+from conftest import BACKEND, ENDS, GRAPHS, to_host
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
@@ -26,7 +26,6 @@ HOPS = EdgeOp(
 PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
 LEAST = EdgeOp("least", target="least", signal="least[src]", slot="min")
 
-ENDS = {"source": "a", "target": "b"}
 
 # Parallel edges, a self-loop, opposite edges, vertices that nothing leaves, and two components.
 DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]

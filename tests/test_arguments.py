@@ -8,12 +8,12 @@ import pickle
 
 import pandas as pd
 import pytest
+from conftest import ENDS
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import ArgumentError, OptionError
 
 EDGES = pd.DataFrame({"a": [1], "b": [2]})
-ENDS = {"source": "a", "target": "b"}
 
 
 @pytest.fixture(scope="module")

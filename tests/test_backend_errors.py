@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import frame
+from conftest import ENDS, frame
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
@@ -20,7 +20,6 @@ from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import gpu, no_room, require_gpu
 from dask_graphflow.scheduling import placement
 
-ENDS = {"source": "a", "target": "b"}
 NO_DRIVER = (
     "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"
 )

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ENDS
 
 import dask_graphflow as gf
 from dask_graphflow.runtime.algorithm import ALGORITHMS
@@ -17,7 +18,6 @@ from dask_graphflow.runtime.algorithm import ALGORITHMS
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 EDGES = pd.DataFrame({"a": [0, 1, 1, 2], "b": [1, 0, 2, 2], "w": [1.0, 2.0, 0.5, 1.0]})
-ENDS = {"source": "a", "target": "b"}
 VALUES = {
     "None": None,
     "True": True,

@@ -10,8 +10,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, frame, host_only, to_host
-from shapes import DIFFICULT, ENDS, on_members, same, traced
+from conftest import BACKEND, ENDS, frame, host_only, to_host
+from shapes import DIFFICULT, on_members, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.betweenness_centrality import dependencies
@@ -63,7 +63,7 @@ WEIGHTS = {
 }
 
 
-def weighted(rng, kind, size=60, count=150):
+def weighted(rng, kind, size=24, count=60):
     """Return edges with weights between random vertices, some of them parallel, and self-loops."""
     ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
     return ends.assign(w=WEIGHTS[kind](rng, count))

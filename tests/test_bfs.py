@@ -8,8 +8,8 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fewer, frame, on_backend, partitioned, to_host
-from shapes import ENDS, LARGE, SMALL, both_ways, on_members, rmat, same, scipy_distances, traced
+from conftest import ENDS, fewer, frame, on_backend, partitioned, to_host
+from shapes import LARGE, SMALL, both_ways, on_members, rmat, same, scipy_distances, traced
 
 import dask_graphflow as gf
 from dask_graphflow import bfs

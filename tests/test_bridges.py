@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import ENDS, GRAPHS, frame, partitioned
 from test_core_number import apart, rmat
 from test_strongly_connected_components import at_random, cycle, grid
 
@@ -16,7 +16,6 @@ from dask_graphflow.operators.biconnected import Blocks
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
 WAYS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 SHAPES = {
     "cycle": cycle(*range(150)),

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, is_as_announced, partitioned
-from shapes import DIFFICULT, ENDS, LARGE, SMALL, same, traced, weights
+from conftest import ENDS, frame, is_as_announced, partitioned
+from shapes import DIFFICULT, LARGE, SMALL, same, traced, weights
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.bfs import each_source

@@ -34,7 +34,7 @@ WEIGHTS = {
 }
 
 
-def weighted(rng, kind="real", size=60, count=150):
+def weighted(rng, kind="real", size=24, count=60):
     """Return edges with weights between random vertices, some of them parallel, and self-loops."""
     ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
     return ends.assign(w=WEIGHTS[kind](rng, count))

@@ -20,7 +20,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, frame, on_backend, oracle, partitioned, to_host
+from conftest import ENDS, as_dict, frame, on_backend, oracle, partitioned, to_host
 from dask.base import tokenize
 from distributed import Client, futures_of, get_worker, wait, worker_client
 from distributed.client import FutureCancelledError
@@ -34,7 +34,6 @@ from dask_graphflow.exceptions import UsageError
 from dask_graphflow.scheduling import expr, placement, plugins
 from dask_graphflow.scheduling.expr import Empty, Resident
 
-ENDS = {"source": "a", "target": "b"}
 TOKEN = re.compile("[0-9a-f]{32}")
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.

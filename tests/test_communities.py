@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame
-from shapes import DIFFICULT, ENDS, rmat, traced
+from conftest import ENDS, GRAPHS, frame
+from shapes import DIFFICULT, rmat, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.communities import level

@@ -7,8 +7,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import computed, frame, is_as_announced, partitioned
-from test_core_number import ENDS, MIXED, WAYS
+from conftest import ENDS, computed, frame, is_as_announced, partitioned
+from test_core_number import MIXED, WAYS
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError, WeightError

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
-from conftest import fewer, on_backend, to_host
+from conftest import ENDS, fewer, on_backend, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.api import inputs
@@ -20,8 +20,6 @@ from dask_graphflow.components.members import Member
 from dask_graphflow.exceptions import VertexTypeError
 
 pytestmark = pytest.mark.usefixtures("backend")
-
-ENDS = {"source": "a", "target": "b"}
 
 
 def edges_of(kind, rng):

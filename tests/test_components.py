@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, fewer, frame, oracle, partitioned, same_dtypes
+from conftest import ENDS, as_dict, fewer, frame, oracle, partitioned, same_dtypes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -17,8 +17,6 @@ from scipy import sparse
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph import renumber
-
-ENDS = {"source": "a", "target": "b"}
 
 pytestmark = pytest.mark.usefixtures("backend")
 

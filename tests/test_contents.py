@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, GRAPHS, fewer, frame, host_only, on_backend, partitioned
+from conftest import BACKEND, ENDS, GRAPHS, fewer, frame, host_only, on_backend, partitioned
 from shapes import KINDS, power_law, same
 
 import dask_graphflow as gf
@@ -19,7 +19,6 @@ def text(wanted):
     return named if BACKEND.name == "pandas" else {}
 
 
-ENDS = {"source": "a", "target": "b"}
 SOME = fewer(GRAPHS, {name: GRAPHS[name] for name in ("empty", "duplicates", "star")})
 
 

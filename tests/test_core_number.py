@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import ENDS, GRAPHS, frame, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.graph import derived
@@ -13,7 +13,6 @@ from dask_graphflow.graph.shard import Shard
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
 WAYS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 

@@ -9,13 +9,11 @@ import dask
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
+from conftest import ENDS, Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.graph import renumber
-
-ENDS = {"source": "a", "target": "b"}
 
 pytestmark = pytest.mark.usefixtures("backend")
 

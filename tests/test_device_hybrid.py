@@ -7,8 +7,8 @@ import itertools
 import dask
 import numpy as np
 import pytest
-from conftest import cupy_or_skip, partitioned
-from shapes import ASKED, ENDS, KINDS, graph, power_law, same
+from conftest import ENDS, cupy_or_skip, partitioned
+from shapes import ASKED, KINDS, graph, power_law, same
 from test_placing import PLACEMENTS, SHARES
 
 import dask_graphflow as gf

@@ -23,7 +23,7 @@ from dask.delayed import delayed
 from shapes import ALSO_ASKED, ASKED, ENDS, KINDS, power_law, same
 
 import dask_graphflow as gf
-from dask_graphflow.api import member_plan
+from dask_graphflow.api import storage_choice
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
 from dask_graphflow.graph import blocks, make_rows
 from dask_graphflow.kernels import disk, memory, read_ahead
@@ -381,7 +381,7 @@ def test_auto_chooses_the_disk_where_memory_is_short(rng, monkeypatch, tiny):
     edges = pd.DataFrame(rng.integers(0, 500, (5000, 2)), columns=["a", "b"])
     in_memory = gf.Graph(edges, **ENDS)
     assert storage(in_memory) == "in memory"
-    monkeypatch.setattr(member_plan, "machine_bytes", lambda: 100_000)
+    monkeypatch.setattr(storage_choice, "machine_bytes", lambda: 100_000)
     on_disk = gf.Graph(edges, **ENDS)
     assert storage(on_disk) == (
         "on disk: to build it in memory may take 117.19 kiB, and there are 97.66 kiB"
@@ -402,7 +402,7 @@ def test_auto_knows_about_how_many_rows_parquet_files_have(
 ):
     edges = pd.DataFrame(rng.integers(0, 500, (rows, 2)), columns=["a", "b"]).assign(w=1.0)
     dd.from_pandas(edges, npartitions=2).to_parquet(tmp_path)
-    monkeypatch.setattr(member_plan, "machine_bytes", lambda: 100_000)
+    monkeypatch.setattr(storage_choice, "machine_bytes", lambda: 100_000)
     read = dd.read_parquet(tmp_path, filesystem=filesystem)
     where = "in memory" if rows == 200 else "on disk"
     for frame in (
@@ -429,7 +429,7 @@ def test_auto_knows_about_how_many_edges_text_files_have(monkeypatch, tmp_path, 
     read = gf.read_edges(tmp_path / name, columns=["a", "b"])
     if not name.endswith("gz"):
         assert rows_at_most(read) == pytest.approx(lines, rel=0.01)
-    monkeypatch.setattr(member_plan, "machine_bytes", lambda: 100_000)
+    monkeypatch.setattr(storage_choice, "machine_bytes", lambda: 100_000)
     assert storage(gf.Graph(read, **ENDS)).split(":")[0] == where
 
 

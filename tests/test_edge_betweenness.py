@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame
-from shapes import DIFFICULT, ENDS, same
+from conftest import ENDS, frame
+from shapes import DIFFICULT, same
 from test_betweenness import WEIGHTS, OurSample, rmat, squares, weighted
 
 import dask_graphflow as gf

@@ -14,13 +14,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import ENDS, frame, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
 from dask_graphflow.cli.output import Output
 
-ENDS = {"source": "a", "target": "b"}
 PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
 LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
 

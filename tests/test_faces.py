@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned, to_host
+from conftest import ENDS, frame, partitioned, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnError, WeightError
@@ -17,7 +17,6 @@ from dask_graphflow.runtime.number_options import Count, Number
 from dask_graphflow.runtime.options import Choice, Flag
 
 ROOT = pathlib.Path(__file__).parent.parent
-ENDS = {"source": "a", "target": "b"}
 EDGES = pd.DataFrame({"a": [1, 1, 2, 8], "b": [2, 5, 5, 9], "km": [3.0, 1.0, 1.0, 2.0]})
 OWN = {
     "bfs": {"sources": [1]},

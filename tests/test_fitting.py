@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import partitioned
+from conftest import ENDS, partitioned
 from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
@@ -23,7 +23,6 @@ from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.scheduling.parquet import pieces_of
 
-ENDS = {"source": "a", "target": "b"}
 GROUP = 1000  # rows of a row group, of 16 bytes each
 VERTICES = 5000
 FOREST = 5 * VERTICES

@@ -35,7 +35,7 @@ def test_calls_on_random_graphs_are_right_and_a_planted_fault_is_found(kind, mon
     monkeypatch.setattr(oracles, "ORACLES", {"core_number": oracles.ORACLES["core_number"]})
     monkeypatch.setattr(relations, "draw", lambda rng: ("repeated", "core_number"))
     monkeypatch.setattr(GraphView, "simple", property(lambda graph: graph.undirected))
-    told = found(most=20)["findings"][0]["told"]
+    told = found(most=8)["findings"][0]["told"]
     named = {}
     exec(told.partition("To reproduce:")[2], named)
     assert "core" in named["found"]

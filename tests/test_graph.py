@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import (
+    ENDS,
     Reader,
     computed,
     frame,
@@ -22,7 +23,7 @@ from conftest import (
     to_host,
 )
 from distributed import wait
-from shapes import ASKED, ENDS, KINDS, LEAST, SMALL, power_law, same
+from shapes import ASKED, KINDS, LEAST, SMALL, power_law, same
 from shapes import graph as graph_of
 
 import dask_graphflow as gf

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import as_dict, frame, oracle
-from shapes import ENDS, same, traced
+from conftest import ENDS, as_dict, frame, oracle
+from shapes import same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.operators import connected

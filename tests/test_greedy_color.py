@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from conftest import GRAPHS, frame
+from conftest import ENDS, GRAPHS, frame
 from shapes import traced
 from test_core_number import apart, rmat
 
@@ -12,7 +12,6 @@ import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
 BITS = 2**64 - 1
 
 

@@ -13,10 +13,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, cupy_or_skip, frame
+from conftest import BACKEND, ENDS, cupy_or_skip, frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shapes import DIFFICULT, ENDS, power_law, traced
+from shapes import DIFFICULT, power_law, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.edge_program.vertex_values import VertexValues

@@ -5,8 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from conftest import frame, is_as_announced
-from test_core_number import ENDS, MIXED, WAYS, rmat
+from conftest import ENDS, frame, is_as_announced
+from test_core_number import MIXED, WAYS, rmat
 
 import dask_graphflow as gf
 

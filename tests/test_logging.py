@@ -6,13 +6,12 @@ import logging
 import re
 
 import pytest
-from conftest import frame, on_backend, partitioned
+from conftest import ENDS, frame, on_backend, partitioned
 from distributed import wait
 from members import eventually
 
 import dask_graphflow as gf
 
-ENDS = {"source": "a", "target": "b"}
 EDGES = frame([(i, i + 1) for i in range(40)])
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import ENDS, GRAPHS, frame, partitioned
 from test_core_number import MIXED, rmat
 
 import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("backend")
-
-ENDS = {"source": "a", "target": "b"}
 
 
 def check(found, pairs, vertices=()):

@@ -9,10 +9,10 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import partitioned, to_host
+from conftest import ENDS, partitioned, to_host
 from distributed import wait
 from members import eventually
-from shapes import ASKED, ENDS, KINDS, power_law, same
+from shapes import ASKED, KINDS, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow.costs import members

@@ -9,10 +9,10 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ENDS
 
 import dask_graphflow as gf
 
-ENDS = {"source": "a", "target": "b"}
 COUNT = 40_000
 
 

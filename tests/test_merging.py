@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, frame, on_backend, partitioned, to_host, two_workers
+from conftest import ENDS, as_dict, frame, on_backend, partitioned, to_host, two_workers
 from distributed import Client
 from distributed.protocol import dask_deserialize, dask_serialize, deserialize, serialize
 
@@ -24,8 +24,6 @@ from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.forest import Entries, Forest
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import plugins
-
-ENDS = {"source": "a", "target": "b"}
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]

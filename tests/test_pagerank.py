@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fewer, frame
-from shapes import ENDS, LARGE, SMALL, both_ways, on_members, traced, weights
+from conftest import ENDS, fewer, frame
+from shapes import LARGE, SMALL, both_ways, on_members, traced, weights
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.pagerank import pagerank

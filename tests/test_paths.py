@@ -8,8 +8,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, host_only, is_as_announced, partitioned
-from shapes import ENDS, SMALL, weights
+from conftest import ENDS, frame, host_only, is_as_announced, partitioned
+from shapes import SMALL, weights
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError, UsageError

@@ -9,6 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ENDS
 from distributed import Client, Event, LocalCluster, Status, get_worker, wait
 from members import eventually
 from test_fitting import advised
@@ -17,7 +18,6 @@ import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.scheduling import memory_limits, pauses
 
-ENDS = {"source": "a", "target": "b"}
 LIMIT = 10**9
 EDGES = pd.DataFrame({"a": np.arange(8), "b": np.arange(1, 9)})
 

@@ -6,8 +6,8 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
-from shapes import ENDS, graph, power_law, same
+from conftest import ENDS, frame, partitioned
+from shapes import graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import ENDS, frame, partitioned
 from matplotlib import pyplot
 
 import dask_graphflow as gf
@@ -25,8 +25,6 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.plot.rings import rings
 from dask_graphflow.plot.subgraph import around
-
-ENDS = {"source": "a", "target": "b"}
 
 pytestmark = pytest.mark.usefixtures("figures")
 

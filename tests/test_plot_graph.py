@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import ENDS, frame, partitioned
 from matplotlib.colors import to_hex
 
 import dask_graphflow as gf
@@ -24,7 +24,6 @@ from dask_graphflow.plot.communities import apart
 from dask_graphflow.plot.graph import GRAY, MARKED
 from dask_graphflow.plot.quotient import quotient
 
-ENDS = {"source": "a", "target": "b"}
 KARATE = nx.karate_club_graph()
 
 pytestmark = pytest.mark.usefixtures("figures")

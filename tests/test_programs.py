@@ -12,13 +12,14 @@ import pandas as pd
 import pytest
 from conftest import (
     BACKEND,
+    ENDS,
     fewer,
     frame,
     on_host,
     partitioned,
     to_host,
 )
-from shapes import ENDS, HOPS, LEAST, NEVER, SMALL, rmat, traced
+from shapes import HOPS, LEAST, NEVER, SMALL, rmat, traced
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER

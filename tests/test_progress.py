@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import dask
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import ENDS, frame, partitioned
 from distributed import Client, wait
 
 import dask_graphflow as gf
@@ -23,7 +23,6 @@ from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.scheduling import progress
 
-ENDS = {"source": "a", "target": "b"}
 LABEL = gf.EdgeOp("label", target="least", signal="least[src]", slot="min")
 ASKED = {
     "bfs": lambda g, **options: g.bfs([0], **options),

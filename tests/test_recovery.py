@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import as_dict, frame, on_backend, oracle, partitioned, to_host
+from conftest import ENDS, as_dict, frame, on_backend, oracle, partitioned, to_host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +18,6 @@ from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.graph import renumber
 
 FAR = 10**12  # ids here and there are too far apart to be dense
-ENDS = {"source": "a", "target": "b"}
 
 
 def program(chains):

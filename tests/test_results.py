@@ -12,7 +12,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import host_only, is_as_announced, on_backend, partitioned, to_host
+from conftest import ENDS, host_only, is_as_announced, on_backend, partitioned, to_host
 from distributed import Client
 
 import dask_graphflow as gf
@@ -21,7 +21,6 @@ from dask_graphflow.costs import cluster
 from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.call import Call
 
-ENDS = {"source": "a", "target": "b"}
 SOURCE = {"sources": [0]}
 CALLS = {
     "components": lambda g, edges: gf.connected_components(edges, **ENDS),

@@ -12,7 +12,6 @@ from shapes import ALSO_ASKED, ASKED, on_members, power_law, same
 import dask_graphflow as gf
 from dask_graphflow.kernels import disk
 
-ENDS = {"source": "a", "target": "b"}
 SOME = fewer(GRAPHS, {name: GRAPHS[name] for name in ("empty", "duplicates", "star")})
 
 

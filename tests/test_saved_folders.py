@@ -14,7 +14,7 @@ import fsspec
 import psutil
 import pyarrow as pa
 import pytest
-from conftest import frame, host_only, partitioned
+from conftest import ENDS, frame, host_only, partitioned
 from shapes import power_law, same
 
 import dask_graphflow as gf
@@ -27,8 +27,6 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.graph import storage_members
 from dask_graphflow.kernels import disk
-
-ENDS = {"source": "a", "target": "b"}
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame
-from shapes import DIFFICULT, ENDS, on_members
+from conftest import ENDS, frame
+from shapes import DIFFICULT, on_members
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError

@@ -6,8 +6,8 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fewer, frame, host_only, on_backend
-from shapes import ENDS, LARGE, SMALL, both_ways, same, scipy_distances, traced, weights
+from conftest import ENDS, fewer, frame, host_only, on_backend
+from shapes import LARGE, SMALL, both_ways, same, scipy_distances, traced, weights
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER

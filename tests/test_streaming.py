@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import test_components
-from conftest import BACKEND, as_dict, cupy_or_skip, frame, oracle, partitioned
-from distributed import Client, LocalCluster
+from conftest import BACKEND, ENDS, as_dict, cupy_or_skip, frame, oracle, partitioned, two_workers
+from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow.api import inputs
@@ -31,8 +31,6 @@ from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
 from dask_graphflow.kernels import host
 from dask_graphflow.kernels.host_copies import Copies
-
-ENDS = {"source": "a", "target": "b"}
 
 # All tests of components once more.
 
@@ -224,12 +222,7 @@ def test_chunks_far_smaller_than_the_forest_are_skipped_like_large_ones(watched)
 def test_workers_of_a_cluster_have_a_link_each(watched, rng):
     edges = random_edges(rng, 4000)
     expected = on_host(edges)
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
-        ) as cluster,
-        Client(cluster),
-    ):
+    with two_workers(threads_per_worker=2, processes=False) as cluster, Client(cluster):
         found = streamed(partitioned(edges, 16), None)
     assert 1 <= len(watched.links) <= 2
     assert sum(link.counters.bytes for link in watched.links) == 8 * len(edges)

@@ -7,7 +7,7 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import ENDS, GRAPHS, frame, partitioned
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from test_core_number import apart, rmat
@@ -15,8 +15,6 @@ from test_core_number import apart, rmat
 import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("backend")
-
-ENDS = {"source": "a", "target": "b"}
 
 
 def cycle(*vertices):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import ENDS, GRAPHS, frame, partitioned
 from test_core_number import apart, rmat
 from test_strongly_connected_components import at_random, cycle, grid
 
@@ -14,7 +14,6 @@ from dask_graphflow.exceptions import CycleError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
 SHAPES = {
     **{name: [(a, b) for a, b in pairs if a < b] for name, pairs in GRAPHS.items()},
     "path backwards": GRAPHS["path backwards"],

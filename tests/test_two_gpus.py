@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import on_workers
 import pytest
-from conftest import cupy_or_skip
+from conftest import ENDS, cupy_or_skip
 from distributed import Client, KilledWorker, wait
 from on_workers import PARTS
 
@@ -31,7 +31,6 @@ pytestmark = [
     pytest.mark.skipif(GPUS < 2, reason=f"takes two GPUs, and here is {GPUS}"),
 ]
 
-ENDS = {"source": "a", "target": "b"}
 KINDS = ["int32", "int64", "strings"]
 
 

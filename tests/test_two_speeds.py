@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from conftest import frame, partitioned
+from conftest import ENDS, frame, partitioned
 from distributed import Client, Nanny, Scheduler, SpecCluster
-from shapes import ASKED, ENDS, graph, power_law, same
+from shapes import ASKED, graph, power_law, same
 from throttle import throttled
 
 import dask_graphflow as gf

@@ -14,7 +14,8 @@ import pandas as pd
 
 from .cases import Outcome, Wrong
 from .networks import ID_COLUMNS, Asker, Network, same
-from .oracles import expect, modularity
+from .oracles.communities import modularity
+from .oracles.oracle import expect
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,6 @@ def closeness_centrality(
     wf_improved : bool
         Whether to multiply by the part of the other vertices that reach the vertex (Wasserman and Faust),
         so that vertices in small components do not score high; True by default.
-    k : int, optional
-        Number of randomly sampled vertices from which distances are measured. By default all vertices,
-        which is exact, and takes time in proportion to V times E.
-    seed : int
-        Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
 
     Raises
     ------

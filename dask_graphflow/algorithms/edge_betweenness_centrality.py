@@ -54,15 +54,10 @@ def edge_betweenness_centrality(
 
     Parameters
     ----------
-    k : int, optional
-        Number of randomly sampled vertices from which paths start; the sums are scaled to all vertices. By
-        default all vertices, which is exact, and takes time in proportion to V times E.
     sources : id, or list, Series or DataFrame of ids, optional
         Vertices from which paths start, instead of a random sample of `k` vertices.
     normalized : bool
         Whether to divide by the number of pairs; True by default.
-    seed : int
-        Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
 
     Returns
     -------

@@ -38,14 +38,6 @@ def harmonic_centrality(
     incoming edges. A distance is the smallest sum of weights along a path, or a number of edges if the
     graph has no weights.
 
-    Parameters
-    ----------
-    k : int, optional
-        Number of randomly sampled vertices from which distances are measured; the sum is scaled to all
-        vertices. By default all vertices, which is exact, and takes time in proportion to V times E.
-    seed : int
-        Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
-
     Raises
     ------
     WeightError

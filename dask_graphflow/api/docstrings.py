@@ -39,6 +39,13 @@ precision : {{"float64", "float32"}}
 fail_on_nonconvergence : bool
     If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
     result so far.""",
+    "k": """\
+k : int, optional
+    Number of randomly sampled vertices from which paths start; the scores are then estimates, scaled to all
+    vertices. By default all vertices, which is exact, and takes time in proportion to V times E.""",
+    "seed": """\
+seed : int
+    Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.""",
 }
 FRAME = "    How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`."
 EDGES = """\

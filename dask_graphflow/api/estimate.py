@@ -13,17 +13,16 @@ from dask_graphflow.costs import prediction
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name
 from dask_graphflow.costs.measuring import STEPS
-from dask_graphflow.costs.members import ROOM, choose
+from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.costs.table import BY_SOURCE, COSTS, WEIGHTED
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
-from dask_graphflow.graph.memory import build_bytes
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice, Flag
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
@@ -31,7 +30,7 @@ from dask_graphflow.showing.values import shown
 from .arguments import explained
 from .graph import Graph
 from .graph_sizes import sizes_of
-from .member_plan import all_room, check_storage
+from .storage_choice import is_on_disk
 from .types import ColumnName, ColumnNames, Edges, Listener, Storage
 
 __all__ = ["calibrate", "estimate"]
@@ -99,7 +98,7 @@ def calibrate(
     >>> measured.kinds[0].rates == rates, 0 < measured.links.call < 10
     (True, True)
     """
-    placement.check_waiting("gf.calibrate", "gf.calibrate(...)")
+    check_waiting("gf.calibrate", "gf.calibrate(...)")
     kinds = _kinds(cluster, device)
     listeners = [listener(progress, f"calibrate {kind_name(kind)}", STEPS) for kind in kinds]
     measured = tuple(
@@ -236,7 +235,7 @@ def estimate(
         )
     Choice(names).check("algorithm", algorithm, None)
     if cluster is None:
-        placement.check_waiting("gf.estimate", "gf.estimate(...)")
+        check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
     Flag().check("directed", directed, None)
     check_count("shards", shards, least=1, optional=True)
@@ -324,7 +323,6 @@ def _used(
 
 def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
     """Return whether the edges of a graph are, or will be, on disk."""
-    check_storage(storage, graph.device and not isinstance(edges, Graph))
     if isinstance(edges, Graph):
         if storage != "auto":
             raise OptionError(
@@ -332,12 +330,20 @@ def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
                 "give the edges from which the graph is built"
             )
         return edges._shards.plan.on_disk
-    if storage != "auto" or graph.device:
-        return bool(storage == "disk")
-    needed = build_bytes(graph.edges, directed=graph.directed, weight_bytes=graph.weight_bytes)
-    kinds = [] if cluster is None else _kinds(cluster, False)
-    room = sum(math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds)
-    return needed > ROOM * (room or all_room())
+    room = None
+    if cluster is not None:
+        kinds = _kinds(cluster, False)
+        room = sum(
+            math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds
+        )
+    return is_on_disk(
+        storage,
+        lambda: graph.edges,
+        in_memory=graph.device,
+        directed=graph.directed,
+        weight_bytes=graph.weight_bytes,
+        room=room,
+    )[0]
 
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:

@@ -5,31 +5,28 @@ from __future__ import annotations
 import logging
 import math
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
-from dask.utils import format_bytes
 
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
-from dask_graphflow.kernels.memory import machine_bytes
 from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.runtime.options import Choice
 from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.clients import client_in_use
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows, rows_at_most
 
 from .inputs import moved_to_gpu
-from .types import Storage
+from .storage_choice import is_on_disk
 
-__all__ = ["all_room", "check_storage", "member_plan", "shard_count"]
+__all__ = ["member_plan", "shard_count"]
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +49,14 @@ def member_plan(
         Options of :class:`.Graph`.
     """
     check_count("shards", shards, least=1, optional=True)
-    check_storage(storage, spec.on_device or hybrid is not None)
+    on_disk, why = is_on_disk(
+        storage,
+        partial(_rows_to_store, edges, spec),
+        in_memory=spec.on_device or hybrid is not None,
+        directed=spec.directed,
+        weight_bytes=spec.weight_dtype.itemsize if spec.weighted else 0,
+    )
     lent = moved_to_gpu(spec.ids, device)
-    on_disk, why = _storage(edges, spec, storage, spec.on_device or hybrid is not None)
     if on_disk:
         logger.info("The edges of a graph are stored on disk: %s", why or "storage='disk'")
     if hybrid is not None:
@@ -66,7 +68,7 @@ def member_plan(
         shares, count, workers = members_of(as_hybrid(hybrid, spec.on_device), shards)
         return MemberPlan(count, hybrid=shares, rate=pull_rate, workers=workers)
     slots = placement.slots()
-    if lent and placement.client_in_use() is None:  # calls run in this process
+    if lent and client_in_use() is None:  # calls run in this process
         load_cupy()
     count = min(shards or len(slots.workers), spec.partitions)
     plan = partial(MemberPlan, device=lent, on_disk=on_disk, why=why)
@@ -105,40 +107,10 @@ def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
     return members.choose(size, len(slots.workers), slots.threads, room)
 
 
-def check_storage(storage: Any, in_memory: bool) -> None:
-    """Raise `OptionError` if the option is invalid, or asks for files of a graph that is in memory."""
-    Choice(get_args(Storage)).check("storage", storage, None)
-    if storage == "disk" and in_memory:
-        raise OptionError(
-            "storage='disk' was given with edges of cuDF or with hybrid=; such graphs are built in memory. "
-            "Give edges.to_backend('pandas') and device='gpu', without hybrid=, or leave storage= out"
-        )
-
-
-def _storage(edges: Any, spec: GraphSpec, storage: str, built_on_gpus: bool) -> tuple[bool, str]:
-    """Return whether edges are stored on disk, and why, unless the caller chose."""
-    if storage != "auto" or built_on_gpus:
-        return storage == "disk", ""
+def _rows_to_store(edges: Any, spec: GraphSpec) -> float | None:
+    """Return about the maximum number of rows of the edges, or None if it is not known yet."""
     rows = _most_rows(edges, spec)
-    if not math.isfinite(rows):
-        known = rows_at_most(edges)
-        if known is None:
-            return False, "the number of edges is not known before they are read"
-        rows = known
-    weight_bytes = spec.weight_dtype.itemsize if spec.weighted else 0
-    needed = memory.build_bytes(rows, directed=spec.directed, weight_bytes=weight_bytes)
-    room = all_room()
-    if needed <= members.ROOM * room:
-        return False, ""
-    return True, (
-        f"to build it in memory may take {format_bytes(needed)}, and there are {format_bytes(room)}"
-    )
-
-
-def all_room() -> int:
-    """Return the bytes of memory that all workers may use together, or those of this machine."""
-    least = placement.least_room()
-    return machine_bytes() if least is None else least[0] * least[2]
+    return rows if math.isfinite(rows) else rows_at_most(edges)
 
 
 def _most_rows(edges: Any, spec: GraphSpec) -> float:

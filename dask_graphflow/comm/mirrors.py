@@ -119,9 +119,7 @@ class Mirrors:
 
         self._send("reduce", packed, Totals(tuple(sums), most))
 
-    def broadcast(
-        self, column: Any, changed: Any = None, sums: Sequence[int] = (), most: float = -math.inf
-    ) -> None:
+    def broadcast(self, column: Any, changed: Any = None, sums: Sequence[int] = ()) -> None:
         """Begin to send the values of masters to their mirrors.
 
         Parameters
@@ -130,8 +128,8 @@ class Mirrors:
             May be changed as soon as this returns. None sends no values, only which masters changed.
         changed : ndarray of integers, shape (c,), optional
             The masters to send, from 0 to V_p - 1, ascending; by default all.
-        sums, most
-            Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
+        sums : sequence of int
+            Numbers to add up over all members in the same round; see :meth:`.Exchange.all_reduce`.
         """
         flags: Any = None
 
@@ -155,7 +153,7 @@ class Mirrors:
             where = mine if at is None else mine[at]
             return pack(self._box(to), len(mine), at, column, where)
 
-        self._send("broadcast", packed, Totals(tuple(sums), most))
+        self._send("broadcast", packed, Totals(tuple(sums)))
 
     def receive(self, apply: Callable[[Any, Any], None]) -> Totals:
         """Finish the :meth:`reduce` or :meth:`broadcast` that was begun.

@@ -13,6 +13,7 @@ from dask.system import CPU_COUNT
 
 from dask_graphflow.exceptions import BackendError, OptionError
 from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.clients import check_waiting, client_in_use, result_of
 from dask_graphflow.scheduling.memory_limits import PROCESS
 from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
@@ -122,7 +123,7 @@ def in_use(device: bool) -> list[ClusterSpec]:
         hosts = Counter(workers[address]["host"] for address in addresses)
         if gpu:
             future = client.submit(room_of, True, workers=addresses[:1], pure=False)
-            room = placement.result_of(future)
+            room = result_of(future)
         else:
             room = min(int(workers[address]["memory_limit"] or 0) for address in addresses) or None
         specs.append(ClusterSpec(len(addresses), threads, gpu, room, len(hosts), tuple(addresses)))
@@ -167,14 +168,14 @@ def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
     measured = _own_links if client is None else _links.setdefault(client, {})
     key = all(kind.device for kind in kinds), len(placement.slots().workers)
     if fresh or key not in measured:
-        placement.check_waiting("gf.estimate, which measures links,", "gf.estimate(...)")
+        check_waiting("gf.estimate, which measures links,", "gf.estimate(...)")
         measured[key] = measure_links(client, device=key[0])
     return measured[key]
 
 
 def _client_in_use() -> Any:
     """Return the client that ``compute`` would use, if it has workers, or None."""
-    return None if placement.slots().workers == (None,) else placement.client_in_use()
+    return None if placement.slots().workers == (None,) else client_in_use()
 
 
 def _beside(kind: ClusterSpec) -> int:
@@ -194,7 +195,7 @@ def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
     if client is None:
         return function(*given)
     future = client.submit(function, *given, workers=kind.addresses[:1], pure=False)
-    return placement.result_of(future)
+    return result_of(future)
 
 
 def _measured(device: bool, threads: int, beside: int, fresh: bool, progress: Told) -> Rates:

@@ -16,7 +16,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.scheduling import gang, plugins
-from dask_graphflow.scheduling.placement import result_of
+from dask_graphflow.scheduling.clients import result_of
 from dask_graphflow.showing.tables import as_html, as_text, duration
 
 from .measuring import kernels_on

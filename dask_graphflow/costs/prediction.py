@@ -155,9 +155,9 @@ class Workers:
         rates = [one.rates for one in self.each if one.rates is not None]
         return [one.rate(kernel, vertices) for one in rates]
 
-    def slowest(self, kernel: str, edges: Sequence[float], vertices: int) -> float:
-        """Return the seconds of the slowest worker, given the number of edges of each one."""
-        rates = self.rates(kernel, vertices)
+    def building(self, edges: Sequence[float], vertices: int) -> float:
+        """Return the seconds in which the slowest worker makes rows of the number of edges of each one."""
+        rates = self.rates("builds", vertices)
         return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
 
     def numbering(self, graph: GraphSizes) -> float:
@@ -347,7 +347,7 @@ def supersteps(
 
     parts = _building(graph, workers, shares)
     # The algorithm makes its own rows in the first call.
-    parts["building"] += cost.rows * workers.slowest("builds", each, vertices)
+    parts["building"] += cost.rows * workers.building(each, vertices)
     parts |= running(usual_steps, usual) | {"Dask": _dask(graph, workers)}
     more = sum(running(most_steps, most).values()) - sum(running(usual_steps, usual).values())
     more = max(more, 0.0)
@@ -398,7 +398,7 @@ def _building(graph: GraphSizes, workers: Workers, shares: Sequence[float]) -> d
     parts["numbering"] = work * workers.numbering(graph)
     # A member has every undirected edge with an end among its vertices.
     made = [entries * share * (1 if graph.directed else 2 - share) for share in shares]
-    parts["building"] = workers.slowest("builds", made, vertices)
+    parts["building"] = workers.building(made, vertices)
     if count > 1:
         # All members sort their edges by the members that own them, and send them there.
         edge_bytes = 2 * memory.index_bytes(vertices) + graph.weight_bytes

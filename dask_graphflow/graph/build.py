@@ -35,7 +35,7 @@ from dask_graphflow.kernels import (
 )
 from dask_graphflow.scheduling import gang, placement
 
-from . import numbering, shares
+from . import numbering, placing, shares
 from .hubs import is_even
 from .make_rows import make_rows
 from .partition import GRAIN, chunk_grains
@@ -205,7 +205,7 @@ def build(
         members = shares.members(exchange, hybrid, rate, vertices.size, threads)
         # An undirected graph uses the same rows for both directions, so each edge is stored twice.
         width = (4 + weight_bytes) * (1 if directed else 2)
-        placed, bounds, owners = shares.placed(
+        placed, bounds, owners = placing.placed(
             exchange, numbers, bounds, hybrid, members, width, threads
         )
         labels, shift = placed.places, 0
@@ -333,7 +333,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
         size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
         return make_rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # swapped: edges are sent by their first end
-    dealt = _dealt_in_slices(exchange, whole, shard.bounds, both=False, threads=threads)
+    dealt = _dealt_in_slices(exchange, whole, shard.bounds, threads)
     target, source, weight = map(joined, dealt)
     return Edges(source, target, weight)
 
@@ -360,7 +360,7 @@ def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     edges = Edges(kernels.owners(rows, rows.ends.dtype, threads=threads), rows.ends, rows.weights)
     grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
     bounds = chunk_grains(grains, size, exchange.size)
-    dealt = _dealt_in_slices(exchange, edges, bounds, both=False, threads=threads)
+    dealt = _dealt_in_slices(exchange, edges, bounds, threads)
     low, high = bounds[exchange.rank : exchange.rank + 2]
     own = make_rows(*dealt, first=low, count=high - low, columns=size, multi="sum", threads=threads)
     return Shard(rows.ends[:0], bounds, exchange.rank, own, directed=False)
@@ -379,10 +379,8 @@ def of_all_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     return Shard(rows.ends[:0], [0, len(rows.offsets) - 1], 0, rows, directed=False)
 
 
-def _dealt_in_slices(
-    exchange: Exchange, whole: Edges, bounds: list[int], *, both: bool, threads: int
-) -> Edges:
-    """Deal the edges of one piece as :func:`_dealt` does, slice by slice, by ranges of vertices."""
+def _dealt_in_slices(exchange: Exchange, whole: Edges, bounds: list[int], threads: int) -> Edges:
+    """Deal the edges of one piece to the owners of their sources, slice by slice; see :func:`_dealt`."""
     step = DEVICE_SLICE if on_device(whole.source) else SLICE
     slices = [slice(at, at + step) for at in range(0, len(whole.source), step)]
     counts = numbering.swap(exchange, [len(slices)] * exchange.size)
@@ -393,7 +391,7 @@ def _dealt_in_slices(
         _by_grain(bounds),
         GRAIN.bit_length() - 1,
         _cut(whole, slice(0)),
-        both=both,
+        both=False,
         threads=threads,
         folder=disk.folder_of(whole.source),
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.scheduling.placement import check_waiting
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.scheduling.placement import check_waiting
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
 
 from .canvas import PALETTE, new_axes, plain, pyplot, with_commas

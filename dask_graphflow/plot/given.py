@@ -14,7 +14,7 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.scheduling.placement import check_waiting
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
 
 from .subgraph import rows_of

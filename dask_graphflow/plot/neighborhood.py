@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphflow.scheduling.placement import check_waiting
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
 
 from .canvas import INK, PALETTE, named, new_axes, pyplot

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
-from dask_graphflow.scheduling.placement import check_waiting
+from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 

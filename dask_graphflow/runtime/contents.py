@@ -18,7 +18,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling import clients
 
 from .answer import Answer
 from .call import Call
@@ -46,13 +46,13 @@ def _all_edges(g: GraphView) -> Answer:
 
 def contains(shards: Shards, vertex: Any) -> bool:
     """Return whether an id is a vertex. Waits for the result."""
-    placement.check_waiting("in", f"{vertex!r} in graph")
+    clients.check_waiting("in", f"{vertex!r} in graph")
     try:
         ids = named([vertex], shards.spec.ids, "vertex")
     except (EdgeListError, UnknownVertexError):  # no id of this graph's type equals it
         return False
     found = shards.run(partial(_contains, ids=ids), None, name="contains")[0]
-    return bool(placement.computed(found, "contains"))
+    return bool(clients.computed(found, "contains"))
 
 
 def _contains(channel: Channel, shard: Shard, rank: int, ids: Any) -> bool:
@@ -67,7 +67,7 @@ def _contains(channel: Channel, shard: Shard, rank: int, ids: Any) -> bool:
 def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     """Return the adjacency matrix, and the ids of its rows; see :meth:`.Graph.to_scipy`."""
     sparse = _imported("scipy.sparse", "to_scipy")
-    placement.check_waiting("to_scipy", "graph.to_scipy()")
+    clients.check_waiting("to_scipy", "graph.to_scipy()")
     weights = {"weight": shards.spec.weight_dtype} if shards.spec.weighted else {}
     ids = Call("vertices", _numbered, {**shards.spec.row_columns("vertices"), "number": "int64"})
     ends = Call("edges", _entries, {"row": "int64", "column": "int64", **weights}, rows="listed")
@@ -99,7 +99,7 @@ def _entries(g: GraphView) -> Answer:
 def to_networkx(shards: Shards) -> Any:
     """Return the graph as one of NetworkX; see :meth:`.Graph.to_networkx`."""
     nx = _imported("networkx", "to_networkx")
-    placement.check_waiting("to_networkx", "graph.to_networkx()")
+    clients.check_waiting("to_networkx", "graph.to_networkx()")
     ids, links = map(_on_host, dask.compute(vertices(shards), edges(shards)))
     weights = [links.pop("weight").tolist()] if shards.spec.weighted else []
     width = len(ids.columns)

@@ -20,7 +20,7 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.storage import Folder, Manifest
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.clients import check_waiting
 
 from .shards import Shards
 from .spec import GraphSpec
@@ -33,7 +33,7 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
             "the graph was built with hybrid=, which divides it between the CPUs and GPUs of one cluster; "
             "only graphs without hybrid= can be saved. Build the graph without hybrid=, and save that one"
         )
-    placement.check_waiting("save", f"graph.save({path!r})")
+    check_waiting("save", f"graph.save({path!r})")
     folder = Folder.of(path, storage_options)
     storage.make_folder(folder)
     parts = shards.run(partial(storage_members.save, folder=folder), None, name="graph-save")

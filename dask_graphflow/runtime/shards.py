@@ -16,7 +16,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.reading import on_disk, read_edges, read_vertices
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
-from dask_graphflow.scheduling import gang, gang_build, placement
+from dask_graphflow.scheduling import clients, gang, gang_build
 from dask_graphflow.scheduling.expr import Empty, Held, bind, bind_known
 from dask_graphflow.scheduling.with_frames import with_frames
 
@@ -130,11 +130,11 @@ class Shards:
     def persist(self) -> Shards:
         """Start to build the shards and keep them; return the persisted shards."""
         kept = object.__new__(Shards)
-        kept.__dict__.update(self.__dict__, built=placement.persisted(self.built))
+        kept.__dict__.update(self.__dict__, built=clients.persisted(self.built))
         kept.sizes = dict(self.sizes)
         kept._inputs = None  # it would stay in memory otherwise
         if self.plan.choose is not None:
-            kept._choice = placement.persisted(delayed(_choice)(kept.built[0]))
+            kept._choice = clients.persisted(delayed(_choice)(kept.built[0]))
         return kept
 
     @classmethod
@@ -173,7 +173,7 @@ class Shards:
 
         This does not wait for the build. Until it has ended, algorithms have an idle task per such shard.
         """
-        chosen = None if self._choice is None else placement.result_if_done(self._choice)
+        chosen = None if self._choice is None else clients.result_if_done(self._choice)
         if chosen is not None:
             self.count, self.reason = chosen
             self.built, self._choice = self.built[: self.count], None
@@ -188,7 +188,7 @@ class Shards:
         if name in self.sizes:
             return self.sizes[name]
         counted = self.run(loop, None, name=f"num-{name}")[0]
-        number = int(placement.computed(counted, f"num_{name}"))
+        number = int(clients.computed(counted, f"num_{name}"))
         if self.persisted:
             self.sizes[name] = number
         return number

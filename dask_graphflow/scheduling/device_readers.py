@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.kernels import lift
 
-from .placement import client_in_use
+from .clients import client_in_use
 
 logger = logging.getLogger(__name__)
 

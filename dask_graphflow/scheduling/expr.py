@@ -25,7 +25,7 @@ from dask.utils import key_split
 
 from dask_graphflow.exceptions import UsageError, missing_column
 
-from . import placement
+from .clients import any_client, default_client
 
 LOOKS = 10  # how often to look for results that another client may have just submitted
 BETWEEN_LOOKS = 0.05  # seconds
@@ -174,7 +174,7 @@ def bind(futures: Sequence[Any]) -> None:
     cancelled = [future for future in futures if future.status == "cancelled"]
     if not unbound and not cancelled:
         return
-    client = placement.any_client()
+    client = any_client()
     if client is None:
         raise UsageError(
             "a persisted graph or frame is in the memory of a cluster, and this process has no open client "
@@ -197,7 +197,7 @@ def bind(futures: Sequence[Any]) -> None:
 
 def bind_known(futures: Sequence[Any]) -> None:
     """Bind unpickled futures whose results a client of this process already keeps. Does not wait."""
-    client = placement.default_client()
+    client = default_client()
     for future in futures if client is not None else ():
         if future.client is None and future.key in client.futures:
             future.bind_client(client)

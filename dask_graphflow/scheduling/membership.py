@@ -28,8 +28,8 @@ from dask_graphflow.comm.links import KeptLinks, Links
 from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 
+from .clients import again
 from .gang_expr import Roster
-from .placement import again
 from .rendezvous import Rendezvous
 
 RUNNING = ("executing", "long-running")

@@ -17,7 +17,7 @@ import dask
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.showing.tables import size
 
-from .placement import own_worker
+from .clients import own_worker
 
 PROCESS = 300_000_000  # bytes of a worker with its modules imported and the kernels compiled
 

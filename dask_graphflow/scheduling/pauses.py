@@ -25,7 +25,7 @@ from tornado.ioloop import PeriodicCallback
 from dask_graphflow.showing.tables import size
 
 from . import memory_limits
-from .placement import again
+from .clients import again
 
 LOOK = 0.2  # seconds between two looks at a worker's state
 LOOKS = 10  # number of looks without progress after which a worker is reported

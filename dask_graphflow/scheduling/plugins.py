@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from .placement import again, client_in_use, own_worker
+from .clients import again, client_in_use, own_worker
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # modules by client
 _with_gangs: WeakSet[Any] = WeakSet()  # clients

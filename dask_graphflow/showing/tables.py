@@ -15,11 +15,11 @@ LINE = "border:1px solid rgba(128,128,128,0.4);padding:0.2em 0.6em;vertical-alig
 LEFT, RIGHT = f"{LINE};text-align:left", f"{LINE};text-align:right"
 
 
-def as_text(rows: Rows, *, gap: str = "  ") -> str:
+def as_text(rows: Rows) -> str:
     """Return rows of cells as lines of text with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
 

@@ -54,17 +54,12 @@ def betweenness_centrality(
 
     Parameters
     ----------
-    k : int, optional
-        Number of randomly sampled vertices from which paths start; the sums are scaled to all vertices. By
-        default all vertices, which is exact, and takes time in proportion to V times E.
     sources : id, or list, Series or DataFrame of ids, optional
         Vertices from which paths start, instead of a random sample of `k` vertices.
     normalized : bool
         Whether to divide by the number of pairs; True by default.
     endpoints : bool
         Whether a path also counts for its first and its last vertex; False by default.
-    seed : int
-        Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
 
     Returns
     -------

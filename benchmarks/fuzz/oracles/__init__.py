@@ -1,0 +1,19 @@
+"""What NetworkX or a definition says about each answer, one file per family of functions."""
+
+from __future__ import annotations
+
+from . import (  # noqa: F401  # each of them declares its oracles
+    communities,
+    components,
+    density,
+    distance_centralities,
+    neighborhoods,
+    paths,
+    ranks,
+    sampling,
+    similarity,
+)
+from .oracle import ORACLES
+from .verify import options_of, verify
+
+__all__ = ["ORACLES", "options_of", "verify"]

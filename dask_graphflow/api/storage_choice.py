@@ -1,0 +1,74 @@
+"""Whether the edges of a graph are stored in memory or on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from dask.utils import format_bytes
+
+from dask_graphflow.costs.members import ROOM
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph.memory import build_bytes
+from dask_graphflow.kernels.memory import machine_bytes
+from dask_graphflow.runtime.options import Choice
+from dask_graphflow.scheduling import placement
+
+from .types import Storage
+
+__all__ = ["is_on_disk"]
+
+
+def is_on_disk(
+    storage: Any,
+    rows: Callable[[], float | None],
+    *,
+    in_memory: bool,
+    directed: bool,
+    weight_bytes: int,
+    room: float | None = None,
+) -> tuple[bool, str]:
+    """Return whether the edges of a graph are stored on disk, and why if "auto" decides.
+
+    Parameters
+    ----------
+    storage
+        Option of :class:`.Graph`.
+    rows : callable
+        Returns the number of edges, or None if it is not known yet. Only called for "auto".
+    in_memory : bool
+        Whether the graph can only be built in memory, because GPUs build it.
+    directed, weight_bytes
+        See :func:`.build_bytes`.
+    room : float, optional
+        Bytes of memory of all workers. By default, the memory of the current workers, or of this machine.
+
+    Raises
+    ------
+    OptionError
+        The option is invalid, or asks for files of a graph that is built in memory.
+    """
+    Choice(get_args(Storage)).check("storage", storage, None)
+    if storage == "disk" and in_memory:
+        raise OptionError(
+            "storage='disk' was given with edges of cuDF or with hybrid=; such graphs are built in memory. "
+            "Give edges.to_backend('pandas') and device='gpu', without hybrid=, or leave storage= out"
+        )
+    if storage != "auto" or in_memory:
+        return storage == "disk", ""
+    count = rows()
+    if count is None:
+        return False, "the number of edges is not known before they are read"
+    needed = build_bytes(count, directed=directed, weight_bytes=weight_bytes)
+    room = _all_room() if room is None else room
+    if needed <= ROOM * room:
+        return False, ""
+    return True, (
+        f"to build it in memory may take {format_bytes(needed)}, and there are {format_bytes(room)}"
+    )
+
+
+def _all_room() -> int:
+    """Return the bytes of memory that all workers may use together, or those of this machine."""
+    least = placement.least_room()
+    return machine_bytes() if least is None else least[0] * least[2]

@@ -1,0 +1,168 @@
+"""Placement: which vertices make up each member's share of a graph.
+
+These are any vertices, or on the CPUs the vertices with the most or with the fewest edges. Vertices are
+ordered by a key, which is derived from their degree or is pseudo-random. The order is cut where the running
+sum of degrees is nearest to the shares. The cut is found in four rounds of histograms, each of 16 bits of
+the keys. A share therefore differs from the requested one by at most the degree of one vertex.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.kernels import kernels_of
+
+from .hubs import HUBS, HUBS_EDGES
+from .shares import Hybrid, Member, Size
+from .vertex_placement import Placed, arrange
+
+DIGIT = 16  # bits of a key that one round of histograms covers
+
+
+def placed(
+    exchange: Exchange,
+    numbers: Sequence[tuple[Any, Any]],
+    homes: list[int],
+    hybrid: Hybrid,
+    members: Sequence[Member],
+    width: int,
+    threads: int,
+) -> tuple[Placed, list[int], np.ndarray]:
+    """Place the vertices of a graph. All members call it.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    numbers : sequence of pair of array of integers
+        Sources and targets of this member's edges, part by part.
+    homes : list of int
+        Where the members' ranges of numbers begin, followed by where the last one ends.
+    hybrid : Hybrid
+    members : sequence of Member
+        The members, by rank.
+    width : int
+        See :class:`.Size`.
+    threads : int
+        Host threads to use.
+
+    Returns
+    -------
+    Placed
+    list of int
+        Where the members' ranges of places begin, followed by where the last one ends.
+    ndarray of int16, shape (V,)
+        The owner of each vertex, by number.
+    """
+    low, high = homes[exchange.rank : exchange.rank + 2]
+    degrees = _degrees(exchange, numbers, homes, threads)
+    sums = int(np.count_nonzero(degrees)), int(degrees.sum())
+    vertices, ends = exchange.all_reduce(sums).sums
+    shares = hybrid.of(members, Size(vertices, ends, width))
+    anyhow = _scrambled(np.arange(low, high, dtype=np.uint64))
+    groups = [list(range(len(members)))]
+    if hybrid.placement != "random" and _by_degree(exchange, hybrid.placement, degrees):
+        groups = _groups(members)
+    # CPUs are in the last groups.
+    key = np.minimum(degrees, 2**32 - 1).astype(np.uint64)
+    if hybrid.placement == "leaves-on-cpu":
+        key = np.uint64(2**32 - 1) - key
+    ordered = key << np.uint64(32) | anyhow >> np.uint64(32)
+    group = _parts(exchange, ordered, degrees, [sum(shares[m] for m in own) for own in groups])
+    group[degrees == 0] = len(groups) - 1  # they need no work, but take memory
+    owners = np.empty(len(degrees), np.int16)
+    for index, own in enumerate(groups):
+        here = np.flatnonzero(group == index)
+        parts = _parts(exchange, anyhow[here], degrees[here], [shares[m] for m in own])
+        owners[here] = np.array(own, np.int16)[parts]
+    all_owners = np.concatenate(exchange.all_gather(owners))
+    places, bounds = arrange(all_owners, exchange.size)
+    return Placed(places, homes), bounds, all_owners
+
+
+def _degrees(
+    exchange: Exchange, numbers: Sequence[tuple[Any, Any]], homes: list[int], threads: int
+) -> np.ndarray:
+    """Return the degree of each vertex of this member's home, counted over the edges of all members."""
+    size = homes[-1]
+    sides = list(itertools.chain.from_iterable(numbers))
+    kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
+    own = kernels.count_all(sides, count=size, threads=threads)
+    counts = exchange.all_to_all([own[low:high] for low, high in itertools.pairwise(homes)])
+    degrees: np.ndarray = np.sum(counts, axis=0)
+    return degrees
+
+
+def _groups(members: Sequence[Member]) -> list[list[int]]:
+    """Return runs of members of the same kind; if all are of one kind, one run per member."""
+    runs = [
+        list(run) for _, run in itertools.groupby(range(len(members)), lambda m: members[m].kind)
+    ]
+    return runs if len(runs) > 1 else [[rank] for rank in range(len(members))]
+
+
+def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
+    """Say whether vertices are placed by degree."""
+    if placement != "auto":
+        return True
+    keys, ones = degrees.astype(np.uint64), np.ones_like(degrees)
+    (vertices,) = exchange.all_reduce(sums=(len(keys),)).sums
+    least = _bound(exchange, keys, ones, vertices - vertices / HUBS)
+    few = degrees[degrees > least].sum()
+    most, every = exchange.all_reduce(sums=(int(few), int(degrees.sum()))).sums
+    return most * HUBS_EDGES > every
+
+
+def _parts(
+    exchange: Exchange, keys: np.ndarray, weights: np.ndarray, shares: Sequence[float]
+) -> np.ndarray:
+    """Return the part to which each key belongs: consecutive ranges, with weights as in `shares`.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    keys : ndarray of uint64, shape (n,)
+        This member's keys.
+    weights : ndarray of int64, shape (n,)
+    shares : sequence of float
+        The shares of the parts. They are divided by their sum, if that is not 1.
+    """
+    if len(shares) == 1:
+        return np.zeros(len(keys), np.int64)
+    total = int(np.sum(exchange.all_gather(weights.sum(keepdims=True))))
+    whole = sum(shares) or 1.0
+    parts = np.zeros(len(keys), np.int64)
+    for upto in list(itertools.accumulate(shares))[:-1]:
+        bound = _bound(exchange, keys, weights, total * upto / whole)
+        parts += keys > np.uint64(bound) if bound >= 0 else 1
+    return parts
+
+
+def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: float) -> int:
+    """Return the key up to which weights add up most nearly to `target`; -1 for no keys at all."""
+    prefix, below = 0, 0
+    for shift in range(64 - DIGIT, -1, -DIGIT):
+        digits = keys >> np.uint64(shift)
+        mine = digits >> np.uint64(DIGIT) == np.uint64(prefix)
+        digits = (digits[mine] & np.uint64((1 << DIGIT) - 1)).astype(np.intp)
+        own = np.bincount(digits, weights=weights[mine], minlength=1 << DIGIT)
+        histogram = np.sum(exchange.all_gather(own), axis=0)
+        running = below + np.cumsum(histogram)
+        digit = min(int(np.searchsorted(running, target)), (1 << DIGIT) - 1)
+        below = running[digit] - histogram[digit]
+        prefix = prefix << DIGIT | digit
+    nearer = running[digit] - target < target - below
+    return prefix if nearer else prefix - 1
+
+
+def _scrambled(numbers: np.ndarray) -> np.ndarray:
+    """Return a distinct pseudo-random number for each number (splitmix64)."""
+    bits = numbers + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ bits >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ bits >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    scrambled: np.ndarray = bits ^ bits >> np.uint64(31)
+    return scrambled

@@ -1,0 +1,134 @@
+"""The client and the worker of the caller, and results that are waited for outside an event loop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import dask
+
+from dask_graphflow.exceptions import UsageError
+
+
+def client_in_use() -> Any:
+    """Return the client that ``compute`` would use, or None without a cluster or in an event loop."""
+    client = any_client()
+    return None if client is None or client.asynchronous else client
+
+
+def any_client() -> Any:
+    """Return the client that ``compute`` would use, also in its event loop, or None."""
+    distributed = sys.modules.get("distributed")  # always imported if there is a client
+    if distributed is None or dask.config.get("scheduler", None) not in (
+        None,
+        "dask.distributed",
+        "distributed",
+    ):
+        return None
+    try:
+        return distributed.get_client()  # in a task, this is the client of its worker
+    except ValueError:
+        return None
+
+
+def default_client() -> Any:
+    """Return the current client of this process, or None. Unlike :func:`any_client`, it creates none."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.default_client()
+    except ValueError:
+        return None
+
+
+def persisted(collection: Any) -> Any:
+    """Start to compute a delayed object, or a list of them; return the same with futures of the results.
+
+    ``dask.persist`` rejects a client whose event loop is the caller's, although that client's own method
+    works there.
+    """
+    client = any_client()
+    if client is None or not client.asynchronous:
+        return dask.persist(collection)[0]
+    several = isinstance(collection, list)
+    started = client.persist(collection if several else [collection])
+    return started if several else started[0]
+
+
+def computed(value: Any, asked: str) -> Any:
+    """Return the result of a delayed object.
+
+    Parameters
+    ----------
+    value : Delayed
+    asked : str
+        The name of the attribute that waits for the result, for the error.
+
+    Raises
+    ------
+    UsageError
+        The call would block the event loop in which the client runs.
+    """
+    check_waiting(asked, f"graph.{asked}")
+    return value.compute()
+
+
+def check_waiting(caller: str, call: str) -> None:
+    """Check that a call may wait for a result.
+
+    Parameters
+    ----------
+    caller : str
+        Name of the call that waits, for the error.
+    call : str
+        The expression that the caller can evaluate in a thread.
+
+    Raises
+    ------
+    UsageError
+        The call would block the event loop in which the client runs.
+    """
+    client = any_client()
+    if client is not None and client.asynchronous:
+        raise UsageError(
+            f"{caller} waits for a result, which would block the event loop of an asynchronous client. "
+            f"Ask for it in a thread: await asyncio.to_thread(lambda: {call})"
+        )
+
+
+def result_of(future: Any) -> Any:
+    """Return the result of a future. Like ``compute``, a task frees its thread while it waits."""
+    if own_worker() is None:
+        return future.result()
+    from distributed import worker_client
+
+    with worker_client():
+        return future.result()
+
+
+def result_if_done(value: Any) -> Any:
+    """Return the result of a persisted delayed object if it is available, else None. Does not wait."""
+    client = any_client()
+    (future,) = value.dask.values()
+    if client is None or client.asynchronous or not hasattr(future, "status"):
+        return None
+    return future.result() if future.status == "finished" else None
+
+
+def again(register: Callable[[], Any]) -> None:
+    """Register a worker plugin. If a worker dies meanwhile, repeat it, so that all other workers get it."""
+    try:
+        register()
+    except OSError:
+        register()
+
+
+def own_worker() -> Any:
+    """Return the worker of the calling task, or None."""
+    worker_module = sys.modules.get("distributed.worker")  # always imported in a worker
+    if worker_module is None:
+        return None
+    try:
+        return worker_module.get_worker()
+    except ValueError:
+        return None

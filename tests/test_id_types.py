@@ -1,0 +1,237 @@
+"""Every type of ids and weights works or is refused, as the documentation says."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import pathlib
+import re
+import uuid
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from columns import advised
+from conftest import ENDS, as_dict, frame, is_as_announced, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow import Graph, connected_components
+from dask_graphflow.exceptions import (
+    NullVertexError,
+    UnknownVertexError,
+    VertexTypeError,
+    WeightError,
+)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def arrow(values, kind):
+    return pd.Series(pd.array(values, dtype=pd.ArrowDtype(kind)))
+
+
+DATES = [datetime.date(2020, 1, day) for day in (1, 2, 3, 4)]
+DECIMALS = [decimal.Decimal(value) for value in ("0.1", "0.25", "7", "100")]
+BYTES = [b"a", b"b", b"c", b"d"]
+TEXT = list("abcd")
+MOMENTS = [datetime.datetime(2020, 1, day, 7) for day in (1, 2, 3, 4)]
+LENGTHS = [datetime.timedelta(hours=hours) for hours in (1, 2, 3, 4)]
+OBJECTS = {
+    "uuid.UUID": [uuid.UUID(int=i) for i in range(4)],
+    "datetime.date": DATES,
+    "decimal.Decimal": DECIMALS,
+    "tuple": [(i, i) for i in range(4)],
+    "mixed": ["1", 1, 2, "2"],
+    "int above 64 bits": [2**70 + i for i in range(4)],
+    "bytes": BYTES,
+}
+# By the names in docs/howto/ids.md; four ids of each type, in ascending order.
+WORKING = {
+    **{
+        name: pd.Series([1, 2, 100, 127], dtype=name)
+        for name in ("int8", "uint16", "int64", "Int64", "UInt8", "int32[pyarrow]")
+    },
+    "uint64": pd.Series([1, 2**63 - 1, 2**63, 2**64 - 1], dtype="uint64"),
+    "UInt64": pd.Series([1, 2**63 - 1, 2**63, 2**64 - 1], dtype="UInt64"),
+    **{
+        name: pd.Series(TEXT, dtype=name) for name in ("str", "string", "string[pyarrow]", "object")
+    },
+    "large_string[pyarrow]": arrow(TEXT, pa.large_string()),
+    "category": pd.Series(TEXT, dtype="category"),
+    "dictionary[pyarrow]": arrow(TEXT, pa.dictionary(pa.int32(), pa.string())),
+    "Sparse[int64]": pd.Series(pd.arrays.SparseArray([0, 1, 2, 3])),
+    "datetime64": pd.Series(MOMENTS),
+    "datetime64 with a time zone": pd.Series(MOMENTS).dt.tz_localize("UTC"),
+    "timestamp[pyarrow]": arrow(MOMENTS, pa.timestamp("us")),
+    "timedelta64": pd.Series(LENGTHS),
+    "duration[pyarrow]": arrow(LENGTHS, pa.duration("us")),
+    "period": pd.Series(pd.period_range("2020-01", periods=4, freq="M")),
+    "date32[pyarrow]": arrow(DATES, pa.date32()),
+    "time64[pyarrow]": arrow([datetime.time(hour) for hour in range(4)], pa.time64("us")),
+    "decimal128[pyarrow]": arrow(DECIMALS, pa.decimal128(10, 2)),
+    "binary[pyarrow]": arrow(BYTES, pa.binary()),
+}
+REFUSED = {
+    "float64": pd.Series([1.0, 2.0, 3.0, 4.0]),
+    "Float64": pd.Series([1.0, 2.0, 3.0, 4.0], dtype="Float64"),
+    "complex128": pd.Series([1j, 2, 3, 4]),
+    "interval": pd.Series(pd.interval_range(0, 4)),
+    "list[pyarrow]": arrow([[i] for i in range(4)], pa.list_(pa.int64())),
+    "struct[pyarrow]": arrow([{"x": i} for i in range(4)], pa.struct({"x": pa.int64()})),
+    "map[pyarrow]": arrow([[("x", i)] for i in range(4)], pa.map_(pa.string(), pa.int64())),
+    "string_view[pyarrow]": arrow(TEXT, pa.string_view()),
+    "binary_view[pyarrow]": arrow(BYTES, pa.binary_view()),
+    **{name: pd.Series(values, dtype=object) for name, values in OBJECTS.items()},
+    "category of mixed": pd.Series(pd.Categorical(["1", 1, 2, "2"])),
+}
+TYPES = WORKING | REFUSED
+
+
+def ends_of(ids):
+    """Return edges from the second of four ids to the first, and from the last to the third."""
+    low, second, third, high = ids.tolist()
+    return pd.DataFrame(
+        {
+            "a": pd.Series([second, high], dtype=ids.dtype),
+            "b": pd.Series([low, third], dtype=ids.dtype),
+        }
+    )
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_types_that_are_ids(name):
+    ids, edges = WORKING[name], ends_of(WORKING[name])
+    values = ids.tolist()
+    expected = dict(zip(values, [values[0], values[0], values[2], values[2]], strict=True))
+    weighted = edges.assign(w=[1.0, 2.0])
+    earlier = connected_components(edges, **ENDS).compute()
+    for result in (
+        connected_components(edges, **ENDS),
+        connected_components(partitioned(edges, 2), **ENDS),
+        connected_components(edges, **ENDS, vertices=ids),
+        connected_components(edges.iloc[:1], **ENDS, seed=earlier),
+    ):
+        labels = result.compute()
+        assert as_dict(labels) == expected
+        assert is_as_announced(labels, result)
+    result = connected_components(weighted, **ENDS, weight="w", thresholds=[1, 2])
+    labels = result.compute()
+    assert labels["component_1"].tolist() == list(expected.values())
+    assert labels["component_2"].tolist() == [*values[:2], values[2], values[2]]
+    for sources in ([values[1]], ids[1:2], edges[["a"]][:1], values[1]):
+        result = Graph(partitioned(edges, 2), **ENDS, shards=2).bfs(sources)
+        found = result.compute()
+        assert found["vertex"].tolist() == values[:2]
+        assert found["predecessor"][0] == values[1]
+        assert is_as_announced(found, result)
+    two = connected_components(
+        edges.assign(k=[1, 2]), source=["a", "k"], target=["b", "k"]
+    ).compute()
+    assert two["vertex_0"].tolist() == values
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_types_that_are_not_ids(name):
+    ids = REFUSED[name]
+    edges, plain = ends_of(ids), frame([(1, 2)])
+    for ask in (
+        lambda: connected_components(edges, **ENDS),
+        lambda: connected_components(edges.assign(k=1), source=["k", "a"], target=["k", "b"]),
+        lambda: Graph(edges, **ENDS),
+        lambda: connected_components(plain, **ENDS, vertices=ids),
+        lambda: connected_components(
+            plain, **ENDS, seed=edges.set_axis(["vertex", "component"], axis=1)
+        ),
+    ):
+        with pytest.raises(VertexTypeError, match="ids are integers, strings,"):
+            ask()
+    with pytest.raises((VertexTypeError, UnknownVertexError)):
+        gf.bfs(plain, **ENDS, sources=ids)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_advice_for_types_that_are_not_ids_works(name):
+    edges = ends_of(REFUSED[name])
+    for column in ("a", "b"):
+        with pytest.raises(VertexTypeError) as raised:
+            connected_components(edges, source=column, target=column)
+        if "float" in name.lower():
+            advice = re.search(r"edges\.astype\(.*\)", str(raised.value))[0]
+            edges = eval(advice, {"edges": edges})
+        else:
+            edges = advised(raised.value, edges=edges)
+    # As text, 1 and "1" are one id.
+    assert len(connected_components(edges, **ENDS).compute()) == (2 if "mixed" in name else 4)
+
+
+def test_the_table_of_the_documentation_is_true():
+    page = pathlib.Path(__file__).parent.parent / "docs" / "howto" / "ids.md"
+    (table,) = re.findall(
+        r"^\| column of .*\n\|[-|]+\|\n((?:\|.*\n)+)", page.read_text(), re.MULTILINE
+    )
+    found = {"yes": set(), "no": set()}
+    for row in table.splitlines():
+        _, examples, works, _, _ = row.strip("|").split("|") + [""] * (
+            5 - row.strip("|").count("|") - 1
+        )
+        found[works.strip()].update(re.findall(r"`([^`]+)`", examples))
+    assert found == {"yes": set(WORKING), "no": set(REFUSED)}
+
+
+NUMBERS = {
+    **{name: pd.Series([1, 2], dtype=name) for name in ("int64", "uint64", "Int64", "float64")},
+    **{name: pd.Series([1, 2], dtype=name) for name in ("int64[pyarrow]", "double[pyarrow]")},
+    "sparse": pd.Series(pd.arrays.SparseArray([1.0, 2.0])),
+    "category": pd.Series([1, 2], dtype="category"),
+    "dictionary": arrow([1, 2], pa.dictionary(pa.int32(), pa.int64())),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_types_that_are_weights(name):
+    edges = frame([(0, 1), (1, 2)]).assign(w=NUMBERS[name].array)
+    for given in (edges, partitioned(edges, 2)):
+        labels = connected_components(given, **ENDS, weight="w", threshold=2).compute()
+        assert as_dict(labels) == {0: 0, 1: 1, 2: 1}
+        found = Graph(given, **ENDS, weight="w").sssp([0]).compute()
+        assert found["distance"].tolist() == [0, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in TYPES if not re.search("int|Int|float|Float|Sparse", name)]
+    + ["interval", "complex128"],
+)
+def test_types_that_are_not_weights(name):
+    edges = frame([(0, 1), (1, 2), (2, 3), (3, 4)]).assign(w=TYPES[name].array)
+    for ask in (
+        lambda: connected_components(edges, **ENDS, weight="w", threshold=1),
+        lambda: Graph(edges, **ENDS, weight="w"),
+    ):
+        with pytest.raises(WeightError, match="a weight is a real number") as raised:
+            ask()
+    if "decimal128" in name:
+        edges = eval(re.search(r"edges\.astype\(.*?\)", str(raised.value))[0], {"edges": edges})
+        labels = connected_components(edges, **ENDS, weight="w", threshold=7).compute()
+        assert as_dict(labels) == {0: 0, 1: 1, 2: 2, 3: 2, 4: 2}
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 300], [True, False], ["x", "y"], MOMENTS[:2], [2**53 + 1, 2]], ids=str
+)
+def test_nulls_in_a_categorical_column_are_nulls(values):
+    ids = pd.Series(pd.Categorical([values[1], values[0], None]))
+    edges = pd.DataFrame({"a": ids, "b": ids})
+    with pytest.raises(NullVertexError, match="1 null"):
+        connected_components(edges, **ENDS).compute()
+    found = connected_components(edges, **ENDS, dropna=True).compute()
+    assert found["vertex"].tolist() == sorted(values[:2])
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_without_edges_the_result_has_the_announced_types(name):
+    edges = partitioned(ends_of(WORKING[name]).iloc[:0].assign(w=1.0), 3)
+    result = connected_components(edges, **ENDS, weight="w", thresholds=[1, 2])
+    found = result.compute()
+    assert len(found) == 0
+    assert is_as_announced(found, result)
