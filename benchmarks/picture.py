@@ -52,7 +52,7 @@ def draw() -> None:
     # The same file on every machine that has the same matplotlib, which brings this font.
     with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": 13}):
         figure, axes = pyplot.subplots(
-            len(drawn), 2, figsize=(6.4, 6.2), height_ratios=heights, layout="constrained"
+            len(drawn), 2, figsize=(6.4, 4.6), height_ratios=heights, layout="constrained"
         )
         for (title, (one, names)), (left, right) in zip(drawn.items(), axes, strict=True):
             seconds, peaks = labels(one, names)

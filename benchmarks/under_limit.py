@@ -15,7 +15,7 @@ from typing import Any
 
 from dask.utils import format_bytes, parse_bytes
 
-from . import report
+from . import control_group, report, under_limit_peers
 from .errors import ContenderFailedError, UnusableInputError
 from .harness import in_process
 
@@ -35,7 +35,6 @@ CALLS = {
     "louvain": "g.louvain()",
     "triangle_count": "g.triangle_count()",
 }
-GROUPS = Path("/sys/fs/cgroup")
 READ = 1 << 31  # bytes of the plain read
 PIECE = 1 << 23  # bytes of the plain read at a time
 LOOK = 0.01  # seconds between looks at the memory
@@ -49,12 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", nargs="+", choices=CALLS, default=[*CALLS][:5], help="functions to call"
     )
+    under_limit_peers.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure each call in a process under the limit, print the results and store them."""
-    if not os.access(GROUPS, os.W_OK):
-        raise UnusableInputError(f"{GROUPS} cannot be written to; run this on Linux, as root")
+    if not os.access(control_group.GROUPS, os.W_OK):
+        raise UnusableInputError(
+            f"{control_group.GROUPS} cannot be written to; run this on Linux, as root"
+        )
     limit, about, calls, failures = parse_bytes(options.limit), {}, {}, {}
     reading = plain_read(options.edges)
     parent = options.folder or Path(options.edges).parent
@@ -65,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
                 about, calls[call] = in_process(main, *given)
             except ContenderFailedError as error:
                 failures[call] = str(error)
+    peers = under_limit_peers.measured(options)
     rows = [
         [
             call,
@@ -84,9 +87,12 @@ def run(options: argparse.Namespace) -> int:
         f"reading {reading / 1e9:.2f} GB/s\n{report.table(header, rows)}\n"
         + "\n".join([*failed, "", NOTES])
     )
+    if peers:
+        text += f"\n\n{under_limit_peers.table(peers)}\n\n{under_limit_peers.NOTES}"
     results = {
         "benchmark": "under-limit", "limit_bytes": limit, "threads": options.workers, **about,
         "read_bytes_per_second": reading, "calls": calls, "failures": failures,
+        "peers": peers,
     }  # fmt: skip
     report.show(text, results, "under-limit", options)
     return 0
@@ -94,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 
 def main(call: str, edges: str, folder: str, limit: str, threads: str) -> None:
     """Make a call in this process; print the size of the graph, and what the call took."""
-    with _limited(int(limit)):
+    with control_group.within(int(limit)):
         import dask
         import dask.dataframe as dd
 
@@ -105,7 +111,7 @@ def main(call: str, edges: str, folder: str, limit: str, threads: str) -> None:
         dask.config.set(num_workers=int(threads), temporary_directory=folder)
         saved, took = Path(folder, "graph"), {}
         for path in Path(edges if call == BUILD else saved).iterdir():
-            _forget(path)
+            control_group.forget(path)
         if call == BUILD:
             frame = dd.read_parquet(edges)
             source, target = frame.columns[:2]
@@ -117,28 +123,6 @@ def main(call: str, edges: str, folder: str, limit: str, threads: str) -> None:
             with _measured(took):
                 eval(CALLS[call]).compute()
         print(json.dumps([{"edges": g.num_edges, "vertices": g.num_vertices}, took]))
-
-
-def _forget(path: Path) -> None:
-    """Let Linux remove a file from its cache."""
-    with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-@contextmanager
-def _limited(limit: int) -> Any:
-    """Put this process into a control group with a limit of memory."""
-    first = (GROUPS / "memory").is_dir()  # version 1 has a folder per resource
-    group = GROUPS / ("memory" if first else "") / f"graphflow-{os.getpid()}"
-    group.mkdir()
-    name = "memory.limit_in_bytes" if first else "memory.max"
-    (group / name).write_text(str(limit), encoding="ascii")
-    (group / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
-    try:
-        yield
-    finally:
-        (group.parent / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
-        group.rmdir()
 
 
 @contextmanager

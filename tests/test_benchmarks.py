@@ -6,6 +6,7 @@ import argparse
 import gc
 import json
 import os
+import re
 import sys
 
 import dask.dataframe as dd
@@ -18,6 +19,7 @@ from benchmarks import __main__ as command
 from benchmarks import (
     compare,
     components,
+    control_group,
     cugraph,
     first_calls,
     from_a_table,
@@ -31,6 +33,8 @@ from benchmarks import (
     side,
     soak,
     under_limit,
+    under_limit_peer,
+    under_limit_peers,
 )
 from benchmarks.algorithms import agreement, inputs, ours, peers, rows
 from benchmarks.algorithms import measure as measure_row
@@ -298,19 +302,61 @@ def test_graphs_on_disk_and_in_memory_take_turns(tmp_path):
     assert min(peaks.values()) > 50 << 20
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not os.access(under_limit.GROUPS, os.W_OK), reason="only root can limit the memory of a process"
+@pytest.mark.parametrize("library", ["scipy", "networkit"])
+def test_the_answer_of_a_peer_under_a_limit_is_that_of_the_function(library, tmp_path):
+    pytest.importorskip(library)
+    edges = gf.generate.rmat(8, edge_factor=2).compute()
+    edges = edges[edges.src != edges.dst]  # SciPy counts a loop twice
+    edges.to_parquet(tmp_path / "edges.parquet")
+    answer = tmp_path / "answer.parquet"
+    options = {"files": [str(tmp_path / "edges.parquet")], "result": str(answer), "threads": 1}
+    g = gf.Graph(edges, directed=False).persist()
+
+    def both(call, mine):
+        under_limit_peer.main(library, call, json.dumps(options))
+        theirs = pd.read_parquet(answer).set_index("vertex")["value"]
+        found = mine.compute().set_index("vertex").iloc[:, 0]
+        return found, theirs[found.index]
+
+    mine, theirs = both("connected_components", g.connected_components())
+    assert len(mine.unique()) == len(theirs.unique()) == len({*zip(mine, theirs, strict=True)})
+    mine, theirs = both("bfs", g.bfs([0]))
+    assert (np.isfinite(mine) == theirs.notna()).all()
+    mine, theirs = both("pagerank", g.pagerank(max_iter=10, tol=None))
+    np.testing.assert_allclose(theirs / theirs.sum(), mine / mine.sum(), 1e-4)
+
+
+under_limit_options = {
+    "folder": None, "limit": "1GB", "only": ["bfs"], "peers": ["graphframes", "scipy"],
+    "python": sys.executable, "graphframes": None, "timeout": 60, "workers": 1, "json": None, "out": None,
+}  # fmt: skip
+only_root = pytest.mark.skipif(
+    not os.access(control_group.GROUPS, os.W_OK),
+    reason="only root can limit the memory of a process",
 )
-def test_functions_are_measured_under_a_limit_of_memory(tmp_path, capsys):
+
+
+@pytest.mark.slow
+@only_root
+def test_functions_and_peers_are_measured_under_a_limit_of_memory(tmp_path, capsys):
     gf.generate.rmat(8, npartitions=2).to_parquet(tmp_path)
-    options = argparse.Namespace(
-        edges=str(tmp_path), folder=None, limit="1GB", only=["bfs"], workers=1, json=None, out=None
-    )
-    assert under_limit.run(options) == 0
-    shown = capsys.readouterr().out
+    assert under_limit.run(argparse.Namespace(edges=str(tmp_path), **under_limit_options)) == 0
+    shown, errors = capsys.readouterr()
     assert "in 0.93 GiB" in shown
     assert [line.split()[0] for line in shown.splitlines()[3:5]] == ["build", "bfs"]
+    assert re.search(r"^scipy bfs +4,096 +[\d.]+ +\d+ MiB$", shown, re.MULTILINE)
+    assert "left out graphframes: give its jar" in errors
+
+
+@only_root
+@pytest.mark.parametrize(
+    ("more", "reason"), [({"limit": "20MB"}, "out of memory"), ({"timeout": 0}, "more than 0 s")]
+)
+def test_a_peer_that_does_not_end_tries_half_of_the_files(more, reason, tmp_path):
+    gf.generate.rmat(8, npartitions=2).to_parquet(tmp_path)
+    options = argparse.Namespace(edges=str(tmp_path), **{**under_limit_options, **more})
+    tries = under_limit_peers.measured(options)["scipy"]["bfs"]
+    assert [(one["edges"], one["failed"]) for one in tries] == [(4096, reason), (2048, reason)]
 
 
 @pytest.mark.slow

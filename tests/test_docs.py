@@ -218,8 +218,8 @@ def test_readmes_blocks_run_in_order_and_print_what_it_shows(folder, capsys):
         else:
             for line in block.splitlines():
                 run_or_check(line.partition("#")[0].strip())
-    assert [language for language, _ in blocks].count("text") == 2
-    assert len(names["people"]) == 7
+    assert [language for language, _ in blocks].count("text") == 1
+    assert len(names["people"]) == 5
 
 
 def run_or_check(line):
