@@ -77,9 +77,9 @@ def sums_of_owned(g: GraphView, column: Any) -> Any:
 
 
 def count_entering(g: GraphView) -> Any:
-    """Return the number of edges that enter each owned vertex, from the rows of those that leave vertices.
+    """Return the number of edges that enter each owned vertex. All members call it.
 
-    All members call it. No rows of edges that enter vertices are made.
+    The ends of the edges are counted, so no rows of entering edges are made.
 
     Returns
     -------
