@@ -158,19 +158,21 @@ def test_the_potts_model_ignores_directions(built):
 
 @pytest.mark.parametrize("objective", ["modularity", "cpm"])
 def test_no_community_of_leiden_exceeds_a_size(built, objective):
-    edges = pd.concat([frame(rmat(10)), frame(planted(size=20)) + 2000], ignore_index=True)
+    edges = pd.concat([frame(rmat(8)), frame(planted(size=20)) + 2000], ignore_index=True)
     edges["w"] = np.random.default_rng(3).integers(1, 9, len(edges)) / 4
     options = {"objective": objective, "resolution": 1.0 if objective == "modularity" else 1e-3}
     graph = built(edges, directed=False)
     free = graph.leiden(**options).compute()
     sizes = free.groupby("community").vertex.transform("size")
-    for most in (int(sizes.max()), 60, 7, 1):
+    largest = int(sizes.max())
+    for most in (largest, largest - 1, 7, 1):
         found = graph.leiden(**options, max_community_size=most).compute()
         assert found.groupby("community").size().max() <= most
         assert connected(network(edges), found)
         assert found.community.groupby(free.community).nunique().sum() == found.community.nunique()
         stay = sizes <= most
         assert (found.community[stay] == free.community[stay]).all()
+        assert most != largest - 1 or 0 < stay.sum() < len(stay)
 
 
 def test_a_size_limits_all_levels_and_resolutions(built):
