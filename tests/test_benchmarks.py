@@ -628,6 +628,8 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
     ],
 )
 def test_invalid_options_are_rejected_at_once(arguments, message, capsys):
+    if arguments[0] == "from-a-table":
+        pytest.importorskip("duckdb")
     assert command.main(arguments) == 1
     assert message in capsys.readouterr().err
 

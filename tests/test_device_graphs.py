@@ -151,7 +151,7 @@ def pulled(g, precision):
     pull.begin(rank, np.full_like(rank, ONE / 4096), 0.0)
     restart = np.full_like(rank, 1 / pull.count, "float64", shape=1)
     for onward in (None, np.full_like(rank, 2.0**-40, "float64"), None):
-        pull.publish()
+        pull.publish(change=False)
         pull.update(restart, onward, 0.5)
     return (pull.by_vertex(rank),)
 

@@ -24,6 +24,7 @@ from dask_graphflow.plot.communities import apart
 from dask_graphflow.plot.graph import GRAY, MARKED
 from dask_graphflow.plot.quotient import quotient
 
+pytest.importorskip("crategraph_forceatlas2")
 KARATE = nx.karate_club_graph()
 
 pytestmark = pytest.mark.usefixtures("figures")

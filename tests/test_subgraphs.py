@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, is_as_announced, on_backend
+from conftest import BACKEND, frame, is_as_announced, on_backend
 from test_core_number import MIXED, WAYS
 
 from dask_graphflow.kernels import disk, kernels_of
@@ -40,6 +40,14 @@ def networkx(directed):
     return nx.from_pandas_edgelist(EDGES, "a", "b", create_using=[nx.Graph, nx.DiGraph][directed])
 
 
+@pytest.fixture(params=["memory", "disk"])
+def storage(request):
+    """Where the edges are."""
+    if request.param == "disk" and BACKEND.name == "cudf":
+        pytest.skip("edges of cuDF cannot be on disk")
+    return request.param
+
+
 @WAYS
 def test_neighbors_are_those_of_networkx(built, directed):
     lazy = built(EDGES, directed=directed).neighbors(CENTERS)
@@ -55,7 +63,6 @@ def test_neighbors_are_those_of_networkx(built, directed):
 
 
 @WAYS
-@pytest.mark.parametrize("storage", ["memory", "disk"])
 @pytest.mark.parametrize("read", ["chosen rows", "all rows"])
 def test_edges_of_a_subgraph_are_those_of_networkx(built, directed, storage, read, monkeypatch):
     monkeypatch.setattr(edge_set, "MANY", {"chosen rows": 0, "all rows": 1 << 40}[read])
@@ -81,7 +88,6 @@ def test_an_ego_graph_is_that_of_networkx(built, radius, directed):
     assert len(found)
 
 
-@pytest.mark.parametrize("storage", ["memory", "disk"])
 @pytest.mark.parametrize(
     ("call", "edges"), [("induced_subgraph", 1), ("ego_graph", 165), ("neighbors", 20)]
 )

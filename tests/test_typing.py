@@ -25,6 +25,7 @@ def test_the_package_says_that_it_has_types():
 
 
 def test_the_program_runs(capsys):
+    pytest.importorskip("crategraph_forceatlas2")
     runpy.run_path(str(TYPED / "program.py"), run_name="__main__")
     assert capsys.readouterr().out == f"{gf.__version__}\n"
 
