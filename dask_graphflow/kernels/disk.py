@@ -33,13 +33,13 @@ import numpy as np
 
 from dask_graphflow.exceptions import OutputError
 
-from .memory import machine_bytes
+from .memory import PROCESS, machine_bytes
 
 logger = logging.getLogger(__name__)
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
 LEAST = 1 << 16  # bytes; smaller arrays are in memory
-PART = 4  # mapped pages may take 1/4 of the memory limit
+PART = 4  # mapped pages may take 1/4 of the memory limit, less what the process itself takes
 LEAST_BUDGET = 1 << 26  # bytes of mapped pages
 SEEK = 1 << 15  # bytes that can be read in order while one more piece is read: 11 us, at 2.3 GB/s
 WRITTEN = 1 << 23  # bytes that are written at a time
@@ -145,6 +145,7 @@ class Spool:
             if len(array):
                 write(self._file, np.ascontiguousarray(array).data, steadily=self._steadily)
         except OSError as error:
+            self._file.close()
             raise _not_written(self._folder, array.nbytes, error) from error
 
     def taken(self) -> list[np.ndarray]:
@@ -194,9 +195,11 @@ def stored(array: np.ndarray, folder: str | None) -> np.ndarray:
     """Return a copy of an array in a file of a folder, or the array itself if there is no folder."""
     if folder is None:
         return array
-    copy = empty(array.shape, array.dtype, folder)
-    copy[...] = array
-    return copy
+    if array.nbytes < LEAST or not array.nbytes:
+        return array.copy()
+    spool = Spool(folder)
+    spool.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return spool.joined().view(array.dtype).reshape(array.shape)
 
 
 def file_of(array: Any) -> MappedFile | None:
@@ -254,7 +257,7 @@ def budget() -> int:
 
 def part_of(memory: int) -> int:
     """Return the part of some bytes of memory that mapped pages may take."""
-    return max(LEAST_BUDGET, memory // PART)
+    return max(LEAST_BUDGET, (memory - PROCESS) // PART)
 
 
 def memory() -> int:
@@ -295,10 +298,18 @@ def _watch() -> None:
             if not files:
                 _state["watching"] = False
                 return
-        if (_mapped_pages() or 0) - others > budget():
-            for file in files:
-                file.madvise(mmap.MADV_DONTNEED)
         del files
+        if (_mapped_pages() or 0) - others > budget():
+            let_go()
+
+
+def let_go() -> None:
+    """Let go of the pages of all files: before more memory is needed, or because there are too many."""
+    with _lock:
+        files = list(_files)
+    for file in files:
+        if hasattr(file, "madvise"):
+            file.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapped_pages() -> int | None:
