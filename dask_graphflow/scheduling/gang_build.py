@@ -56,6 +56,8 @@ def run(
     """
     if workers is not None:
         plugins.keep_pins()
+    if stay:
+        plugins.keep_gangs()  # also for a single member, which reads too
     readers, sources = [read for _, read in frames], [_source(frame) for frame, _ in frames]
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
     # On several devices, reading in separate tasks gains nothing.

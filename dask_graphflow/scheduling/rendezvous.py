@@ -396,6 +396,8 @@ def _keep_together(scheduler: Any, tasks: Iterable[Any]) -> None:
     """
     for task in tasks:
         for user in task.dependents if stays(task.key) and scheduler.running else ():
+            if not _is_free(user):
+                continue
             if not user.worker_restrictions:
                 idlest = min(scheduler.running, key=lambda at: (len(at.processing), at.address))
                 user.worker_restrictions = {idlest.address}
