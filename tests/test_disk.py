@@ -263,6 +263,16 @@ def test_a_piece_that_is_sent_is_on_disk_again(tmp_path):
     assert sent.partition == 3
 
 
+def test_a_process_that_uses_much_of_its_memory_leaves_little_to_pages(monkeypatch):
+    used = disk._resident(1) - disk._mapped_pages()
+    for limit, least, most in (
+        (int(used / disk.FULL), disk.LEAST_PAGES, disk.LEAST_PAGES + (1 << 23)),
+        (int((used + (1 << 28)) / disk.FULL), (1 << 28) - (1 << 23), (1 << 28) + (1 << 23)),
+    ):
+        monkeypatch.setattr(disk, "memory", lambda limit=limit: limit)
+        assert least <= disk._left() <= most
+
+
 def test_arrays_and_views_know_that_they_are_on_disk(tmp_path):
     array = disk.empty((100, 200), "int64", str(tmp_path))
     assert disk.folder_of(array[3:].view("uint32")) == str(tmp_path)
