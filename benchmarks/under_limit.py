@@ -9,6 +9,7 @@ import os
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,14 @@ from .errors import ContenderFailedError, UnusableInputError
 from .harness import in_process
 
 NOTES = """\
-Each line is a process of its own, in a control group whose limit also counts the files that Linux keeps in
-its cache. "build" builds the graph from the Parquet files and saves it, and the others load it. No file is
-in the cache when a process begins. "own" is the largest memory of the process without files, and "mapped"
-that of mapped files, some of which are mapped twice. "reading" is the rate of a plain read in this run."""
+Each line is a process of its own, or one with a cluster of workers of one thread, in a control group whose
+limit also counts the files that Linux keeps in its cache. Each worker gets its part of the limit as
+memory_limit. "build" builds the graph from the Parquet files and saves it, and the others load it. No file
+is in the cache when a process begins. "own" is the largest memory of a process without files, and "mapped"
+that of mapped files, some of which are mapped twice; with workers, those of the largest worker. "reading"
+is the rate of a plain read before the lines of one process and before those of workers."""
 BUILD = "build"
+PROCESS, WORKERS = KINDS = "one process", "workers"
 CALLS = {
     "bfs": "g.bfs([0])",
     "connected_components": "g.connected_components()",
@@ -58,15 +62,18 @@ def run(options: argparse.Namespace) -> int:
             f"{control_group.GROUPS} cannot be written to; run this on Linux, as root"
         )
     limit, about, calls, failures = parse_bytes(options.limit), {}, {}, {}
-    reading = plain_read(options.edges)
+    reading = {}
     parent = options.folder or Path(options.edges).parent
-    with tempfile.TemporaryDirectory(prefix="graphflow-under-limit-", dir=parent) as folder:
-        for call in (BUILD, *options.only):
-            given = call, options.edges, folder, str(limit), str(options.workers)
-            try:
-                about, calls[call] = in_process(main, *given)
-            except ContenderFailedError as error:
-                failures[call] = str(error)
+    for kind in KINDS:
+        reading[kind] = plain_read(options.edges)
+        with tempfile.TemporaryDirectory(prefix="graphflow-under-limit-", dir=parent) as folder:
+            for call in (BUILD, *options.only):
+                given = call, options.edges, folder, str(limit), str(options.workers), kind
+                name = f"{call}, {kind}"
+                try:
+                    about, calls[name] = in_process(main, *given)
+                except ContenderFailedError as error:
+                    failures[name] = str(error)
     peers = under_limit_peers.measured(options)
     rows = [
         [
@@ -80,12 +87,12 @@ def run(options: argparse.Namespace) -> int:
         ]
         for call, one in calls.items()
     ]
+    rates = " and ".join(f"{rate / 1e9:.2f}" for rate in reading.values())
     header = ["", "seconds", "GB read", "GB/s", "GB written", "own", "mapped"]
     failed = [f"{call} failed: {reason}" for call, reason in failures.items()]
     text = (
         f"{about['edges']:,} edges of {about['vertices']:,} vertices in {format_bytes(limit)}; "
-        f"reading {reading / 1e9:.2f} GB/s\n{report.table(header, rows)}\n"
-        + "\n".join([*failed, "", NOTES])
+        f"reading {rates} GB/s\n{report.table(header, rows)}\n" + "\n".join([*failed, "", NOTES])
     )
     if peers:
         text += f"\n\n{under_limit_peers.table(peers)}\n\n{under_limit_peers.NOTES}"
@@ -98,17 +105,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def main(call: str, edges: str, folder: str, limit: str, threads: str) -> None:
-    """Make a call in this process; print the size of the graph, and what the call took."""
-    with control_group.within(int(limit)):
-        import dask
+def main(call: str, edges: str, folder: str, limit: str, threads: str, kind: str) -> None:
+    """Make a call; print the size of the graph, and what the call took."""
+    with (
+        control_group.within(int(limit)),
+        _processes(kind, int(limit), int(threads), folder) as (processes, wait),
+    ):
         import dask.dataframe as dd
 
         import dask_graphflow as gf
-        from dask_graphflow.kernels import disk
 
-        disk.limit(int(limit))
-        dask.config.set(num_workers=int(threads), temporary_directory=folder)
         saved, took = Path(folder, "graph"), {}
         for path in Path(edges if call == BUILD else saved).iterdir():
             control_group.forget(path)
@@ -116,44 +122,82 @@ def main(call: str, edges: str, folder: str, limit: str, threads: str) -> None:
             frame = dd.read_parquet(edges)
             source, target = frame.columns[:2]
             ends = {"source": source, "target": target}
-            with _measured(took):
+            with _measured(took, processes):
                 gf.Graph(frame, **ends, directed=False, storage="disk").save(saved)
         g = gf.load_graph(saved)
         if call != BUILD:
-            with _measured(took):
-                eval(CALLS[call]).compute()
+            with _measured(took, processes):
+                wait(eval(CALLS[call]).persist())
         print(json.dumps([{"edges": g.num_edges, "vertices": g.num_vertices}, took]))
 
 
 @contextmanager
-def _measured(into: dict[str, float]) -> Any:
-    """Store the seconds, the bytes read and written, and the peaks of memory of a block of code."""
+def _processes(
+    kind: str, limit: int, threads: int, folder: str
+) -> Iterator[tuple[list[int], Callable[[Any], Any]]]:
+    """Yield the ids of the processes that will compute, and a function that waits for a result.
+
+    They are this process, or the workers of a new cluster.
+    """
+    import dask
+    from distributed import Client, LocalCluster, wait
+
+    from dask_graphflow.kernels import disk
+
+    dask.config.set(num_workers=threads, temporary_directory=folder)
+    if kind == PROCESS:
+        disk.limit(limit)
+        yield [os.getpid()], lambda _: None
+        return
+    with (
+        LocalCluster(
+            n_workers=threads, threads_per_worker=1, memory_limit=limit // threads,
+            local_directory=folder, dashboard_address=None,
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield list(client.run(os.getpid).values()), wait
+
+
+@contextmanager
+def _measured(into: dict[str, float], processes: Sequence[int]) -> Any:
+    """Store the seconds, the bytes read and written, and the peaks of memory of a block of code.
+
+    A worker that is lost is an error.
+    """
     done, peaks = threading.Event(), {"RssAnon": 0, "RssFile": 0}
 
     def look() -> None:
         while not done.wait(LOOK):
-            for name, size in _fields("status").items():
-                if name in peaks:
-                    peaks[name] = max(peaks[name], int(size.split()[0]) * 1024)
+            for process in processes:
+                fields = _fields(process, "status")
+                for name in peaks:
+                    peaks[name] = max(peaks[name], int(fields[name].split()[0]) * 1024)
+
+    def moved() -> list[int]:
+        every = [_fields(process, "io") for process in processes]
+        return [sum(int(one[name]) for one in every) for name in ("read_bytes", "write_bytes")]
 
     watch = threading.Thread(target=look)
     watch.start()
-    before, began = _fields("io"), time.perf_counter()
+    before, began = moved(), time.perf_counter()
     try:
         yield
     finally:
         into["seconds"] = time.perf_counter() - began
-        after = _fields("io")
         done.set()
         watch.join()
         into["read"], into["written"] = (
-            int(after[name]) - int(before[name]) for name in ("read_bytes", "write_bytes")
+            after - first for after, first in zip(moved(), before, strict=True)
         )
         into["own"], into["mapped"] = peaks.values()
 
 
-def _fields(file: str) -> dict[str, str]:
-    lines = Path("/proc/self", file).read_text(encoding="ascii").splitlines()
+def _fields(process: int, file: str) -> dict[str, str]:
+    try:
+        lines = Path(f"/proc/{process}", file).read_text(encoding="ascii").splitlines()
+    except FileNotFoundError:
+        raise ContenderFailedError(f"process {process} was lost") from None
     return dict(line.split(":", 1) for line in lines)
 
 

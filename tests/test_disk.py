@@ -7,12 +7,15 @@ import gc
 import gzip
 import mmap
 import os
+import pickle
 import resource
+import signal
 import sys
 import time
 import tracemalloc
 import weakref
 from functools import partial
+from pathlib import Path
 
 import dask
 import dask.dataframe as dd
@@ -26,7 +29,9 @@ import dask_graphflow as gf
 from dask_graphflow.api import storage_choice
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
 from dask_graphflow.graph import blocks, make_rows
-from dask_graphflow.kernels import disk, memory, read_ahead
+from dask_graphflow.graph.edgelist import Ends
+from dask_graphflow.graph.reading import Piece, on_disk
+from dask_graphflow.kernels import disk, host_rows, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import TURN, turns
 from dask_graphflow.operators import connected, intersect
@@ -228,6 +233,44 @@ def test_pages_are_let_go_before_they_exceed_the_budget(tmp_path, monkeypatch):
         time.sleep(0.01)
     assert disk._mapped_pages() - before <= 1 << 24
     assert all((array == 7).all() for array in arrays)  # nothing was lost
+
+
+@pytest.mark.usefixtures("tiny")
+def test_pages_of_dealt_edges_are_let_go_before_ranges_are_sorted(rng, monkeypatch):
+    steps, rows, let_go = [], host_rows.rows, disk.let_go
+    monkeypatch.setattr(disk, "let_go", lambda: steps.append("pages") or let_go())
+    monkeypatch.setattr(
+        host_rows, "rows", lambda *of, **how: steps.append("rows") or rows(*of, **how)
+    )
+    dense_graph(rng, 50_000)
+    assert steps.index("pages") < steps.index("rows")
+
+
+def test_a_process_with_little_memory_leaves_less_of_it_to_pages():
+    assert disk.part_of(900_000_000) == 150_000_000
+    assert disk.part_of(400_000_000) == disk.LEAST_BUDGET
+
+
+def test_a_piece_that_is_sent_is_on_disk_again(tmp_path):
+    with dask.config.set(temporary_directory=str(tmp_path)):
+        ends = Ends.of(pd.DataFrame({"a": np.arange(1 << 16)}))
+        weights = np.arange(1 << 16, dtype="float64")
+        piece = on_disk(None, 3, lambda *_: Piece(ends, ends, weights, 3))
+        sent = pickle.loads(pickle.dumps(piece))
+    for array in (sent.source.only.to_numpy(), sent.target.only.to_numpy(), sent.weight):
+        assert disk.folder_of(array) == str(tmp_path)
+        np.testing.assert_array_equal(array, np.arange(1 << 16))
+    assert sent.partition == 3
+
+
+def test_a_process_that_uses_much_of_its_memory_leaves_little_to_pages(monkeypatch):
+    used = disk._resident(1) - disk._mapped_pages()
+    for limit, least, most in (
+        (int(used / disk.FULL), disk.LEAST_PAGES, disk.LEAST_PAGES + (1 << 23)),
+        (int((used + (1 << 28)) / disk.FULL), (1 << 28) - (1 << 23), (1 << 28) + (1 << 23)),
+    ):
+        monkeypatch.setattr(disk, "memory", lambda limit=limit: limit)
+        assert least <= disk._left() <= most
 
 
 def test_arrays_and_views_know_that_they_are_on_disk(tmp_path):
@@ -461,6 +504,39 @@ def test_workers_of_a_cluster_store_edges_in_their_own_folders(client, rng):
     on_disk = gf.Graph(edges, **ENDS, shards=2, storage="disk").persist()
     same(on_disk.pagerank().compute(), in_memory.pagerank().compute())
     assert not any(client.run(left).values())
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["all workers live", "a worker is lost"])
+@pytest.mark.parametrize("shards", [1, 2])
+def test_workers_read_edges_on_disk_for_themselves(mortal, tmp_path, shards, lost):
+    edges = dd.from_map(slow_edges, range(12), folder=str(tmp_path), meta=random_edges(0))
+    on_disk = gf.Graph(edges, **ENDS, shards=shards, storage="disk").persist()
+    if lost:
+        while len(list(tmp_path.iterdir())) < 4:
+            time.sleep(0.01)
+        os.kill(max(mortal.run(os.getpid).values()), signal.SIGKILL)
+    there = gf.Graph(random_edges(0), **ENDS)
+    same(on_disk.pagerank().compute(), there.pagerank().compute())
+    assert not any(mortal.run(sent_reads).values())
+    assert not any(mortal.run(spills).values())
+
+
+def slow_edges(i, folder):
+    """Return some of 10,000 edges; the first partitions take the longest."""
+    Path(folder, str(i)).touch()
+    time.sleep(0.02 * (12 - i))
+    return random_edges(0)[i::12]
+
+
+def sent_reads(dask_worker):
+    """Return the reads whose results another worker sent to this one."""
+    keys = [key for one in dask_worker.transfer_incoming_log for key in one["keys"]]
+    return [key for key in keys if "graph-read" in str(key)]
+
+
+def spills(dask_worker):
+    """Return whether files of a graph are on a worker that spills when its process has many pages."""
+    return bool(dask_worker.data) and dask_worker.memory_manager.memory_spill_fraction
 
 
 def left(dask_worker):

@@ -191,7 +191,7 @@ def test_an_iteration_is_one_message_to_each_member(built, members, tol):
             made.append(g.exchange.take_traffic().rounds)
         return made
 
-    # If no change is asked for, devices add up their totals in another message, while they sum contributions.
+    # If no change is asked for, devices add up totals in another message while they sum contributions.
     each = 2 if BACKEND.name == "cudf" and tol is None else 1
     for _, few, many in on_members(built(LARGE["rmat"]()), rounds):
         assert many - few == (10 * each if members > 1 else 0)

@@ -351,11 +351,19 @@ class Ends:
     series : dict of str to Series
     folder : str or None
         The folder in which the values are in files; None if they are in memory.
+    bounds : tuple of int or None
+        The smallest and the largest value, if there are some, and they are integers in files.
     """
 
-    def __init__(self, kind: type, series: dict[str, Any], folder: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: type,
+        series: dict[str, Any],
+        folder: str | None = None,
+        bounds: tuple[int, int] | None = None,
+    ) -> None:
         self._kind = kind
-        self.series, self.folder = series, folder
+        self.series, self.folder, self.bounds = series, folder, bounds
 
     @classmethod
     def of(cls, frame: Any) -> Ends:
@@ -371,7 +379,11 @@ class Ends:
     def stored(self, folder: str) -> Ends:
         """Return the same ids, in files of a folder where possible."""
         moved = {name: frames.stored(series, folder) for name, series in self.series.items()}
-        return Ends(self._kind, moved, folder)
+        bounds = None
+        if len(self) and len(moved) == 1 and dtypes.is_integer(self.only.dtype):
+            values = frames.values(self.only)
+            bounds = int(values.min()), int(values.max())  # while they are in memory
+        return Ends(self._kind, moved, folder, bounds)
 
     @property
     def only(self) -> Any:

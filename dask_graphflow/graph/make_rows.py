@@ -66,6 +66,7 @@ def make_rows(
         for spool, *arrays in zip(spools, *parts, strict=False):
             for array in arrays:
                 spool.append(array)
+    disk.let_go()  # of the pages of the edges that were dealt
     offsets, written = (
         np.zeros(count + 1, np.int64),
         [disk.Spool(folder, steadily=steadily) for _ in lists[1:]],

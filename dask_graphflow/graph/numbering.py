@@ -126,11 +126,16 @@ def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
     edges = sum(len(source) for source, _ in filled)
     if not filled or not _are_integers(filled[0][0].frame):
         return 0, -1, edges
-    kernels = kernels_for(filled[0][0].only)
-    bounds = [
-        kernels.bounds(*(frames.values((side or pair[0]).only) for side in pair)) for pair in filled
-    ]
+    bounds = [_bounds(source, source if target is None else target) for source, target in filled]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges
+
+
+def _bounds(source: Ends, target: Ends) -> tuple[int, int]:
+    if source.bounds and target.bounds:
+        return min(source.bounds[0], target.bounds[0]), max(source.bounds[1], target.bounds[1])
+    ends = frames.values(source.only), frames.values(target.only)
+    low, high = kernels_for(source.only).bounds(*ends)
+    return low, high
 
 
 def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:

@@ -36,6 +36,10 @@ class Piece(NamedTuple):
     weight: Any
     partition: int
 
+    def __reduce__(self) -> Any:
+        """Whoever unpickles a piece on disk gets one that is on disk again."""
+        return (Piece if self.source.folder is None else _stored), tuple(self)
+
 
 @sizeof.register(Piece)  # type: ignore[untyped-decorator]
 def _bytes_in_memory(piece: Piece) -> int:
@@ -45,11 +49,17 @@ def _bytes_in_memory(piece: Piece) -> int:
 
 def on_disk(frame: Any, partition: int, read: Callable[..., Piece]) -> Piece:
     """Read a partition, and move what was read to files in the folder of the task."""
-    piece, folder = read(frame, partition), placement.disk_folder()
-    source = piece.source.stored(folder)
-    target = None if piece.target is None else piece.target.stored(folder)
-    weight = None if piece.weight is None else disk.stored(piece.weight, folder)
-    return Piece(source, target, weight, partition)
+    return _stored(*read(frame, partition))
+
+
+def _stored(source: Ends, target: Ends | None, weight: Any, partition: int) -> Piece:
+    folder = placement.disk_folder()
+    return Piece(
+        source.stored(folder),
+        None if target is None else target.stored(folder),
+        None if weight is None else disk.stored(weight, folder),
+        partition,
+    )
 
 
 def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Piece:

@@ -34,14 +34,18 @@ import numpy as np
 
 from dask_graphflow.exceptions import OutputError
 
-from .memory import machine_bytes
+from .memory import PROCESS, machine_bytes
 
 logger = logging.getLogger(__name__)
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
 LEAST = 1 << 16  # bytes; smaller arrays are in memory
-PART = 4  # mapped pages may take 1/4 of the memory limit
+PART = 4  # mapped pages may take 1/4 of the memory limit, less what the process itself takes
 LEAST_BUDGET = 1 << 26  # bytes of mapped pages
+FULL = (
+    0.7  # fraction of the memory limit; a process that needs more leaves less of it to mapped pages
+)
+LEAST_PAGES = 1 << 24  # bytes that they may always take
 SEEK = 1 << 15  # bytes that can be read in order while one more piece is read: 11 us, at 2.3 GB/s
 AHEAD = 1 << 24  # bytes of a file in which entries are asked for before they are taken
 WRITTEN = 1 << 23  # bytes that are written at a time
@@ -147,6 +151,7 @@ class Spool:
             if len(array):
                 write(self._file, np.ascontiguousarray(array).data, steadily=self._steadily)
         except OSError as error:
+            self._file.close()
             raise _not_written(self._folder, array.nbytes, error) from error
 
     def taken(self) -> list[np.ndarray]:
@@ -196,9 +201,11 @@ def stored(array: np.ndarray, folder: str | None) -> np.ndarray:
     """Return a copy of an array in a file of a folder, or the array itself if there is no folder."""
     if folder is None:
         return array
-    copy = empty(array.shape, array.dtype, folder)
-    copy[...] = array
-    return copy
+    if array.nbytes < LEAST or not array.nbytes:
+        return array.copy()
+    spool = Spool(folder)
+    spool.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return spool.joined().view(array.dtype).reshape(array.shape)
 
 
 def file_of(array: Any) -> MappedFile | None:
@@ -280,7 +287,7 @@ def budget() -> int:
 
 def part_of(memory: int) -> int:
     """Return the part of some bytes of memory that mapped pages may take."""
-    return max(LEAST_BUDGET, memory // PART)
+    return max(LEAST_BUDGET, (memory - PROCESS) // PART)
 
 
 def memory() -> int:
@@ -321,15 +328,33 @@ def _watch() -> None:
             if not files:
                 _state["watching"] = False
                 return
-        if (_mapped_pages() or 0) - others > budget():
-            for file in files:
-                file.madvise(mmap.MADV_DONTNEED)
         del files
+        if (_mapped_pages() or 0) - others > min(budget(), _left()):
+            let_go()
+
+
+def let_go() -> None:
+    """Let go of the pages of all files: before more memory is needed, or because there are too many."""
+    with _lock:
+        files = list(_files)
+    for file in files:
+        if hasattr(file, "madvise"):
+            file.madvise(mmap.MADV_DONTNEED)
+
+
+def _left() -> int:
+    """Return the bytes that the process leaves to mapped pages, given what it uses itself."""
+    used = (_resident(1) or 0) - (_mapped_pages() or 0)
+    return max(LEAST_PAGES, int(FULL * memory()) - used)
 
 
 def _mapped_pages() -> int | None:
     """Return the bytes of files that are mapped and count as this process's memory; None if unknown."""
+    return _resident(2)
+
+
+def _resident(field: int) -> int | None:
     try:
-        return int(Path("/proc/self/statm").read_bytes().split()[2]) * mmap.PAGESIZE
+        return int(Path("/proc/self/statm").read_bytes().split()[field]) * mmap.PAGESIZE
     except OSError:
         return None

@@ -12,6 +12,7 @@ from typing import Any
 
 from dask_graphflow.exceptions import GraphMemoryError
 
+PROCESS = 300_000_000  # bytes of a process with its modules imported and the kernels compiled
 CHECKED = 1 << 28  # bytes from which on :func:`check_room` looks for room
 MOST = 1 << 62  # bytes of an array
 _DEVICE = (

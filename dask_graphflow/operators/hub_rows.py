@@ -190,6 +190,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
             place, places = _full_column(shard, exchange, labels, count)
         else:
             place, places = _mirror_column(shard, exchange, labels, read, hubs)
+    del read  # 8 bytes per vertex of all members
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
     if plain is None:

@@ -254,9 +254,11 @@ class Shards:
     def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:
         """Run a loop on the partitions of the inputs."""
         assert self._inputs is not None
+        plan = self.plan
         return gang_build.run(
-            self._inputs, loop, self.count, meta, *arguments, workers=self.plan.workers, **settings
-        )
+            self._inputs, loop, self.count, meta, *arguments, workers=plan.workers, stay=plan.on_disk,
+            **settings,
+        )  # fmt: skip
 
     def _futures(self) -> list[Any]:
         """Return the futures of persisted shards; an empty list if no cluster stores them."""

@@ -31,6 +31,7 @@ def run(
     alone: bool = False,
     idle: Any = None,
     workers: Sequence[str] | None = None,
+    stay: bool = False,
 ) -> Any:
     """Return, lazily, the result of a gang that reads frames: one part per member.
 
@@ -49,14 +50,19 @@ def run(
     workers : sequence of str, optional
         Address of the worker on which each member reads and runs. If that worker is lost, the member runs
         on another one.
+    stay : bool
+        Whether each member reads on its own worker, because what was read should not be sent. By default
+        Dask chooses.
     """
     if workers is not None:
         plugins.keep_pins()
+    if stay:
+        plugins.keep_gangs()  # also for a single member, which reads too
     readers, sources = [read for _, read in frames], [_source(frame) for frame, _ in frames]
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
     # On several devices, reading in separate tasks gains nothing.
     together = alone and members > 1
-    reads = Reads(readers, dealt, workers, together, *sources)
+    reads = Reads(readers, dealt, workers, together, stay, *sources)
     return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
 
 
@@ -84,7 +90,7 @@ def taken(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
         [[i for at, i in own if at == position] for own in dealt] for position in range(len(frames))
     ]
     sources = [one if isinstance(one, Resident | Held) else Source.of(one) or one for one in frames]
-    return Reads([_as_it_is] * len(frames), by_frame, None, True, *sources)
+    return Reads([_as_it_is] * len(frames), by_frame, None, True, False, *sources)
 
 
 def _as_it_is(partition: Any, number: int) -> Any:

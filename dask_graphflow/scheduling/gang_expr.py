@@ -35,7 +35,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask_graphflow.showing.tables import counted
 
 from .expr import Held, Resident, Source, all_futures, futures_in
-from .names import gang, pinned, ready_name
+from .names import gang, pinned, ready_name, staying
 
 
 class Parts:
@@ -63,10 +63,11 @@ class Reads(Expr):  # type: ignore[misc]
 
     The operands are the parameters, followed by the frames. Each frame is an expression, a :class:`Source`,
     a :class:`Resident` or a :class:`Held`. The readers are functions of a partition and its number, one per
-    frame. `dealt` contains, per frame and member, the numbers of the partitions that the member reads.
+    frame. `dealt` contains, per frame and member, the numbers of the partitions that the member reads. What
+    is read is not sent to another worker if `stay` is true.
     """
 
-    _parameters: ClassVar = ["readers", "dealt", "workers", "together"]
+    _parameters: ClassVar = ["readers", "dealt", "workers", "together", "stay"]
 
     @property
     def _frames(self) -> list[Any]:
@@ -106,7 +107,8 @@ class Reads(Expr):  # type: ignore[misc]
     def _reads(self, rank: int) -> list[list[Task]]:
         """Return the steps that read each partition of a member, frame by frame."""
         workers, dealt = self.operand("workers"), self.operand("dealt")
-        stage = pinned("graph-read", None if workers is None else workers[rank])
+        stage = staying("graph-read") if self.operand("stay") else "graph-read"
+        stage = pinned(stage, None if workers is None else workers[rank])
         reads = []
         for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
             name = f"{stage}-{tokenize(frame, reader)}"

@@ -15,11 +15,10 @@ from typing import Any
 import dask
 
 from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.kernels.memory import PROCESS as PROCESS
 from dask_graphflow.showing.tables import size
 
 from .clients import own_worker
-
-PROCESS = 300_000_000  # bytes of a worker with its modules imported and the kernels compiled
 
 NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
 PAUSE = "distributed.worker.memory.pause"

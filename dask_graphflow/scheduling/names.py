@@ -7,6 +7,7 @@ from typing import Any
 MARK = "-graphflow-at-"
 BROUGHT = "-graphflow-brought"
 GANG = "-gang-"
+STAYS = "-graphflow-stays"
 
 
 def pinned(stage: str, worker: str | None) -> str:
@@ -56,6 +57,28 @@ def cargo(key: Any) -> Any:
     if not isinstance(key, tuple) or not isinstance(key[0], str) or BROUGHT not in key[0]:
         return None
     return (key[0].replace(BROUGHT, ""), *key[1:])
+
+
+def staying(stage: str) -> str:
+    """Return the name of a stage whose results must not be sent to another worker.
+
+    Examples
+    --------
+    >>> staying("graph-read")
+    'graph-read-graphflow-stays'
+    """
+    return stage + STAYS
+
+
+def stays(key: Any) -> bool:
+    """Say whether the result of a task must not be sent to another worker.
+
+    Examples
+    --------
+    >>> stays(("graph-read-graphflow-stays-0a1b2c", 3)), stays(("graph-read-0a1b2c", 3))
+    (True, False)
+    """
+    return isinstance(key, tuple) and isinstance(key[0], str) and STAYS in key[0]
 
 
 def gang(title: str, token: str) -> str:

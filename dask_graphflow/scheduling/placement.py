@@ -271,10 +271,13 @@ def task_memory(device: bool) -> float:
 def disk_folder() -> str:
     """Return the folder for files of the calling task: that of its worker, or Dask's.
 
-    From then on, mapped pages of files take at most their part of the worker's memory limit.
+    From then on, mapped pages of files take at most their part of the worker's memory limit, and Dask does
+    not spill to make room for them: what it spills is read into memory as a whole when it is used again.
     """
     disk.limit(task_memory(False))
     worker = own_worker()
+    if worker is not None:
+        worker.memory_manager.memory_spill_fraction = False
     folder = (
         dask.config.get("temporary-directory", None) if worker is None else worker.local_directory
     )

@@ -20,14 +20,15 @@ import math
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from distributed import SchedulerPlugin
+from distributed.stealing import fast_tasks
 
 from .gang_expr import roster_of
-from .names import pinned_to, ready_name
+from .names import pinned_to, ready_name, stays
 from .ties import Ties
 
 logger = logging.getLogger(__name__)
@@ -95,6 +96,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         members = {task.key[0]: task for task in new if roster_of(task.run_spec) is not None}
         for one in members.values():
             _place(scheduler, self._ties.tie(one))
+        _keep_together(scheduler, new)
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
         """Drop the restrictions of tasks for which no allowed worker is left.
@@ -110,6 +112,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
         """Update a run when the state of a member's task changes."""
         self._ties.transition(key, finish)
+        if finish == "released" and stays(key):
+            self._move(self._scheduler.tasks[key])
         run = self._runs.get(key[0]) if isinstance(key, tuple) and key else None
         if run is None:
             if start == "processing" and finish not in ("memory", "erred"):
@@ -126,6 +130,19 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             if run.going:
                 self._over(run)
         self._later(0, self._look_after, run)  # not now, because Dask is processing transitions
+
+    def _move(self, task: Any) -> None:
+        """Choose another worker for tasks that were held to the worker of this task, if it is lost."""
+        held, tasks = task.worker_restrictions, self._scheduler.tasks
+        if not held or not held.isdisjoint(self._scheduler.workers):
+            return
+        for user in task.dependents:
+            user.worker_restrictions = None
+            rosters = [roster_of(one.run_spec) for one in user.dependents]
+            for roster in filter(None, rosters):
+                members = (tasks.get((roster.name, rank)) for rank in range(len(roster.shards)))
+                _place(self._scheduler, [one for one in members if one is not None])
+            _keep_together(self._scheduler, user.dependencies)
 
     def _lost(self, key: Any) -> None:
         """Have the other members run again if this task is a member of a run on kept links.
@@ -369,6 +386,25 @@ def _place(scheduler: Any, members: list[Any]) -> None:
         for held in (task, *to_come):
             held.worker_restrictions = {worker.address}
             held.loose_restrictions = True
+
+
+def _keep_together(scheduler: Any, tasks: Iterable[Any]) -> None:
+    """Hold tasks whose results must not be sent to the worker of the task that uses them.
+
+    Dask would spread them, because it counts no memory for results on disk, and would send many of them at
+    once, in memory.
+    """
+    for task in tasks:
+        for user in task.dependents if stays(task.key) and scheduler.running else ():
+            if not _is_free(user):
+                continue
+            if not user.worker_restrictions:
+                idlest = min(scheduler.running, key=lambda at: (len(at.processing), at.address))
+                user.worker_restrictions = {idlest.address}
+            for held in (task, user):
+                held.worker_restrictions = user.worker_restrictions
+                held.loose_restrictions = True
+                fast_tasks.add(held.prefix.name)  # other workers steal no tasks that are fast
 
 
 def _is_free(task: Any) -> bool:
