@@ -153,6 +153,9 @@ def small_disk(monkeypatch, tmp_path):
         def write(self, data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+        def close(self):
+            pass
+
     def reserving(file, nbytes, folder):
         writes.append(nbytes)
         if len(writes) > limit[0]:
