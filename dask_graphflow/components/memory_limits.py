@@ -8,6 +8,7 @@ from dask_graphflow.graph import memory
 from dask_graphflow.graph.dtypes import is_integer
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
+from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.scheduling.expr import Held, Resident
 from dask_graphflow.scheduling.parquet import Pieces, by_row_groups, pieces_of
@@ -43,7 +44,7 @@ def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> 
     pieces = pieces_of(edges, columns.columns)
     if pieces is None:
         return edges
-    kept = memory_limits.PROCESS + forests * _forest(pieces, columns, workers)
+    kept = PROCESS + forests * _forest(pieces, columns, workers)
     room = memory_limits.pause_fraction() * limit - kept
     copies = COPIES * threads
     if pieces.partition * copies <= room:

@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 from dask.system import CPU_COUNT
 
 from dask_graphflow.exceptions import BackendError, OptionError
+from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.clients import check_waiting, client_in_use, result_of
-from dask_graphflow.scheduling.memory_limits import PROCESS
 from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted

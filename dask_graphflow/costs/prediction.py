@@ -22,8 +22,9 @@ from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.kernels import disk
+from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.scheduling import placement, trees
-from dask_graphflow.scheduling.memory_limits import PROCESS, pause_fraction
+from dask_graphflow.scheduling.memory_limits import pause_fraction
 from dask_graphflow.showing.tables import duration
 
 from .cluster import ClusterSpec

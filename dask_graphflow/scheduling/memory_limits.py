@@ -15,7 +15,7 @@ from typing import Any
 import dask
 
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.kernels.memory import PROCESS as PROCESS
+from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.showing.tables import size
 
 from .clients import own_worker
