@@ -18,8 +18,8 @@ from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.costs.table import COSTS, WEIGHTED
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.runtime.algorithm import ALGORITHMS
-from dask_graphflow.scheduling.memory_limits import PROCESS
 
 ENDS = {"source": "src", "target": "dst"}
 EDGES = gf.generate.rmat(8).compute()

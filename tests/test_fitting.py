@@ -17,6 +17,7 @@ from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
+from dask_graphflow.components import memory_limits as components_limits
 from dask_graphflow.components.memory_limits import COPIES
 from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import GraphMemoryError
@@ -41,7 +42,8 @@ def edges(tmp_path, rng):
 @pytest.fixture
 def limited(monkeypatch):
     """Return a function that sets the memory limit and the number of threads of the workers."""
-    monkeypatch.setattr(memory_limits, "PROCESS", 0)
+    for module in (memory_limits, components_limits):
+        monkeypatch.setattr(module, "PROCESS", 0)
 
     def limit(limit, threads=1):
         monkeypatch.setattr(placement, "least_room", lambda: (limit, threads, 1))
