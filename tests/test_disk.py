@@ -535,8 +535,9 @@ def sent_reads(dask_worker):
 
 
 def spills(dask_worker):
-    """Return whether files of a graph are on a worker that spills when its process has many pages."""
-    return bool(dask_worker.data) and dask_worker.memory_manager.memory_spill_fraction
+    """Return whether a graph is on a worker that spills when its process has many pages."""
+    graphs = [key for key in dask_worker.data if "graph-build" in str(key)]
+    return bool(graphs) and dask_worker.memory_manager.memory_spill_fraction
 
 
 def left(dask_worker):
