@@ -381,7 +381,7 @@ def _first_seen(seen: Any) -> int | None:
     while low < len(seen):
         marks = kernels_for(seen).to_host(seen[low : low + size])
         if marks.any():
-            return low + int((marks != 0).argmax())
+            return low + int(marks.argmax())
         low, size = low + size, size * 2
     return None
 

@@ -42,9 +42,7 @@ NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.
 LEAST = 1 << 16  # bytes; smaller arrays are in memory
 PART = 4  # mapped pages may take 1/4 of the memory limit, less what the process itself takes
 LEAST_BUDGET = 1 << 26  # bytes of mapped pages
-FULL = (
-    0.7  # fraction of the memory limit; a process that needs more leaves less of it to mapped pages
-)
+FULL = 0.7  # a process that needs more than this part of its limit leaves less to mapped pages
 LEAST_PAGES = 1 << 24  # bytes that they may always take
 SEEK = 1 << 15  # bytes that can be read in order while one more piece is read: 11 us, at 2.3 GB/s
 AHEAD = 1 << 24  # bytes of a file in which entries are asked for before they are taken
@@ -312,7 +310,7 @@ def _watched(file: MappedFile, folder: str) -> MappedFile:
     file.folder = folder
     with _lock:
         _files.add(file)
-        if not _state["watching"] and _mapped_pages() is not None:
+        if not _state["watching"] and _memory_in_use() is not None:
             _state["watching"] = True
             threading.Thread(target=_watch, name="graphflow-mapped-files", daemon=True).start()
     return file
@@ -320,7 +318,7 @@ def _watched(file: MappedFile, folder: str) -> MappedFile:
 
 def _watch() -> None:
     """Let go of the pages of all files whenever they exceed the budget, until there is no file."""
-    others = _mapped_pages() or 0  # mapped pages of libraries
+    _, others = _memory_in_use() or (0, 0)  # mapped pages of libraries
     while True:
         time.sleep(LOOK)
         with _lock:
@@ -329,7 +327,8 @@ def _watch() -> None:
                 _state["watching"] = False
                 return
         del files
-        if (_mapped_pages() or 0) - others > min(budget(), _left()):
+        resident, mapped = _memory_in_use() or (0, 0)
+        if mapped - others > min(budget(), _left(resident - mapped)):
             let_go()
 
 
@@ -342,19 +341,15 @@ def let_go() -> None:
             file.madvise(mmap.MADV_DONTNEED)
 
 
-def _left() -> int:
-    """Return the bytes that the process leaves to mapped pages, given what it uses itself."""
-    used = (_resident(1) or 0) - (_mapped_pages() or 0)
-    return max(LEAST_PAGES, int(FULL * memory()) - used)
+def _left(own: int) -> int:
+    """Return the bytes that the process leaves to mapped pages if it uses some bytes itself."""
+    return max(LEAST_PAGES, int(FULL * memory()) - own)
 
 
-def _mapped_pages() -> int | None:
-    """Return the bytes of files that are mapped and count as this process's memory; None if unknown."""
-    return _resident(2)
-
-
-def _resident(field: int) -> int | None:
+def _memory_in_use() -> tuple[int, int] | None:
+    """Return the bytes of this process's memory, and those of mapped files among them; None if unknown."""
     try:
-        return int(Path("/proc/self/statm").read_bytes().split()[field]) * mmap.PAGESIZE
+        _, resident, mapped, *_ = Path("/proc/self/statm").read_bytes().split()
     except OSError:
         return None
+    return int(resident) * mmap.PAGESIZE, int(mapped) * mmap.PAGESIZE
