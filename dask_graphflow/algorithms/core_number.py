@@ -52,21 +52,21 @@ def core_numbers(g: GraphView) -> Any:
     """Return the core number of each owned vertex: array of int32; less than 0 for other positions."""
     exists = g.exists
     g = g.simple.undirected
-    degree, core = g.degrees.copy(), g.column(-1, "int32")
+    core = g.column(-1, "int32")
     core[~exists] = -2
-    peel = Peel(g, degree)
+    peel = Peel(g, g.degrees)
     if peel.remove_all(core):
         return core
-    remaining, k = exists.nonzero()[0], 0
+    remaining, k = g.positions(exists), 0
     while True:
-        edges_left = degree[remaining]
+        edges_left = peel.counts[remaining]
         least = float(edges_left.min()) if len(remaining) else math.inf
         (vertices_left,), most = g.all_reduce(sums=(len(remaining),), most=-least)
         if not vertices_left:
             return core
         k = max(k, -int(most))
         core[peel.remove(remaining[edges_left <= k], k)] = k
-        remaining = remaining[degree[remaining] > k]
+        remaining = remaining[peel.counts[remaining] > k]
 
 
 def core_vertices(g: GraphView, k: int) -> Any:
@@ -76,6 +76,6 @@ def core_vertices(g: GraphView, k: int) -> Any:
     """
     inside = g.exists.copy()
     g = g.simple.undirected
-    degree = g.degrees.copy()
-    inside[Peel(g, degree).remove((inside & (degree < k)).nonzero()[0], k - 1)] = False
+    few = g.positions(inside & (g.degrees < k))
+    inside[Peel(g, g.degrees).remove(few, k - 1)] = False
     return inside

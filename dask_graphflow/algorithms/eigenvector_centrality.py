@@ -91,7 +91,7 @@ def eigenvector_centrality(
 
 def _most_leaving(g: GraphView, sums: NeighborSums) -> float:
     """Return the largest sum of the weights of the edges that leave a vertex, or their number."""
-    return leaving(g)[1] if g.weighted else g.largest(sums.layout.leaving)
+    return leaving(g)[1] if g.weighted else g.largest(sums.leaving)
 
 
 def _shift(g: GraphView, sums: NeighborSums) -> float:

@@ -85,9 +85,9 @@ def strongly_connected_components(g: GraphView) -> Answer:
         return connected_components(g)
     component = g.column(-1, g.index)
     back = g.T
-    trimmed = _trim(g, back.degrees.copy(), component)
+    trimmed = _trim(g, back.degrees, component)
     if g.all_reduce(sums=(trimmed,)).sums[0] < g.count:  # otherwise there are no cycles
-        _trim(back, g.degrees.copy(), component)  # no remaining vertex leads to a trimmed one
+        _trim(back, g.degrees, component)  # no remaining vertex leads to a trimmed one
         _take_giant(g, back, component)
         _trim(g, _entering(g, component), component)
         _trim(back, _entering(back, component), component)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels import beside, index_dtype, kernels_of
 
 from . import build, numbering
 from .blocks import blocks, collected, filtered
@@ -29,7 +29,8 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
 
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
-        degrees: list[Any] = []
+        offsets = beside(out.ends, len(out.offsets), "int64")
+        offsets[:] = 0
 
         def chosen() -> Iterator[Any]:
             for _, block in blocks(out):
@@ -37,13 +38,15 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
                 keep = block.ends != sources
                 # Within a row, equal ends are adjacent.
                 keep[1:] &= (block.ends[1:] != block.ends[:-1]) | (sources[1:] != sources[:-1])
-                where = {"first": block.first, "count": len(block.offsets) - 1}
-                degrees.append(kernels.degrees(sources[keep], **where, threads=threads))
+                first, count = block.first - out.first, len(block.offsets) - 1
+                left = kernels.degrees(
+                    sources[keep], first=block.first, count=count, threads=threads
+                )
+                np.cumsum(left, out=offsets[first + 1 :][:count])
+                offsets[first + 1 :][:count] += offsets[first]
                 yield block.ends[keep]
 
         ends = collected(chosen(), out.ends, len(out.ends))
-        offsets = np.zeros_like(out.offsets)
-        np.cumsum(np.concatenate(degrees), out=offsets[1:])
         return out._replace(offsets=offsets, ends=ends, weights=None)
 
     return _derived("simple", shard, exchange, rows, directed=host.directed)

@@ -67,10 +67,9 @@ def make_rows(
             for array in arrays:
                 spool.append(array)
     disk.let_go()  # of the pages of the edges that were dealt
-    offsets, written = (
-        np.zeros(count + 1, np.int64),
-        [disk.Spool(folder, steadily=steadily) for _ in lists[1:]],
-    )
+    offsets = disk.empty(count + 1, np.int64, folder)
+    offsets[0] = 0
+    written = [disk.Spool(folder, steadily=steadily) for _ in lists[1:]]
     for spool, (low, high) in zip(spools, itertools.pairwise(cuts), strict=True):
         low, high = low << SHIFT, min(high << SHIFT, count)
         arrays = spool.taken()

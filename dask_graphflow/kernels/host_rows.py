@@ -634,8 +634,11 @@ def relabelled(
     names = np.empty_like(labels)
     names[labels] = np.arange(len(labels), dtype=labels.dtype)
     names = names[first : first + count]
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum(np.diff(rows_.offsets)[names], out=offsets[1:])
+    offsets = beside(rows_.ends, count + 1, np.int64)
+    offsets[0], lengths = 0, rows_.offsets[1:][names]
+    lengths -= rows_.offsets[:-1][names]
+    np.cumsum(lengths, out=offsets[1:])
+    del lengths
     to, dtype = (labels, rows_.ends.dtype) if places is None else (places, places.dtype)
     ends, weights = beside(rows_.ends, offsets[-1], dtype), None
     if rows_.weights is not None:

@@ -50,7 +50,8 @@ class Advance:
         The edge program. In it, ``src`` and ``dst`` only index columns, or are compared with each other.
     columns : mapping of str to array, shape (V_p,)
         The program's columns. The column of ``op.target`` is changed in place. The algorithm can change all
-        of them between steps.
+        of them between steps. A column that pushes write but do not read can have an entry for each mirror,
+        too: then no step makes a wide copy of it.
     balance : str
         How edges are divided among threads; see :meth:`.Graph.run`.
     own_changes : bool
@@ -325,9 +326,10 @@ class _Side:
         self.wide_names = sorted(wide)
         self._asked = asked
         for name in () if self.mirrors is None else self.wide_names:
-            own = columns[name]
-            column = self.columns[name] = np.empty_like(own, shape=local.size)
-            column[: g.owned] = own
+            column = own = columns[name]
+            if name in asked or len(own) < local.size:
+                column = self.columns[name] = np.empty_like(own, shape=local.size)
+                column[: g.owned] = own
             if name in asked:
                 self.broadcast(column)
             else:
@@ -346,7 +348,7 @@ class _Side:
             Whether the algorithm may have changed other masters.
         """
         own, wide = self._own[name], self.columns[name]
-        if look:
+        if look and wide is not own:
             differing = np.flatnonzero(wide[: self._owned] != own)
             wide[differing] = own[differing]
             changed = differing if changed is None else np.union1d(differing, changed)

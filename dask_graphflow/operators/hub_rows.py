@@ -20,6 +20,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.build import Edges, edges_of, entered, entering
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.make_rows import make_rows
@@ -61,6 +62,12 @@ class HubRows:
         self._mirrors = None if g.alone else self.layout.mirrors(g.exchange)
         own = len(self.layout.names), len(self.layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
+
+    @property
+    def leaving(self) -> Any:
+        """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
+        kept = self.layout.leaving
+        return self._g.shard.degrees if kept is None else kept
 
     def take(self, values: Any) -> Any:
         """Return the entries of existing vertices in a column, in the order of the rows."""
@@ -116,8 +123,8 @@ class Layout(NamedTuple):
         Positions of these vertices.
     size : int
         Number of entries in a wide column.
-    leaving : array of int64, shape (V_p,)
-        Number of edges that leave each owned vertex.
+    leaving : array of int64, shape (V_p,), or None
+        Number of edges that leave each owned vertex. None for edges on disk, which have it in their rows.
     has : array of bool, shape (V_p,)
         Which owned vertices exist.
     mirrored, slot_bounds, bounds
@@ -127,7 +134,7 @@ class Layout(NamedTuple):
     rows: Any
     names: Any
     size: int
-    leaving: Any
+    leaving: Any | None
     has: Any
     mirrored: list[Any]
     slot_bounds: list[int]
@@ -162,21 +169,31 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         )
         near = target - shard.low
     else:
-        source, near = plain.ends, np.flatnonzero(np.diff(plain.offsets))
+        source, near = plain.ends, None
     kernels, alone = kernels_of("rows", source), exchange.size == 1
-    read: Any = None if alone else kernels.degrees(source, count=shard.size, threads=threads)
-    if shard.has("out"):
+    # Rows on disk stay in the order of vertices, in which they can be read. Nothing needs to be counted.
+    ordered = plain is not None and is_on_disk(source) and shard.has("out")
+    leaving: Any = None
+    read: Any = None
+    if not alone and ordered:
+        read = _ends(plain, shard.size)
+    elif not alone:
+        read = kernels.degrees(source, count=shard.size, threads=threads)
+    if ordered:
+        has = occurs(shard, exchange)
+    elif shard.has("out"):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
     else:
         ranges = itertools.pairwise(shard.bounds)
         counts = exchange.all_to_all([read[low:high] for low, high in ranges])
         leaving = sum(counts[1:], start=counts[0])
         exists = leaving > 0
-        exists[near] = True
+        exists[np.flatnonzero(np.diff(plain.offsets)) if near is None else near] = True
         has = shard.kept("occurs", lambda: exists)  # needed again later, when the rows are gone
-    # Rows on disk stay in the order of vertices, in which they can be read.
     hubs = not is_on_disk(source) and has_hubs(leaving)
-    labels = kernels.degree_labels(leaving * (2 * hubs) + has)
+    weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
+    labels = kernels.degree_labels(weighed)
+    del weighed
     count = int(np.count_nonzero(has))
 
     place: Any
@@ -190,7 +207,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
             place, places = _full_column(shard, exchange, labels, count)
         else:
             place, places = _mirror_column(shard, exchange, labels, read, hubs)
-    del read  # 8 bytes per vertex of all members
+    del read  # up to 8 bytes per vertex of all members
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
     if plain is None:
@@ -199,6 +216,14 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     else:
         rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
     return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
+
+
+def _ends(rows: Any, size: int) -> Any:
+    """Return which vertices of all members are ends of rows: array of bool."""
+    marks = np.zeros(size, bool)
+    for _, block in blocks(rows):
+        marks[block.ends] = True
+    return marks
 
 
 def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:

@@ -29,18 +29,25 @@ class Peel:
     g : GraphView
         Edges must lead from a removed vertex to the vertices that lose an edge.
     counts : array of int64, shape (V_p,)
-        Number of edges that each vertex has left. After this, only :meth:`remove` changes it. The count of
-        a removed vertex is at most the limit.
+        Number of edges that each vertex has at first. It is copied.
+
+    Attributes
+    ----------
+    counts : array of int64, shape (V_p,)
+        Number of edges that each vertex has left. The count of a removed vertex is at most the limit.
     """
 
     def __init__(self, g: GraphView, counts: Any) -> None:
-        self._g, self._counts = g, counts
-        self._rows = g.local("out").rows._replace(first=0)
+        local = g.local("out")
+        self._g, self._rows = g, local.rows._replace(first=0)
+        wide = np.empty_like(counts, shape=local.size)
+        self.counts = wide[: g.owned]
+        self.counts[:] = counts
         self._chains = g.alone and not is_on_disk(self._rows.ends)
         if self._chains:
             self._room = np.empty_like(self._rows.ends, shape=(2, g.owned))
         else:
-            self._advance = Advance(g, REMOVE, {"count": counts}, own_changes=True)
+            self._advance = Advance(g, REMOVE, {"count": wide}, own_changes=True)
             self._removed = g.column(False, "bool")
 
     def remove(self, vertices: Any, limit: int) -> Any:
@@ -65,7 +72,7 @@ class Peel:
         while frontier:
             self._removed[frontier.vertices] = True
             touched = self._advance.push(frontier).vertices
-            falls = (self._counts[touched] <= limit) & ~self._removed[touched]
+            falls = (self.counts[touched] <= limit) & ~self._removed[touched]
             frontier = g.frontier(touched[falls])
             removed.append(frontier.vertices)
         return np.concatenate(removed)
@@ -87,7 +94,7 @@ class Peel:
         if not (g.alone and g.shard.on_device):
             return False
         with g.superstep("push", int((core == -1).sum()), len(self._rows.ends)):
-            kernels_of("peel", core).peel_all(self._rows, self._counts, core, self._room)
+            kernels_of("peel", core).peel_all(self._rows, self.counts, core, self._room)
         return True
 
     def _remove_alone(self, frontier: Frontier, limit: int) -> Any:
@@ -97,7 +104,7 @@ class Peel:
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             kernels = kernels_of("peel", self._rows.ends)
             more = kernels.peel(
-                self._rows, self._counts, limit, vertices, self._room, threads=g.threads
+                self._rows, self.counts, limit, vertices, self._room, threads=g.threads
             )
             removed = np.concatenate([vertices, more])
             if row:

@@ -64,7 +64,7 @@ class Pull(HubRows):
         """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
-            return self.layout.leaving
+            return self.leaving
         return self._g.weighted_degrees
 
     def begin(self, rank: Any, share: Any, dangling: float) -> None:
