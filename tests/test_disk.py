@@ -33,7 +33,7 @@ from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.reading import Piece, on_disk
 from dask_graphflow.kernels import disk, host_rows, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.kernels.host_threads import TURN, turns
+from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
 from dask_graphflow.operators import connected, intersect
 from dask_graphflow.scheduling.parquet import rows_at_most
 
@@ -72,6 +72,8 @@ def tiny(monkeypatch, tmp_path):
         (make_rows, "SHIFT", 1),
         (make_rows, "ENTRY", 1 << 17),
         (intersect, "ENTRY", 1 << 19),
+        (disk, "AROUND", 15),
+        (read_ahead, "PART", 1 << 40),
     ):
         monkeypatch.setattr(module, name, value)
     with dask.config.set(temporary_directory=str(tmp_path)):
@@ -337,6 +339,26 @@ def test_rows_of_a_frontier_are_asked_for_before_the_kernel_gets_there(
     assert not reader.ask()
     assert len(asked) == len(set(asked)) == 250
     assert sum(length for _, length in asked) <= 250 * 2 * mmap.PAGESIZE  # and nothing between
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_are_read_in_portions_whose_pages_fit_the_room(tmp_path, rng, monkeypatch, threads):
+    room, block = 1 << 23, 1 << disk.AROUND
+    monkeypatch.setattr(disk, "room", lambda: room * read_ahead.PART * threads)
+    let_go = []
+    monkeypatch.setattr(disk, "let_go", lambda: let_go.append(len(found)))
+    rows, found = rows_on_disk(rng, tmp_path), []
+    frontier = np.sort(rng.choice(10_000, 3_000, replace=False))
+    for read, ranges in read_ahead.portions(rows, frontier, even_turns(3_000, threads)):
+        np.testing.assert_array_equal(read.ends[:9], rows.ends[:9])
+        for start, stop in zip(ranges[0::TURN], ranges[1::TURN], strict=True):
+            taken = frontier[start:stop]
+            blocks = np.concatenate([taken * 2048, taken * 2048 + 2047]) // block
+            assert len(np.unique(blocks)) * block <= room
+        found.append([range(*each) for each in ranges.reshape(-1, TURN)[:, :2].tolist()])
+    assert len(found) > 1
+    assert let_go == [*range(len(found) - 1)]  # before each portion but the last
+    assert sorted(item for each in found for one in each for item in one) == [*range(3_000)]
 
 
 def test_near_rows_are_asked_for_as_one_piece(tmp_path, rng, asked):

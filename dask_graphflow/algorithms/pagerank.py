@@ -92,6 +92,7 @@ def pagerank(
         restart = pull.take(personalization)
     onward = None if dangling is None else pull.take(dangling)
     pull.begin(rank, share, dangling_rank)
+    del share
     for iteration in itertools.count():
         with g.superstep("pull", pull.count, pull.edges) as step:
             pull.publish(change=tol is not None)
@@ -104,4 +105,4 @@ def pagerank(
     if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
         so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)
-    return Answer({"pagerank": pull.by_vertex(rank.astype("float64", copy=False))})
+    return Answer({"pagerank": pull.end()})

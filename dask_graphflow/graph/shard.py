@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
+from dask_graphflow.kernels import (
+    beside,
+    index_dtype,
+    is_on_disk,
+    kernels_for,
+    kernels_of,
+    on_device,
+)
 from dask_graphflow.scheduling.gang import Subset
 
 from .local_rows import Local, localize
@@ -139,8 +146,16 @@ class Shard(Memo, Subset):
 
     @property
     def degrees(self) -> Any:
-        """Number of edges that leave each of the range's vertices, as int64."""
-        return self.here("degrees", np.diff(self.out.offsets))
+        """Number of edges that leave each of the range's vertices, as int64. Do not change the array."""
+        out = self.out
+        if not is_on_disk(out.ends):
+            return self.here("degrees", np.diff(out.offsets))
+
+        def make() -> Any:
+            made = beside(out.ends, len(out.offsets) - 1, "int64")
+            return np.subtract(out.offsets[1:], out.offsets[:-1], out=made)
+
+        return self.here("degrees", self.host.kept("degrees", make))
 
     @property
     def filled(self) -> int:

@@ -48,6 +48,7 @@ SEEK = 1 << 15  # bytes that can be read in order while one more piece is read: 
 AHEAD = 1 << 24  # bytes of a file in which entries are asked for before they are taken
 WRITTEN = 1 << 23  # bytes that are written at a time
 LOOK = 0.02  # seconds between looks at the mapped pages
+AROUND = 21  # with a page from its cache, Linux maps what it read together, up to 2**21 bytes
 
 
 class MappedFile(mmap.mmap):
@@ -330,6 +331,12 @@ def _watch() -> None:
         resident, mapped = _memory_in_use() or (0, 0)
         if mapped - others > min(budget(), _left(resident - mapped)):
             let_go()
+
+
+def room() -> int:
+    """Return the bytes that mapped pages may take now."""
+    resident, mapped = _memory_in_use() or (0, 0)
+    return min(budget(), _left(resident - mapped))
 
 
 def let_go() -> None:

@@ -38,7 +38,7 @@ from .host_threads import (
 )
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
-from .read_ahead import in_order, reading
+from .read_ahead import in_order, portions
 
 BATCH = 256  # vertices appended to the next frontier at a time
 EDGES = 1 << 13  # edges per thread of a push; fewer edges take less time than waking a thread
@@ -311,14 +311,14 @@ def push(
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges = turns([0, len(frontier)]) if threads == 1 else frontier_turns(costs, threads)
     given = columns, frontier, queued, following, tail
-    with reading(_read(program, rows), frontier, ranges) as read:
+    counts = []
+    for read, part in portions(_read(program, rows), frontier, ranges):
         if threads == 1:  # skip the work sharing, which takes longer than a small superstep
-            edges, appends = push_rows(read, *given, ranges, 0)
-            taken = int(ranges[2]), 0
+            counts.append((*push_rows(read, *given, part, 0), int(part[2]), 0))
         else:
-            done = run(push_rows, ranges, read, *given)
-            edges, appends = (sum(counts) for counts in zip(*done, strict=True))
-            taken = stolen(ranges)
+            done = zip(*run(push_rows, part, read, *given), strict=True)
+            counts.append((*map(sum, done), *stolen(part)))
+    edges, appends, *taken = counts[0] if len(counts) == 1 else map(sum, zip(*counts, strict=True))
     following = following[: tail[0]]
     if step is None:
         return Moved(following, edges, *taken, appends, queued)

@@ -34,7 +34,7 @@ from .compiling import inner as _inner
 from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
 from .host_threads import MINI_CHUNK, even_turns, put, run, share, take
-from .read_ahead import in_order, reading
+from .read_ahead import in_order, portions
 
 WINDOW = 1 << 10  # buckets in the window, which starts at the present bucket
 BLOCK = 128  # vertices per block
@@ -373,12 +373,12 @@ class Buckets:
         threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
         ranges = even_turns(len(frontier), len(threads))
         owned = np.minimum(frontier, len(rows.offsets) - 2)  # mirrors have no rows, and come last
-        with reading(rows, owned, ranges) as read:
+        for read, now in portions(rows, owned, ranges):
             # A thread would read the rows of its own vertices one by one from disk.
             fused = FUSED if read is rows else 0
-            given = read[:3], self._search(), frontier, fused, ranges
+            given = read[:3], self._search(), frontier, fused, now
 
-            def work(part: int) -> None:
+            def work(part: int, given: Any = given) -> None:
                 threads[part][:2] = _relax(*given, part, *threads[part])
 
             share(work, len(threads), len(threads))

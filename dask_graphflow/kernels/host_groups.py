@@ -15,7 +15,7 @@ from .csr import Rows
 from .disk import beside, file_of
 from .host_atomics import weight_at
 from .host_threads import TURN, even_turns, run, share, take, turns
-from .read_ahead import in_order, reading
+from .read_ahead import in_order, portions, reading
 
 CHUNK = 64  # vertices that a thread takes at a time
 CLASSES = 8  # number of classes of vertices; the vertices of one class move at a time
@@ -378,8 +378,8 @@ def sweep(
         awake[:] = 0
         moved = in_order(rows, order[:movers])
         ranges = even_turns(movers, threads)
-        with reading(rows, moved, ranges) as read:
-            run(_wake, ranges, read[:3], labels, moved, awake)
+        for read, part in portions(rows, moved, ranges):
+            run(_wake, part, read[:3], labels, moved, awake)
     return int(movers)
 
 
@@ -395,13 +395,13 @@ def _in_parts(
     threads: int,
 ) -> None:
     parts = max(1, min(threads, len(vertices) // CHUNK))
-    ranges = even_turns(len(vertices), parts)
+    about = labels, masses, limits, skew, vertices, best
+    for read, ranges in portions(rows, vertices, even_turns(len(vertices), parts)):
 
-    def work(part: int) -> None:
-        table = _dense(room, part, len(masses[1]), labels.dtype)
-        _best_of_part(read[:3], labels, masses, limits, skew, vertices, best, table, ranges, part)
+        def work(part: int, read: Any = read, ranges: Any = ranges) -> None:
+            table = _dense(room, part, len(masses[1]), labels.dtype)
+            _best_of_part(read[:3], *about, table, ranges, part)
 
-    with reading(rows, vertices, ranges) as read:
         share(work, parts, parts)
 
 

@@ -22,7 +22,7 @@ from .csr import Reached, Rows
 from .host_advance import BATCH, gather_degrees, tally
 from .host_atomics import fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take, turns
-from .read_ahead import in_order, reading
+from .read_ahead import in_order, portions, reading
 
 # Maximum edges that leave a small frontier: 10 us of work, less than it takes to distribute it to threads.
 SMALL_FRONTIER = 1 << 12
@@ -212,8 +212,8 @@ def bfs_push(
     ranges = frontier_turns(costs, parts)
     following = np.empty(min(len(reached.level), int(costs[-1])), rows.ends.dtype)
     tail = np.zeros(1, np.int64)
-    with reading(rows, row, ranges) as read:
-        run(_push, ranges, read, frontier, following, tail, reached, depth)
+    for read, part in portions(rows, row, ranges):
+        run(_push, part, read, frontier, following, tail, reached, depth)
     return following[: tail[0]]
 
 

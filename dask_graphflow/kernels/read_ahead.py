@@ -26,6 +26,7 @@ from .host_threads import TURN
 
 PIECE = 1 << 20  # bytes that Linux is asked for at a time
 WINDOW = 1 << 26  # maximum number of bytes that are asked for and not used yet
+PART = 4  # the pages of a portion may take 1/4 of the room that there is
 CHUNK = 1 << 16  # vertices whose pieces are found at a time
 PAUSE = 0.001  # seconds until the thread looks again where the kernel is
 
@@ -65,6 +66,57 @@ def reading(rows: Rows, vertices: np.ndarray, ranges: np.ndarray) -> Iterator[Ro
     finally:
         done.set()
         thread.join()
+
+
+def portions(
+    rows: Rows, vertices: np.ndarray, ranges: np.ndarray
+) -> Iterator[tuple[Rows, np.ndarray]]:
+    """Yield rows and ranges of vertices, for a kernel that is called once for each.
+
+    Rows on disk are divided if their pages would take too much memory. The pages of one portion are let go
+    of before the next one.
+
+    Parameters
+    ----------
+    rows, vertices, ranges
+        See :func:`reading`.
+    """
+    if disk.file_of(rows.ends) is None:
+        yield rows, ranges
+        return
+    entry = rows.ends.itemsize + (0 if rows.weights is None else rows.weights.itemsize)
+    starts, stops = ranges[0::TURN].tolist(), ranges[1::TURN].tolist()
+    while True:
+        most = max(1, (disk.room() // PART // len(starts)) >> disk.AROUND)
+        cuts = [
+            int(_reach(rows.offsets, vertices, start, stop, entry, disk.AROUND, most))
+            for start, stop in zip(starts, stops, strict=True)
+        ]
+        if cuts != stops:
+            disk.let_go()
+        part = np.zeros_like(ranges)
+        part[0::TURN], part[1::TURN] = starts, cuts
+        with reading(rows, vertices, part) as read:
+            yield read, part
+        if cuts == stops:
+            return
+        starts = cuts
+
+
+@_compiled
+def _reach(offsets, vertices, start, stop, entry, around, most):  # type: ignore[no-untyped-def]
+    """Return the vertex before which the rows from `start` on take more than `most` mapped blocks."""
+    blocks, last = np.int64(0), np.int64(-1)
+    for i in range(start, stop):
+        row = np.uint64(vertices[i])
+        begin, end = offsets[row] * entry, offsets[row + np.uint64(1)] * entry
+        if begin < end:
+            first, following = begin >> around, (end - 1) >> around
+            blocks += following - first + (first != last)
+            last = following
+        if blocks > most and i > start:
+            return i
+    return stop
 
 
 class _Reader:

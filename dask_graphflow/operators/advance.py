@@ -16,8 +16,9 @@ directly on the algorithm's columns.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ class Advance:
             totals = side.mirrors.receive(apply).sums
             if totals[2]:
                 if len(changed) > 1:
-                    following = VertexSet(owned, vertices=np.unique(np.concatenate(changed)))
+                    following = _union(changed, owned)
                 totals = self._totals(following, edges)
             return self._ended("push", side, following, totals, row)
 
@@ -370,6 +371,14 @@ class _Side:
         self.mirrors.broadcast(column, changed)
         self.mirrors.receive(apply)
         return updated
+
+
+def _union(lists: Sequence[Any], size: int) -> VertexSet:
+    """Return the vertices that are in at least one list."""
+    if sum(map(len, lists)) * SHORT_LIST < size:
+        return VertexSet(size, vertices=np.unique(np.concatenate(lists)))
+    words = (VertexSet(size, vertices=one).words for one in lists)
+    return VertexSet(size, words=reduce(np.bitwise_or, words))
 
 
 def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:

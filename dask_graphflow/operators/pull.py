@@ -133,6 +133,14 @@ class Pull(HubRows):
         )
         self._dangling = None  # from now on, that of the previous iteration
 
+    def end(self) -> Any:
+        """Return the ranks in the order of positions, as float64: array of shape (V_p,).
+
+        The other columns are freed first. :meth:`begin` makes them again.
+        """
+        del self._share, self._own, self._contributions, self._sums
+        return self.by_vertex(self._rank.astype("float64", copy=False))
+
 
 def _limits(precision: str) -> str:
     """Return the sums of weights that :meth:`Pull.shares` can divide by, as text."""
