@@ -146,7 +146,7 @@ def graph_bytes_on_disk(
     Memory is needed for what belongs to vertices, for the partitions that are being read, for a range of
     vertices while its rows are made (:mod:`.make_rows`), and for mapped pages. Files are needed for the
     edges as they are read, for their ends as numbers, for these ends in ranges, which are deleted while
-    rows are written, and for the rows.
+    rows are written, for the rows with their offsets, and for degrees.
 
     Parameters
     ----------
@@ -162,14 +162,14 @@ def graph_bytes_on_disk(
     index, directions = index_bytes(vertices), 2 if directed else 1
     entries = edges * (1 if directed else 2)
     given, ends = 2 * id_bytes + weight_bytes, 2 * index + weight_bytes
-    rows = (index + weight_bytes) * entries
-    files = rows * (directions + copies)
+    rows = OFFSET * vertices + (index + weight_bytes) * entries
+    files = OFFSET * vertices + rows * (directions + copies)
     if not built:
         read_ends = given + (0 if id_bytes == index else ends)
         files = max(files, read_ends * edges + ends * entries)
     # These do not depend on the share, except for small graphs.
     one_range = 0 if built else ENTRY * min(entries, max(pages / ENTRY, entries / MOST))
     buffers = max(BLOCK_ENTRY * min(entries, BLOCK), one_range, 0 if built else given * read)
-    own = OFFSET * vertices * (directions + copies) + scratch * vertices + edge * entries + listed
+    own = scratch * vertices + edge * entries + listed
     needed = min(pages, files) + buffers + scratch * remote + own * share
     return OnDisk(int(needed), int((files - rows * built) * share))

@@ -318,13 +318,13 @@ def push(
         else:
             done = zip(*run(push_rows, part, read, *given), strict=True)
             counts.append((*map(sum, done), *stolen(part)))
-    edges, appends, *taken = counts[0] if len(counts) == 1 else map(sum, zip(*counts, strict=True))
+    edges, appends, chunks, steals = map(sum, zip(*counts, strict=True))
     following = following[: tail[0]]
     if step is None:
-        return Moved(following, edges, *taken, appends, queued)
+        return Moved(following, edges, chunks, steals, appends, queued)
     assert degrees is not None
     following, leaving = after(program, columns, following, step, degrees)
-    return Moved(following, edges, *taken, appends, leaving=leaving)
+    return Moved(following, edges, chunks, steals, appends, leaving=leaving)
 
 
 def pull(

@@ -352,7 +352,10 @@ class _Side:
         if look and wide is not own:
             differing = np.flatnonzero(wide[: self._owned] != own)
             wide[differing] = own[differing]
-            changed = differing if changed is None else np.union1d(differing, changed)
+            if changed is not None:
+                changed = _union([differing, changed], self._owned).vertices
+            else:
+                changed = differing
         if name in self._asked:
             self.broadcast(wide, changed)
 

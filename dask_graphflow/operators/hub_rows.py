@@ -162,7 +162,7 @@ def _layout(g: GraphView) -> Layout:
 def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     # A device sorts edges by their final labels. On a host, it is faster to reorder rows by vertex, even if
     # they have to be made first: no bucket is too large for the cache.
-    plain = None if shard.on_device else _rows(shard, exchange, threads, side)
+    plain: Any = None if shard.on_device else _rows(shard, exchange, threads, side)
     if plain is None:
         source, target, weight = (
             entering(shard, exchange) if side == "into" else edges_of(shard.out)
