@@ -84,14 +84,19 @@ def portions(
     if disk.file_of(rows.ends) is None:
         yield rows, ranges
         return
-    entry = rows.ends.itemsize + (0 if rows.weights is None else rows.weights.itemsize)
+    weighted = () if rows.weights is None else (rows.weights,)
+    entry = sum(column.itemsize for column in (rows.ends, *weighted))
     starts, stops = ranges[0::TURN].tolist(), ranges[1::TURN].tolist()
     while True:
-        most = max(1, (disk.room() // PART // len(starts)) >> disk.AROUND)
-        cuts = [
-            int(_reach(rows.offsets, vertices, start, stop, entry, disk.AROUND, most))
-            for start, stop in zip(starts, stops, strict=True)
-        ]
+        room = disk.room() // PART
+        if len(rows.ends) * entry <= room:
+            cuts = stops
+        else:
+            most = max(1, room // len(starts) >> disk.AROUND)
+            cuts = [
+                int(_reach(rows.offsets, vertices, start, stop, entry, disk.AROUND, most))
+                for start, stop in zip(starts, stops, strict=True)
+            ]
         if cuts != stops:
             disk.let_go()
         part = np.zeros_like(ranges)
