@@ -359,6 +359,9 @@ def test_rows_are_read_in_portions_whose_pages_fit_the_room(tmp_path, rng, monke
     assert len(found) > 1
     assert let_go == [*range(len(found) - 1)]  # before each portion but the last
     assert sorted(item for each in found for one in each for item in one) == [*range(3_000)]
+    monkeypatch.setattr(disk, "room", lambda: rows.ends.nbytes * read_ahead.PART)
+    assert len([*read_ahead.portions(rows, frontier, turns([0, 3_000]))]) == 1
+    assert len(let_go) == len(found) - 1
 
 
 def test_near_rows_are_asked_for_as_one_piece(tmp_path, rng, asked):
