@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import tracemalloc
 import types
 
 import dask
@@ -383,6 +384,17 @@ def some_steps(graphs):
         name: pairs[: fewer(None, 60)] if name.startswith("path") else pairs
         for name, pairs in graphs.items()
     }
+
+
+def most_memory(call):
+    """Return the peak of the memory that Python and NumPy take during a call, in bytes."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def host_only(reason):

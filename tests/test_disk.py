@@ -12,7 +12,6 @@ import resource
 import signal
 import sys
 import time
-import tracemalloc
 import weakref
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import most_memory
 from dask.delayed import delayed
 from shapes import ALSO_ASKED, ASKED, ENDS, KINDS, power_law, same
 
@@ -207,17 +207,6 @@ def random_edges(seed):
     """Return a partition of 10,000 edges."""
     pairs = np.random.default_rng(seed).integers(0, 500, (10_000, 2))
     return pd.DataFrame(pairs, columns=["a", "b"])
-
-
-def most_memory(call):
-    """Return the peak of the memory that Python and NumPy take during a call, in bytes."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def mapped_pages():
