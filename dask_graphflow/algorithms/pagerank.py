@@ -92,7 +92,7 @@ def pagerank(
         restart = pull.take(personalization)
     onward = None if dangling is None else pull.take(dangling)
     pull.begin(rank, share, dangling_rank)
-    del share
+    del share  # so that `end` frees it
     for iteration in itertools.count():
         with g.superstep("pull", pull.count, pull.edges) as step:
             pull.publish(change=tol is not None)

@@ -283,14 +283,19 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
             return host.numbers >= 0
         has = host.degrees > 0
         if host.directed:
-            entered = np.zeros(host.size, bool, like=has)
-            entered[host.out.ends] = True
-            has |= own_marks(exchange, entered, host.bounds)
+            has |= own_marks(exchange, marked(host.out.ends, host.size), host.bounds)
         if host.has("listed"):
             has |= host.made("listed")
         return has
 
     return shard.here("occurs", kept_by_all(host, exchange, "occurs", make))
+
+
+def marked(vertices: Any, size: int) -> Any:
+    """Return which of `size` vertices an array contains: array of bool, in memory."""
+    marks = np.zeros_like(vertices, bool, shape=size)
+    marks[vertices] = True
+    return marks
 
 
 def vertex_count(shard: Shard, exchange: Exchange) -> int:

@@ -329,14 +329,14 @@ def _watch() -> None:
                 return
         del files
         resident, mapped = _memory_in_use() or (0, 0)
-        if mapped - others > min(budget(), _left(resident - mapped)):
+        if mapped - others > _room(resident - mapped):
             let_go()
 
 
 def room() -> int:
     """Return the bytes that mapped pages may take now."""
     resident, mapped = _memory_in_use() or (0, 0)
-    return min(budget(), _left(resident - mapped))
+    return _room(resident - mapped)
 
 
 def let_go() -> None:
@@ -346,6 +346,10 @@ def let_go() -> None:
     for file in files:
         if hasattr(file, "madvise"):
             file.madvise(mmap.MADV_DONTNEED)
+
+
+def _room(own: int) -> int:
+    return min(budget(), _left(own))
 
 
 def _left(own: int) -> int:

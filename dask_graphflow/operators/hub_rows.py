@@ -20,11 +20,10 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.build import Edges, edges_of, entered, entering
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.make_rows import make_rows
-from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
+from dask_graphflow.graph.numbering import kept_by_all, marked, occurs, swap
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_of
 from dask_graphflow.kernels.fixed_point import CHANGES
@@ -176,7 +175,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     leaving: Any = None
     read: Any = None
     if not alone and ordered:
-        read = _ends(plain, shard.size)
+        read = marked(plain.ends, shard.size)
     elif not alone:
         read = kernels.degrees(source, count=shard.size, threads=threads)
     if ordered:
@@ -216,14 +215,6 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     else:
         rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
     return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
-
-
-def _ends(rows: Any, size: int) -> Any:
-    """Return which vertices of all members are ends of rows: array of bool."""
-    marks = np.zeros(size, bool)
-    for _, block in blocks(rows):
-        marks[block.ends] = True
-    return marks
 
 
 def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
