@@ -231,14 +231,15 @@ def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, Edg
     width = len(edges.names)
     vertices = as_frame(vertices, "vertices")
     if vertex_ids.is_listed(vertices):
-        vertices = vertex_ids.listed(vertices, edges.names, "vertices=")
-        for name, dtype in zip(edges.names, edges.dtypes, strict=True):
-            own = vertices[name]
+        parts = vertex_ids.listed(vertices, width, "vertices=")
+        made = {}
+        for name, own, dtype in zip(edges.names, parts, edges.dtypes, strict=True):
             if not len(own):  # its dtype says nothing
-                vertices[name] = own.astype(dtype)
+                made[name] = own.astype(dtype)
                 continue
-            vertices[name] = vertex_ids.typed(own, "vertices=")
-            dtypes.vertex_dtype(vertices[name], "vertices=")
+            made[name] = vertex_ids.typed(own, "vertices=")
+            dtypes.vertex_dtype(made[name], "vertices=")
+        vertices = pd.DataFrame(made)
     if isinstance(vertices, pd.MultiIndex):
         vertices = vertices.to_frame(name=vertex_names("vertex", vertices.nlevels))
     elif hasattr(vertices, "to_frame"):

@@ -18,7 +18,7 @@ from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown as as_text
 
 from .arrow import as_frame
-from .frames import is_pandas
+from .frames import build, is_pandas
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
@@ -61,23 +61,24 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
                 f"{role} has {counted(len(given.columns), 'column')}; an id has "
                 f"{counted(len(names), 'part')} here: give one column for each part, and no others"
             )
-        frame = given.reset_index(drop=True)
-        frame.columns = names
+        given, kind = given.reset_index(drop=True), type(given)
+        columns = [given.iloc[:, i] for i in range(len(names))]
     else:
-        frame = listed(given, names, role)
-    if not len(frame):
+        columns, kind = listed(given, len(names), role), pd.DataFrame
+    if not len(columns[0]):
         raise EdgeListError(f"{role} has no vertex; give at least one")
-    for name in names:
-        if frame[name].isna().any():
-            raise EdgeListError(f"{role} has a null, which cannot be an id; leave it out")
-    host = all(dtypes.is_integer(dtype) for dtype in ids.dtypes)
-    if is_pandas(type(frame)):
-        for name in names:
-            frame[name] = typed(frame[name], role, ids[name].dtype)
-    frame = brought(frame, pd.DataFrame() if host else ids)
-    for name in names:
-        frame[name] = _converted(frame[name], ids[name].dtype, role)
-    return frame
+    if any(column.isna().any() for column in columns):
+        raise EdgeListError(f"{role} has a null, which cannot be an id; leave it out")
+    types = {name: ids[name].dtype for name in names}
+    host = all(map(dtypes.is_integer, types.values()))
+    made: dict[str, Any] = dict(zip(names, columns, strict=True))
+    if is_pandas(kind):
+        made = {name: typed(column, role, types[name]) for name, column in made.items()}
+    if is_pandas(kind) != (host or is_pandas(type(ids))):
+        moved = brought(build(kind, made), pd.DataFrame() if host else ids)
+        made = {name: moved[name] for name in names}
+    made = {name: _converted(column, types[name], role) for name, column in made.items()}
+    return build(pd.DataFrame if host else type(ids), made)
 
 
 def is_listed(given: Any) -> bool:
@@ -89,27 +90,28 @@ def is_listed(given: Any) -> bool:
     )
 
 
-def listed(given: Any, names: Sequence[str], role: str) -> pd.DataFrame:
-    """Return an id, or a list, array or series of ids, as a frame of pandas.
+def listed(given: Any, width: int, role: str) -> list[pd.Series]:
+    """Return an id, or a list, array or series of ids, as series of pandas, one per part of an id.
 
     Parameters
     ----------
     given : id, or list, array or Series of ids
-    names : sequence of str
-        The columns of the frame, one per part of an id.
+    width : int
+        Number of parts of an id.
     role : str
         Name of the option, for error messages.
     """
-    if _is_one(given, len(names)):
+    if _is_one(given, width):
         given = [given]
     if hasattr(given, "to_pandas"):
         given = given.to_pandas()
+    if hasattr(given, "reset_index"):
+        given = given.reset_index(drop=True)
     given = kernels_for(given).to_host(given)
     ndim = getattr(given, "ndim", None)
     values = [given[()]] if ndim == 0 else given if ndim == 1 else list(given)
-    width = len(names)
     if width == 1:
-        return _made({names[0]: values}, names)
+        return [_series(values)]
     if ndim == 2:  # each row of an array is an id
         values = [tuple(row) for row in values]
     if any(not isinstance(one, tuple | list) or len(one) != width for one in values):
@@ -117,14 +119,14 @@ def listed(given: Any, names: Sequence[str], role: str) -> pd.DataFrame:
             f"{role.rstrip('=')}={as_text(given)}; an id has {width} parts here: give tuples of {width} "
             "parts"
         )
-    return _made(values, names)
+    return [_series(part) for part in zip(*values, strict=True)] or [_series([])] * width
 
 
-def _made(values: Any, names: Sequence[str]) -> pd.DataFrame:
+def _series(values: Any) -> pd.Series:
     try:
-        return pd.DataFrame(values, columns=list(names))
+        return pd.Series(values)
     except OverflowError:  # pandas 3.0 raises it for integers that no float can hold
-        return pd.DataFrame(values, columns=list(names), dtype=object)
+        return pd.Series(values, dtype=object)
 
 
 def _is_one(sources: Any, width: int) -> bool:
