@@ -92,9 +92,10 @@ def pytest_addoption(parser):
     )
     parser.addoption(
         "--combinations",
-        choices=["pairs", "all"],
-        default="pairs",
-        help="run enough cases of a test for each pair of its parameters' values, or all cases",
+        choices=["some", "all"],
+        default="some",
+        help="run enough cases of a test for each pair of its parameters' values (on a GPU: for each "
+        "value), or all cases",
     )
 
 
@@ -126,42 +127,52 @@ def _take_a_gpu():
 def pytest_collection_modifyitems(config, items):
     """Keep only the cases of a test that are needed for each pair of values of its parameters.
 
-    This applies to tests with three or more parameters.
-
     A fault that depends on the values of parameters depends on one or two of them, hardly ever on three.
-    The choice is made after -k and other options were applied, so every case can still be run alone.
+    With cuDF, only the tests that use a GPU are kept, and of their cases those that are needed for each
+    value: the others run on the host, and processes that share a GPU wait for each other. The choice is
+    made after -k and other options were applied, so every case can still be run alone.
     """
-    if config.getoption("--combinations") == "all":
-        return
-    cases = {}
-    for item in items:
-        if hasattr(item, "callspec"):
-            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
-    left_out = {id(item) for of_a_test in cases.values() for item in _spare(of_a_test)}
+    together, left_out = 2, set()
+    if BACKEND.name == "cudf":
+        together, left_out = 1, {item for item in items if not _uses_a_gpu(item)}
+    if config.getoption("--combinations") == "some":
+        cases = {}
+        for item in items:
+            if hasattr(item, "callspec") and item not in left_out:
+                cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+        for of_a_test in cases.values():
+            left_out.update(_spare(of_a_test, together))
     if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
-        items[:] = [item for item in items if id(item) not in left_out]
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
-def _spare(items):
-    """Return the cases of a test whose pairs of values all occur in other cases, chosen greedily."""
+def _uses_a_gpu(item):
+    """Return whether a test moves data to the backend, or is marked as one for a GPU."""
+    marked = any(item.get_closest_marker(mark) for mark in ("gpu", "gpu2"))
+    helpers = {"BACKEND", "computed", "cupy_or_skip", "on_backend"}
+    return marked or "backend" in item.fixturenames or not helpers.isdisjoint(vars(item.module))
+
+
+def _spare(items, count):
+    """Return the cases of a test whose combinations of `count` values all occur in other cases."""
     together = [mark.args[0] for mark in items[0].iter_markers("parametrize")]
     together = [re.split("[ ,]+", names) if isinstance(names, str) else names for names in together]
     parameters = [
         *together,
         *([name] for name in {*items[0].callspec.params}.difference(*together)),
     ]
-    if len(parameters) < 3:
+    if len(parameters) <= count:
         return []
 
-    def pairs(item):
+    def combined(item):
         # The same objects in all cases, and not all can be hashed.
         values = (tuple(id(item.callspec.params[name]) for name in names) for names in parameters)
-        return set(itertools.combinations(enumerate(values), 2))
+        return set(itertools.combinations(enumerate(values), count))
 
-    spare = {item: pairs(item) for item in items}
+    spare = {item: combined(item) for item in items}
     missing = set().union(*spare.values())
-    while missing:
+    while missing:  # greedily
         chosen = max(spare, key=lambda item: len(spare[item] & missing))
         missing -= spare.pop(chosen)
     return spare
@@ -556,7 +567,7 @@ GRAPHS = {
 
 @pytest.fixture(params=GRAPHS, ids=str)
 def graph(request):
-    return GRAPHS[request.param]
+    return some_steps(GRAPHS)[request.param]
 
 
 @pytest.fixture(

@@ -193,6 +193,7 @@ def slow_on_one(folder, chunks, pause):
     return dd.from_map(read, range(chunks), meta=frame([]))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("inputs", "falls"), [("availability", True), ("round-robin", False)])
 def test_a_slow_worker_takes_fewer_chunks_under_availability_only(client, inputs, falls, tmp_path):
     labels = gf.connected_components(

@@ -141,7 +141,6 @@ def _is_read_by_others(dask_worker):
 
 
 @pytest.mark.gpu
-@pytest.mark.alone  # forests go through the host if other programs leave too little memory on the GPU
 def test_workers_of_one_machine_copy_forests_from_each_other(client):
     if BACKEND.name != "cudf":
         pytest.skip("takes frames on a GPU")

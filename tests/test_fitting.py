@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 import dask_graphflow as gf
 from dask_graphflow.components import memory_limits as components_limits
 from dask_graphflow.components.memory_limits import COPIES
-from dask_graphflow.components.shared_forest import Shared
+from dask_graphflow.components.shared_forest import Shared, Start
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.scheduling.parquet import pieces_of
@@ -118,6 +118,16 @@ def test_chains_that_were_written_to_disk_share_a_forest_again():
     # A lost holder may have found fewer ids when one of them was written than when the other was written.
     assert copies[0] is not copies[1]
     assert [copy.held for copy in copies] == [["a forest"]] * 2
+
+
+def test_a_worker_that_begins_late_fetches_no_forest():
+    start = Start()
+    start.shared.held = ["a forest"]
+    written = pickle.dumps(start)
+    assert pickle.loads(written).shared is start.shared
+    del start
+    gc.collect()
+    assert pickle.loads(written).shared.held is None
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ENDS, partitioned, to_host
+from conftest import ENDS, fewer, partitioned, to_host
 from distributed import wait
 from members import eventually
 from shapes import ASKED, KINDS, power_law, same
@@ -109,7 +109,8 @@ def choice(monkeypatch):
 
 
 def all_answers(graph, start):
-    return {name: to_host(ask(graph, start).compute()) for name, ask in ASKED.items()}
+    names = fewer([*ASKED], [*ASKED][::4])
+    return {name: to_host(ASKED[name](graph, start).compute()) for name in names}
 
 
 @pytest.mark.parametrize(

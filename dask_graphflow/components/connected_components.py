@@ -40,7 +40,7 @@ from dask_graphflow.scheduling.progress import Progress, Told
 from . import numbering, streaming
 from .forest import Entries, Forest
 from .fragments import Chain, Edges, Fragment, flatten
-from .shared_forest import Shared
+from .shared_forest import Start
 from .thresholds import levels
 
 Absorbed = tuple[list[Forest], list[str]]
@@ -104,18 +104,19 @@ class Components:
 
     # Hook
 
-    def start(self) -> Shared:
-        """Return the holder of the forest that the chains of a process share."""
-        return Shared()
+    def start(self) -> Start:
+        """Return what the chains of a process start from."""
+        return Start()
 
     def hook(
-        self, chain: Chain | Shared | None, frame: Any, position: int, partition: int = 0
+        self, chain: Chain | Start | None, frame: Any, position: int, partition: int = 0
     ) -> Chain:
         """Hook the edges of a partition into the chain's forests, in place."""
         with self.progress.part("hook"):
             edges = self._edges(frame, self.frames[position], partition)
             if not isinstance(chain, Chain):
-                chain = Chain.start(chain or self.start(), edges, max(1, len(self.thresholds)))
+                shared = (chain or self.start()).shared
+                chain = Chain.start(shared, edges, max(1, len(self.thresholds)))
             if len(edges.source) and not self._hook_dense(chain, edges):
                 chain.hook_loose(edges, self.chunk_size, self.threads)
             return chain

@@ -118,7 +118,7 @@ class Member:
         with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
             chains = list(pool.map(lambda at, run: at.run(hook, run), contexts, runs))
         loose = itertools.chain.from_iterable(chain.loose for chain in chains)
-        return program.close(Chain(start, list(loose)))
+        return program.close(Chain(start.shared, list(loose)))
 
     def _label(self, channel: Channel, fragment: Fragment) -> list[Any]:
         """Merge the fragments of all members; return this member's range of the result."""

@@ -16,10 +16,9 @@ from .link import Link
 class Shared:
     """A holder of one object. Many threads may change the object at once; only one at a time replaces it.
 
-    Dask gives every task of a worker the same object for the same key. So all chains on a worker start from
-    the same holder and share its forest. Each process stores only one forest, and chains skip connections
-    that other chains have found. A worker that fetches the holder from another worker gets a copy with the
-    connections found until then, which are all true. It makes its own link if it needs one.
+    Each process stores only one forest, and chains skip connections that other chains have found. A copy in
+    another process has the connections found until then, which are all true. It makes its own link if it
+    needs one.
     """
 
     def __init__(self, held: Any = None) -> None:
@@ -74,6 +73,20 @@ class Shared:
             return self._link
 
 
+class Start:
+    """What all chains of a process start from. On another worker, it has a holder without a forest.
+
+    Dask gives every task of a worker the same object for the same key. A worker that begins late would
+    otherwise fetch the forest that others have made until then.
+    """
+
+    def __init__(self, shared: Shared | None = None) -> None:
+        self.shared = Shared() if shared is None else shared
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _started, (self.shared._token,)
+
+
 # The holders of this process, by token.
 _living: WeakValueDictionary[str, Shared] = WeakValueDictionary()
 
@@ -86,3 +99,7 @@ def _restored(token: str, held: Any) -> Shared:
     """
     living = _living.get(token)
     return Shared(held) if living is None else living
+
+
+def _started(token: str) -> Start:
+    return Start(_living.get(token))
