@@ -79,9 +79,11 @@ def run(options: argparse.Namespace) -> int:
 
 def edges_of(options: argparse.Namespace) -> tuple[str, Any]:
     """Return the name of the graph, and its edges in the memory of the host or of the device."""
+    if options.graph is None and options.gpu:
+        edges = gpu.rmat(options.scale, parts=PARTITIONS, weighted=False)
+        return f"R-MAT scale {options.scale}", edges.compute(scheduler="sync")
     if options.graph is None:
-        dtype = "int32" if options.gpu else "int64"
-        lazy = gf.generate.rmat(options.scale, dtype=dtype)
+        lazy = gf.generate.rmat(options.scale)
         title, columns = f"R-MAT scale {options.scale}", ["src", "dst"]
     else:
         try:
@@ -132,10 +134,7 @@ def labels(edges: Any, wait: Callable[[], object] = lambda: None, **how: Any) ->
     """Find the labels, in the order of the vertices."""
     lazy = partial(gf.connected_components, edges, source="src", target="dst")
     outcome = timed(lambda: lazy().compute(**how), wait)
-    column = outcome.answer["component"]
-    return Outcome(
-        outcome.seconds, codes(column.to_pandas() if how.get("scheduler") == "sync" else column)
-    )
+    return Outcome(outcome.seconds, whole_numbers(outcome.answer["component"]))
 
 
 def _workers(frame: pd.DataFrame, workers: int, stack: ExitStack) -> tuple[Any, Any]:
@@ -166,7 +165,7 @@ def labels_on_workers(client: Any, edges: Any) -> Outcome:
 
     with client.as_current(), dask.config.set(scheduler="dask.distributed"):
         outcome = timed(work)
-        return Outcome(outcome.seconds, codes(outcome.answer["component"].compute()))
+        return Outcome(outcome.seconds, whole_numbers(outcome.answer["component"].compute()))
 
 
 def cugraph_labels(frame: Any) -> Outcome:
@@ -178,9 +177,8 @@ def cugraph_labels(frame: Any) -> Outcome:
             return peer.weakly_connected_components(cugraph.build(frame, directed=False))
 
         outcome = timed(work, gpu.wait)
-        return Outcome(
-            outcome.seconds, codes(outcome.answer.to_pandas().sort_values("vertex")["labels"])
-        )
+        labels = outcome.answer.sort_values("vertex")["labels"]
+        return Outcome(outcome.seconds, whole_numbers(labels))
 
 
 def peer_labels(peer: Any, frame: pd.DataFrame) -> Outcome:
@@ -210,6 +208,8 @@ def numbered(frame: pd.DataFrame) -> tuple[Any, Any, Any]:
     return numbers[: len(frame)], numbers[len(frame) :], np.asarray(ids)
 
 
-def codes(labels: pd.Series) -> Any:
-    """Return labels as whole numbers, in the order in which they first occur."""
-    return pd.factorize(labels)[0]
+def whole_numbers(labels: Any) -> Any:
+    """Return labels as an array of whole numbers: unchanged, or in the order in which they first occur."""
+    if labels.dtype.kind in "iu":
+        return labels.values
+    return pd.factorize(labels.to_pandas() if hasattr(labels, "to_pandas") else labels)[0]

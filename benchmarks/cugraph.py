@@ -170,7 +170,7 @@ class Cugraph:
     def _value(self, row: Row, vertices: Any, column: Any) -> Any:
         missing = math.inf if row.column == "distance" else 0
         values = by_vertex(vertices, column, self.inputs.vertices, missing)
-        return [row.number(values, self.inputs)] if row.number else values.get()
+        return [row.number(values, self.inputs)] if row.number else values
 
 
 def start_on_workers() -> None:

@@ -40,27 +40,32 @@ PATIENCE = 20  # seconds that an interrupted step has to write its results so fa
 
 @dataclass(frozen=True)
 class Bench:
-    """A call of ``python -m benchmarks``."""
+    """A call of ``python -m benchmarks``, and the options of its quick form."""
 
-    full: str
-    quick: str
+    call: tuple[str, ...]
+    full: tuple[str, ...]
+    quick: tuple[str, ...]
     peer: str = ""
 
 
-ROWS = "build bfs sssp pagerank core_number triangle_count louvain"
+ROWS = (
+    "build", "bfs", "sssp", "pagerank", "pagerank, float32", "hits", "eigenvector_centrality",
+    "katz_centrality", "betweenness_centrality", "strongly_connected_components", "core_number",
+    "triangle_count", "louvain", "leiden",
+)  # fmt: skip
+CALLS = ("idle gang", "bfs", "pagerank", "gf.connected_components")
 BENCHMARKS = {
     "bench-components": Bench(
-        "components --gpu --scale 26", "components --gpu --scale 20", "cugraph"
+        ("components", "--gpu"), ("--scale", "26"), ("--scale", "20"), "cugraph"
     ),
     "bench-algorithms": Bench(
-        f"algorithms --gpu --scale 24 --only {ROWS}",
-        f"algorithms --gpu --scale 18 --only {ROWS}",
-        "cugraph",
+        ("algorithms", "--gpu", "--only", *ROWS), ("--scale", "22"), ("--scale", "18"), "cugraph"
     ),
-    "bench-out-of-core": Bench("out-of-core", "out-of-core --scale 22 --cap 256MiB"),
+    "bench-out-of-core": Bench(("out-of-core",), (), ("--scale", "22", "--cap", "256MiB")),
     "bench-members": Bench(
-        "members --gpu --only rmat --scale 24",
-        "members --gpu --only rmat --scale 18",
+        ("members", "--gpu", "--only", "rmat", *CALLS),
+        ("--scale", "26"),
+        ("--scale", "18"),
         "dask-cugraph",
     ),
 }
@@ -211,7 +216,7 @@ class Steps:
 
     def benchmark(self, bench: Bench) -> Result:
         """Run a benchmark, which stores its results in the folder of the receipt."""
-        arguments = (bench.quick if self.quick else bench.full).split()
+        arguments = [*bench.call, *(bench.quick if self.quick else bench.full)]
         if self.peers and bench.peer:
             arguments += ["--peers", bench.peer]
         command = [sys.executable, "-m", "benchmarks", *arguments, "--out", str(self.out)]

@@ -21,7 +21,6 @@ from dask_graphflow.components.link import Link
 
 from . import gpu, report
 from .algorithms.agreement import Agreement
-from .components import codes
 from .errors import UnusableInputError
 from .harness import Outcome, take_turns, timed
 
@@ -90,7 +89,7 @@ ms of the link, {MEMORY}: {", ".join(shown)}
 def expected(edges: Any) -> Any:
     """Return the components of a pandas frame, found on the host."""
     labels = gf.connected_components(edges, source="src", target="dst")
-    return codes(labels.compute(scheduler="threads")["component"])
+    return labels.compute(scheduler="threads")["component"].to_numpy()
 
 
 def contenders(
@@ -111,12 +110,12 @@ def contenders(
             labels = gf.connected_components(edges, **ends, device="gpu")
             outcome = timed(lambda: labels.compute(scheduler="sync"), gpu.wait)
         counters.extend(asdict(link.counters) for link in made)
-        return Outcome(outcome.seconds, codes(outcome.answer["component"]))
+        return Outcome(outcome.seconds, outcome.answer["component"].to_numpy())
 
     def read() -> Outcome:
         labels = gf.connected_components(files, **ends)
         outcome = timed(lambda: labels.compute(**threads), gpu.wait)
-        return Outcome(outcome.seconds, codes(outcome.answer["component"].to_pandas()))
+        return Outcome(outcome.seconds, outcome.answer["component"].to_numpy())
 
     columns = [edges[name].to_numpy() for name in ("src", "dst")]
     size = len(edges) // (4 * options.times)

@@ -229,7 +229,7 @@ def test_benchmarks_of_steps_have_valid_arguments(name, monkeypatch):
         monkeypatch.setattr(module, "run", lambda options: parsed.append(options) or 0)
     for arguments in (bench.full, bench.quick):
         peers = ["--peers", bench.peer] if bench.peer else []
-        assert benchmarks.main([*arguments.split(), *peers, "--out", "folder"]) == 0
+        assert benchmarks.main([*bench.call, *arguments, *peers, "--out", "folder"]) == 0
     assert [options.out for options in parsed] == ["folder", "folder"]
 
 

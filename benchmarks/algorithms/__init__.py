@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -98,18 +99,26 @@ def on_graph(
             contestants.append(cugraph.Cugraph(inputs))
         versions |= {one.name: one.version for one in contestants[1:]}
         rows = {}
-        for name in options.only:
-            rows[name] = row = measure(
-                ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu
-            )
-            columns = {"answer": row["answers"]}
-            if options.gpu:
-                columns["peak"] = {who: report.mib(peak) for who, peak in row["peaks"].items()}
-            print(f"\n{name}, {row['edges']:,} edges, on the graph {row['graph']}")
-            reasons = row["failures"] | row["differs"]
-            print(report.comparison(row["seconds"], base(row), columns, reasons), flush=True)
-            gc.collect()
+        try:
+            for name in options.only:
+                rows[name] = row = measure(
+                    ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu
+                )
+                show(name, row)
+                gc.collect()
+        except KeyboardInterrupt:  # a run on a GPU has a time limit
+            print("\nInterrupted: only the rows so far are stored", flush=True)
     return rows
+
+
+def show(name: str, row: Mapping[str, Any]) -> None:
+    """Print the measurements of a row."""
+    columns = {"answer": row["answers"]}
+    if row["peaks"]:
+        columns["peak"] = {who: report.mib(peak) for who, peak in row["peaks"].items()}
+    print(f"\n{name}, {row['edges']:,} edges, on the graph {row['graph']}")
+    reasons = row["failures"] | row["differs"]
+    print(report.comparison(row["seconds"], base(row), columns, reasons), flush=True)
 
 
 def base(row: dict[str, Any]) -> str:
@@ -122,12 +131,15 @@ def summary(graphs: dict[str, dict[str, dict[str, Any]]]) -> str:
     header = ["", *(cell for graph in graphs for cell in (f"{graph}, ms", "fastest peer / this"))]
     names = dict.fromkeys(name for rows in graphs.values() for name in rows)
     lines = [
-        [name, *(cell for rows in graphs.values() for cell in _cells(rows[name]))] for name in names
+        [name, *(cell for rows in graphs.values() for cell in _cells(rows.get(name)))]
+        for name in names
     ]
     return report.table(header, lines)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any] | None) -> list[str]:
+    if row is None:
+        return ["-", "-"]
     own, seconds = base(row), row["seconds"]
     if own not in seconds:
         return ["failed", "-"]

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.errors import DisagreementError
+from dask_graphflow.kernels import kernels_for
 
 NEAR = 1e-3  # fraction of the largest score; each library stops at its own tolerance
 PART = 1 << 26  # edges that are checked at a time
 
 
 class Agreement:
-    """Compares every answer with the first one.
+    """Compares every answer with the first one. Answers may be on a device.
 
     Parameters
     ----------
@@ -35,18 +36,20 @@ class Agreement:
         """Compare a contender's answer."""
         if answer is None or self.rule is None:
             return
-        values = np.asarray(answer)
+        values = answer if hasattr(answer, "dtype") else np.asarray(answer)
         # Most rounds repeat an answer, and comparing partitions of millions of vertices takes seconds.
-        if np.array_equal(values, self._last.get(contender)):
+        last = self._last.get(contender)
+        if last is not None and np.array_equal(values, last):
             return
         self._last[contender] = values
         if self.rule == "value":
             self.answers[contender] = f"{values[0]:.5g}"
             return
-        values = values if self.compared is None else values[self.compared]
         if self.rule == "partition":
             values = first_members(values)
-        elif self.rule == "near":
+        values = kernels_for(values).to_host(values)
+        values = values if self.compared is None else values[self.compared]
+        if self.rule == "near":
             values = values / max(float(values.sum()), np.finfo("float64").tiny)
         if self._first is None:
             self._first = values

@@ -103,13 +103,13 @@ class Ours:
         return Outcome(outcome.seconds, self.value(row, vertices, column))
 
     def value(self, row: Row, vertices: Any, column: Any) -> Any:
-        """Return the value or the values of a result that are compared, in host memory."""
+        """Return the value or the values of a result that are compared."""
         if row.number is not None:
             return [row.number(column, self.inputs)]
         if len(column) <= self.inputs.vertices and row.rule is not None:
             missing = math.inf if row.column == "distance" else 0
             column = by_vertex(vertices, column, self.inputs.vertices, missing)
-        return column.get() if hasattr(column, "get") else column
+        return column
 
     def _scheduler(self) -> Any:
         scheduler = "sync" if self.on_gpu else "threads"
