@@ -45,7 +45,9 @@ class Parts:
         self.npartitions = len(parts)
         self.keys = [part.key for part in parts]
         # Persisted parts need no optimization, which takes longer than the rest of a small call.
-        self.layer = {part.key: part.dask[part.key] for part in parts if list(part.dask) == [part.key]}
+        self.layer = {
+            part.key: part.dask[part.key] for part in parts if list(part.dask) == [part.key]
+        }
         self.kept = all_futures(self.layer, self.keys)
         if len(self.layer) < len(parts):
             whole = collections_to_expr(parts).optimize()
