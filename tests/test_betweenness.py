@@ -109,10 +109,8 @@ def test_weighted_values_are_those_of_networkx(built, rng, options, directed, ki
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("members", [1, 3])
 def test_weighted_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, kind):
-    edges, options = (
-        weighted(rng, kind, 200, 700),
-        {"k": fewer(30, 6), "seed": 1, "endpoints": True},
-    )
+    edges = weighted(rng, kind, 200, 700)
+    options = {"k": fewer(30, 6), "seed": 1, "endpoints": True}
     whole = built(edges, directed=directed, shards=1).betweenness_centrality(**options).compute()
     monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
     levels = built(edges.sample(frac=1, random_state=2), directed=directed, partitions=5)
