@@ -13,7 +13,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, power_law_pairs, rows_to_host
 
-from dask_graphflow.kernels import host_advance, host_atomics, host_threads, kernels_of
+from dask_graphflow.kernels import (
+    host_advance,
+    host_atomics,
+    host_threads,
+    kernels_of,
+    sorted_unique,
+)
 from dask_graphflow.operators.direction import DIRECTIONS, Direction
 from dask_graphflow.operators.local_advance import advance
 from dask_graphflow.operators.vertex_set import VertexSet
@@ -152,6 +158,12 @@ def test_a_pull_stops_at_the_first_hit_and_a_push_does_not(way):
     _, edges = advance(HOPS, columns, case.rows(), frontier, **how)
     out = len(case.rows().ends) - 40 * 10
     assert edges == (10 if way == "pull" else out)
+
+
+@pytest.mark.parametrize("values", [[], [3], [2, 2, 2], [5, -1, 5, 0, -1]], ids=str)
+def test_distinct_values_ascend(values):
+    found = to_host(sorted_unique(on_backend(np.array(values, "int64"))))
+    assert (found.tolist(), found.dtype) == (sorted({*values}), np.dtype("int64"))
 
 
 def test_vertices_are_appended_in_batches():

@@ -25,7 +25,7 @@ import numpy as np
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels import on_device, sorted_unique
 from dask_graphflow.scheduling import gang, trees
 from dask_graphflow.scheduling.gang_build import Dealing
 from dask_graphflow.scheduling.trees import Merge
@@ -138,7 +138,7 @@ class Member:
         if homes is None:
             label = partial(program.label_dense, own.forests())
         else:
-            outside = np.unique(np.concatenate([one[one < own.first] for one in own.parents]))
+            outside = sorted_unique(np.concatenate([one[one < own.first] for one in own.parents]))
             heads = [(outside, ids_of(exchange, ids, homes, outside))]
             label = partial(_named, program, own, ids, heads)
         frames = []

@@ -14,7 +14,7 @@ from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.graph import frames
 from dask_graphflow.graph import renumber as ids_of
 from dask_graphflow.graph.renumber import is_dense
-from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import index_dtype, kernels_for, sorted_unique
 
 from .forest import Forest
 from .fragments import Fragment, moved
@@ -167,7 +167,7 @@ def head(
         return None
     ids, xp, bounds = owned[0], forests[0].kernels.namespace, _bounds(sizes)
     start, stop = bounds[later.start], bounds[later.stop]
-    roots = xp.unique(xp.concatenate([forest.parent[start:stop] for forest in forests]))
+    roots = sorted_unique(xp.concatenate([forest.parent[start:stop] for forest in forests]))
     roots = roots[(roots >= bounds[owner]) & (roots < bounds[owner + 1])]
     return roots, ids.iloc[roots - bounds[owner]]
 

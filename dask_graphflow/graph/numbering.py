@@ -20,7 +20,7 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import dtypes, frames, renumber
-from dask_graphflow.kernels import as_stored, disk, index_dtype, kernels_for
+from dask_graphflow.kernels import as_stored, disk, index_dtype, kernels_for, sorted_unique
 
 from .edgelist import Ends
 from .shard import Shard
@@ -370,7 +370,7 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     lost = np.flatnonzero(~np.any(recognized, axis=0))
     if len(lost):
         raise unknown(ids, lost)
-    return xp.asarray(np.unique(numbers[numbers >= 0]) if unique else numbers)
+    return xp.asarray(sorted_unique(numbers[numbers >= 0]) if unique else numbers)
 
 
 def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:

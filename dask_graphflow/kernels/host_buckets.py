@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from . import index_dtype
+from . import index_dtype, sorted_unique
 from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Light, Rows
@@ -412,7 +412,7 @@ class Buckets:
 
         The mirrors are in ascending order and numbered from 0.
         """
-        reached = np.unique(self._emptied(AWAY))
+        reached = sorted_unique(self._emptied(AWAY))
         return reached - (self._light.rows.offsets.size - 1), self.distance[reached]
 
     def _search(self) -> tuple[np.ndarray, np.ndarray, tuple[float, int, float]]:

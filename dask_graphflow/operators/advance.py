@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import sorted_unique
 from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
 from dask_graphflow.programs.typed import After
@@ -379,7 +380,7 @@ class _Side:
 def _union(lists: Sequence[Any], size: int) -> VertexSet:
     """Return the vertices that are in at least one list."""
     if sum(map(len, lists)) * SHORT_LIST < size:
-        return VertexSet(size, vertices=np.unique(np.concatenate(lists)))
+        return VertexSet(size, vertices=sorted_unique(np.concatenate(lists)))
     words = (VertexSet(size, vertices=one).words for one in lists)
     return VertexSet(size, words=reduce(np.bitwise_or, words))
 

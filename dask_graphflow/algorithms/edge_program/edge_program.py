@@ -17,6 +17,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph import vertex_numbers
+from dask_graphflow.kernels import sorted_unique
 from dask_graphflow.operators.advance import along
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.view import GraphView
@@ -137,4 +138,4 @@ def _start(g: GraphView, columns: Mapping[str, Any], numbered: Any, given: Any) 
         start_numbers = g.find(own, unique=False).astype("int64")  # -1 for other members' vertices
         start_numbers[start_numbers >= 0] = numbered.own[start_numbers[start_numbers >= 0]]
         columns[name][where[mine]] = g.elementwise_max(start_numbers)[mine]
-    return np.unique(where[mine]).astype(g.index)
+    return sorted_unique(where[mine]).astype(g.index)

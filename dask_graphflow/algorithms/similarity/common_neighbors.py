@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import kernels_of, sorted_unique
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.gather_rows import entries_of, offsets_of
 from dask_graphflow.operators.view import GraphView
@@ -88,7 +88,7 @@ def of_pairs(
         mine, here = short_owner[part] == exchange.rank, long_owner[part] == exchange.rank
         sent = []
         for rank in range(exchange.size):
-            which = np.unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
+            which = sorted_unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
             _, _, entries = entries_of(own, which, g.threads)
             sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
         for rank, (ends, counts) in enumerate(_all_to_all(g, sent)):
