@@ -164,8 +164,8 @@ class Cugraph:
 
         frame = cudf.DataFrame(self.inputs.columns(row.graph))
         directed = row.graph in DIRECTED
-        # Its strong components take no multigraph, and it cannot count the edges of an undirected multigraph
-        # of scale 26.
+        # Its strong components take no multigraph, and it cannot count the edges of an undirected one of
+        # scale 26.
         multi = directed and row.graph.endswith("edges")
         return build(frame, directed=directed, transposed=transposed, multi=multi)
 
