@@ -104,9 +104,6 @@ def take_turns(
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     limits, done = patience or {}, set[str]()
-    # Collections between runs need not visit what is there now: libraries for GPUs have a million objects.
-    gc.collect()
-    gc.freeze()
     for turn in range(repeat + 1):
         for name in [name for name in seconds if name not in done]:
             gc.collect()  # so that this contender does not pay for the garbage of the last one
@@ -124,7 +121,6 @@ def take_turns(
             if turn or name in done:
                 seconds[name].append(outcome.seconds)
             del outcome  # free its memory for the next contender
-    gc.unfreeze()
     return seconds
 
 

@@ -132,16 +132,16 @@ def pytest_collection_modifyitems(config, items):
     value: the others run on the host, and processes that share a GPU wait for each other. The choice is
     made after -k and other options were applied, so every case can still be run alone.
     """
-    together, left_out = 2, set()
+    count, left_out = 2, set()
     if BACKEND.name == "cudf":
-        together, left_out = 1, {item for item in items if not _uses_a_gpu(item)}
+        count, left_out = 1, {item for item in items if not _uses_a_gpu(item)}
     if config.getoption("--combinations") == "some":
         cases = {}
         for item in items:
             if hasattr(item, "callspec") and item not in left_out:
                 cases.setdefault(item.nodeid.split("[")[0], []).append(item)
         for of_a_test in cases.values():
-            left_out.update(_spare(of_a_test, together))
+            left_out.update(_spare(of_a_test, count))
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]

@@ -200,9 +200,11 @@ def test_an_interrupted_run_stores_its_rows_so_far(tmp_path, monkeypatch):
 
     monkeypatch.setattr("benchmarks.algorithms.measure", measured)
     path = tmp_path / "results.json"
-    asked = ["--scale", "6", "--repeat", "1", "--only", "degrees", "bfs", "--json", str(path)]
-    assert command.main(["algorithms", *asked]) == 1
-    assert [*json.loads(path.read_text())["graphs"]["scale6"]] == ["degrees"]
+    asked = ["--scale", "6", "5", "--repeat", "1", "--only", "degrees", "bfs"]
+    assert command.main(["algorithms", *asked, "--json", str(path)]) == 1
+    graphs = json.loads(path.read_text())["graphs"]
+    assert [*graphs] == ["scale6"]
+    assert [*graphs["scale6"]] == ["degrees"]
 
 
 def test_failing_peers_do_not_end_the_others(tmp_path):

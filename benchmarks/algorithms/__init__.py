@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -76,22 +76,28 @@ def run(options: argparse.Namespace) -> int:
         for scale in scales
     }
     made |= {Path(path).stem: partial(Inputs.read, path) for path in options.graph}
-    for graph, inputs in made.items():
-        print(f"\n{graph}", flush=True)
-        results["graphs"][graph] = on_graph(inputs(), options, results["versions"])
-        gc.collect()
+    try:
+        for graph, inputs in made.items():
+            print(f"\n{graph}", flush=True)
+            rows = results["graphs"][graph] = {}
+            for name, row in on_graph(inputs(), options, results["versions"]):
+                rows[name] = row
+                show(name, row)
+            gc.collect()
+    except KeyboardInterrupt:  # a run on a GPU has a time limit
+        print("\nInterrupted: only the rows so far are stored", flush=True)
     text = f"\n{summary(results['graphs'])}\n\n{NOTES}\ncores: {options.workers}; {results['versions']}"
     where = "gpu-" if options.gpu else ""
     report.show(text, results, f"algorithms-{where}{'-'.join(made)}", options)
-    rows = [row for graph in results["graphs"].values() for row in graph.values()]
-    complete = len(rows) == len(made) * len(options.only)
-    return int(not complete or any(row["differs"] for row in rows))
+    every = [row for graph in results["graphs"].values() for row in graph.values()]
+    complete = len(every) == len(made) * len(options.only)
+    return int(not complete or any(row["differs"] for row in every))
 
 
 def on_graph(
     inputs: Inputs, options: argparse.Namespace, versions: dict[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Measure all rows on one edge list, print them, and return them; add the peers' versions."""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Measure all rows on one edge list, and yield their names and results; add the peers' versions."""
     with ExitStack() as stack:
         contestants: list[Any] = [Ours(inputs, options.workers, on_gpu=options.gpu)]
         if not options.gpu:
@@ -99,17 +105,10 @@ def on_graph(
         elif cugraph.NAME in options.peers:
             contestants.append(cugraph.Cugraph(inputs))
         versions |= {one.name: one.version for one in contestants[1:]}
-        rows = {}
-        try:
-            for name in options.only:
-                rows[name] = row = measure(
-                    ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu
-                )
-                show(name, row)
-                gc.collect()
-        except KeyboardInterrupt:  # a run on a GPU has a time limit
-            print("\nInterrupted: only the rows so far are stored", flush=True)
-    return rows
+        for name in options.only:
+            row = measure(ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu)
+            yield name, row
+            gc.collect()
 
 
 def show(name: str, row: Mapping[str, Any]) -> None:
