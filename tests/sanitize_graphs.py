@@ -439,6 +439,14 @@ def led_through(kernels, parents, ids):
     distance = sparse.csgraph.dijkstra(ones, indices=sources, unweighted=True)
     distance[np.isinf(distance)] = -1
     np.testing.assert_array_equal(kernels.to_host(found), distance)
+    if not hasattr(kernels_of(kernels, "searches"), "paths"):
+        return
+    counted = kernels_of(kernels, "searches").paths(out, into, kernels.namespace.asarray(sources))
+    for source, row, made in zip(sources, distance, counted, strict=True):
+        level, sigma, power, _ = map(kernels.to_host, made)
+        np.testing.assert_array_equal(np.maximum(level, -1), row)
+        near, edges = row == 1, ones[[source]].toarray()[0]
+        np.testing.assert_array_equal(np.ldexp(sigma[near], power[near]), edges[near])
 
 
 @launches(

@@ -26,7 +26,7 @@ from dask_graphflow.runtime.number_options import Count, Seed
 from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .betweenness_centrality import dependencies
-from .betweenness_centrality.paths import paths_from_each
+from .betweenness_centrality.paths import in_order, paths_from_each
 from .betweenness_centrality.sources import places_of_sources
 from .betweenness_centrality.tight_edges import without_parallel_edges
 
@@ -106,7 +106,7 @@ def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
     """Return what each edge in ``g.rows("out")`` carries: array of float64, shape (E_p,)."""
     ends = g.rows("out").ends
     carried = g.column(0, "float64", len(ends))
-    sources = dependencies.in_order(places)
+    sources = in_order(places)
     dependencies.add_contributions(g, sources, g.column(0, "float64"), carried)
     if g.directed:
         return carried

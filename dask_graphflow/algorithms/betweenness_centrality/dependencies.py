@@ -16,7 +16,7 @@ from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.kernels import is_on_disk, kernels_of
 from dask_graphflow.operators.view import GraphView
 
-from .paths import paths_from_each
+from .paths import in_order, paths_from_each
 from .tight_edges import lost_weight
 
 SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level
@@ -55,12 +55,6 @@ def add_dependencies(
         dependency = paths.dependency
         dependency[paths.source] = paths.reached - 1 if endpoints else 0
         betweenness += dependency + (paths.level > 0) if endpoints else dependency
-
-
-def in_order(places: Any) -> Any:
-    """Return the positions of the sources of a single member, in their order."""
-    sources = np.flatnonzero(places >= 0)
-    return sources[np.argsort(places[sources])]
 
 
 def _are_taken_whole(g: GraphView, sources: Any) -> bool:

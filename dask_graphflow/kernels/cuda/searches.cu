@@ -230,12 +230,14 @@ struct Level {
 };
 
 // Search from several sources. Write the level of each vertex to its mark and, if CONTRIBUTE is set, what it contributes
-// to the shortest paths from the source to `found`. Before, marks are UNREACHED, and `found` and the teams are 0. No row of incoming edges has 2**`most_spare` edges. Each team has its own arrays, one after another.
+// to the shortest paths from the source to `found`. Before, marks are UNREACHED, and `found` and the teams are 0. If
+// `sigma` is not null, sigma * 2**power is the number of paths to each reached vertex afterwards. No row of incoming
+// edges has 2**`most_spare` edges. Each team has its own arrays, one after another.
 template <typename I, bool CONTRIBUTE>
 __global__ void __launch_bounds__(GANG, 2)
     search(const i64* offsets, const I* ends, const i64* into_offsets, const I* into_ends, i64 vertices,
                  i64 piece_room, const i64* sources, u32 blocks, int most_spare, double endpoints, Mark* marks, i64* whole, I* list,
-                 Begin<I>* begins, Piece<I>* pieces, Sum* sums, double* found, Team* teams)
+                 Begin<I>* begins, Piece<I>* pieces, Sum* sums, double* sigma, int* power, double* found, Team* teams)
 {
     const u32 which = blockIdx.x / blocks, block = blockIdx.x % blocks;
     const bool first = block == 0 && threadIdx.x == 0;
@@ -245,6 +247,10 @@ __global__ void __launch_bounds__(GANG, 2)
     list += which * vertices;
     begins += which * (vertices + 2);
     found += which * vertices;
+    if (sigma) {
+        sigma += which * vertices;
+        power += which * vertices;
+    }
     pieces += which * piece_room;
     sums += which * piece_room;
     Team* team = teams + which;
@@ -354,9 +360,19 @@ __global__ void __launch_bounds__(GANG, 2)
                 through = ldexp(__dmul_rn(part, paths), more + unit + exponent);
             }
             found[vertex] = __dadd_rn(through, endpoints);
+            if (sigma) {
+                sigma[vertex] = paths;
+                power[vertex] = exponent;
+            }
             // From here on, the number of the vertex is what it tells the level before.
             marks[vertex].exponent = store(__ddiv_rn(__dadd_rn(1.0, through), paths), whole + vertex) - exponent;
         });
     }
-    if (CONTRIBUTE && first) found[source] = endpoints * double(begin - 1);
+    if (CONTRIBUTE && first) {
+        found[source] = endpoints * double(begin - 1);
+        if (sigma) {
+            sigma[source] = 0.5;
+            power[source] = 1;
+        }
+    }
 }
