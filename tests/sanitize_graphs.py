@@ -442,11 +442,12 @@ def led_through(kernels, parents, ids):
     if not hasattr(kernels_of(kernels, "searches"), "paths"):
         return
     counted = kernels_of(kernels, "searches").paths(out, into, kernels.namespace.asarray(sources))
-    for source, row, made in zip(sources, distance, counted, strict=True):
-        level, sigma, power, _ = map(kernels.to_host, made)
-        np.testing.assert_array_equal(np.maximum(level, -1), row)
-        near, edges = row == 1, ones[[source]].toarray()[0]
-        np.testing.assert_array_equal(np.ldexp(sigma[near], power[near]), edges[near])
+    for source, row, (level, sigma, power, _) in zip(sources, distance, counted, strict=True):
+        np.testing.assert_array_equal(np.maximum(kernels.to_host(level), -1), row)
+        near, edges = level == 1, ones[[source]].toarray()[0]
+        # Only vertices that were reached have a number of paths.
+        paths = np.ldexp(*(kernels.to_host(column[near]) for column in (sigma, power)))
+        np.testing.assert_array_equal(paths, edges[row == 1])
 
 
 @launches(

@@ -67,7 +67,7 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     count : int
         Number of sources.
     """
-    if g.alone and g.shard.on_device and not g.weighted:
+    if count and g.alone and g.shard.on_device and not g.weighted:
         yield from _whole_searches(g, places)
         return
     level = g.column(-1, "int32")
