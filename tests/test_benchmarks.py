@@ -356,7 +356,7 @@ def test_functions_and_peers_are_measured_under_a_limit_of_memory(tmp_path, caps
     assert under_limit.run(argparse.Namespace(edges=str(tmp_path), **under_limit_options)) == 0
     shown, errors = capsys.readouterr()
     assert "in 0.93 GiB" in shown
-    assert [line.split()[0] for line in shown.splitlines()[3:5]] == ["build", "bfs"]
+    assert [line.split(",")[0] for line in shown.splitlines()[3:5]] == ["build", "bfs"]
     assert re.search(r"^scipy bfs +4,096 +[\d.]+ +\d+ MiB$", shown, re.MULTILINE)
     assert "left out graphframes: give its jar" in errors
 
