@@ -39,7 +39,7 @@ class GraphCase:
             try:
                 return self.check(asker, self.network, self.options)
             except Exception as error:
-                smallest = self.smallest(type(error), time.monotonic() + PATIENCE)
+                smallest = self.smallest(error, time.monotonic() + PATIENCE)
                 raise smallest.error() or error from None
 
     def error(self) -> Exception | None:
@@ -52,13 +52,15 @@ class GraphCase:
             return error
         return None
 
-    def smallest(self, kind: type[Exception], stop: float) -> GraphCase:
-        """Simplify the case as long as it fails with the same type of error."""
+    def smallest(self, error: Exception, stop: float) -> GraphCase:
+        """Simplify the case as long as it fails with the same types of error and of its cause."""
         for simpler in self.simpler():
             if time.monotonic() > stop:
                 break
-            if type(simpler.error()) is kind:
-                return simpler.smallest(kind, stop)
+            other = simpler.error()
+            # A call that lacks an option is refused, and so has a cause.
+            if type(other) is type(error) and type(other.__cause__) is type(error.__cause__):
+                return simpler.smallest(error, stop)
         return self
 
     def simpler(self) -> Iterator[GraphCase]:
