@@ -230,7 +230,8 @@ def isolated(name: str, asker: Asker, network: Network, at: list[int]) -> None:
     before, found = ask(asker, name, network, at), ask(asker, name, more, at)
     if name == "community_metrics":
         counted = ["internal_edges", "cut_edges", "modularity"]
-        before, found = before[counted], found[counted][: len(before)]
+        found = found[found["community"].isin(before["community"])].reset_index(drop=True)
+        before, found = before[counted], found[counted]
     found = _within(_undivided(name, found, more), {*network.vertices})
     compare(name, found, _undivided(name, before, network))
 
