@@ -109,9 +109,7 @@ def on_graph(
         gc.collect()
         gc.freeze()
         for name in options.only:
-            row = measure(ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu)
-            yield name, row
-            gc.collect()
+            yield name, measure(ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu)
 
 
 def show(name: str, row: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.kernels import is_on_disk, kernels_of
 from dask_graphflow.operators.view import GraphView
 
-from .paths import in_order, paths_from_each
+from .paths import both_ways, in_order, paths_from_each
 from .tight_edges import lost_weight
 
 SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level
@@ -69,7 +69,7 @@ def _are_taken_whole(g: GraphView, sources: Any) -> bool:
 
 
 def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: bool) -> None:
-    rows, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
+    rows, into = both_ways(g)
     kernels = kernels_of("searches", rows.ends)
     for first in range(0, len(sources), kernels.AT_ONCE):
         some = sources[first : first + kernels.AT_ONCE]
@@ -104,7 +104,7 @@ def add_contributions(
     endpoints : bool
         Whether a path also counts for its first and its last vertex.
     """
-    rows, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
+    rows, into = both_ways(g)
     kernels = kernels_of("tight_edges", rows.ends)
     carried = np.empty(0) if carried is None else carried
     for first in range(0, len(sources), kernels.AT_ONCE):

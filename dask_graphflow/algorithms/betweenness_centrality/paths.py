@@ -15,6 +15,7 @@ import numpy as np
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.algorithms.sssp.distances import distances_from_each
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.view import Frontier, GraphView
 
 from .generations import Generations
@@ -86,13 +87,19 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
 
 def _whole_searches(g: GraphView, places: Any) -> Iterator[Paths]:
     """Yield the same, by a kernel that takes whole sources. A superstep per level takes a millisecond."""
-    rows, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
+    rows, into = both_ways(g)
     sources = in_order(places)
     found = kernels_of("searches", rows.ends).paths(rows, into, sources)
     with g.superstep("push", len(sources), len(sources) * len(rows.ends)):
         for source, (level, sigma, power, dependency) in zip(sources, found, strict=True):
             reached = int((level >= 0).sum())
             yield Paths(source[None], reached, level, None, sigma, power, dependency)
+
+
+def both_ways(g: GraphView) -> tuple[Rows, Rows]:
+    """Return the rows of leaving and of entering edges of a single member, numbered from 0."""
+    out, into = (g.local(side).rows._replace(first=0) for side in ("out", "into"))
+    return out, into
 
 
 def in_order(places: Any) -> Any:
