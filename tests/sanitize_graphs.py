@@ -142,7 +142,9 @@ def rows_changed(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
 
 
-@launches("set_words", "count_ones", "write_words", "tally", "sum_degrees", "list_marked")
+@launches(
+    "set_words", "count_ones", "write_words", "tally", "sum_degrees", "list_marked", "count_true"
+)
 def words_made(kernels, parents, ids):
     advance = kernels_of(kernels, "advance")
     for size in (1, 64, VERTICES):
@@ -153,6 +155,8 @@ def words_made(kernels, parents, ids):
         found = kernels.to_host(advance.listed(marks, np.dtype(ids)))
         np.testing.assert_array_equal(np.sort(found), vertices)
         assert found.dtype == ids
+        assert kernels.count_true(marks) == len(vertices)
+        assert kernels.count_true(marks[1:]) == (vertices > 0).sum()
         words, degrees = advance.to_words(listed, size), kernels.namespace.arange(size) % 7
         leaving = int((vertices % 7).sum())
         assert advance.tally(words, degrees) == (len(vertices), leaving)

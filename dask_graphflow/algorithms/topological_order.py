@@ -19,6 +19,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.graph import numbering
+from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import Direction
@@ -95,7 +96,7 @@ def topological_order(g: GraphView) -> Answer:
 
 def _check_all_removed(g: GraphView, generation: Any) -> None:
     """Raise in all members if a vertex was not removed. All members call it."""
-    left = int((g.exists & (generation < 0)).sum())
+    left = count_true(g.exists & (generation < 0))
     if not g.all_reduce(sums=(left,)).sums[0]:
         return
     component = strongly_connected_components(g).columns["component"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import beside, is_on_disk, joined
+from dask_graphflow.kernels import beside, count_true, is_on_disk, joined
 from dask_graphflow.kernels.csr import Rows
 
 BLOCK = 1 << 22  # about the number of edges in a block
@@ -101,7 +101,7 @@ def filtered(columns: Sequence[Any], keep: Callable[[Sequence[Any]], Any]) -> li
     for low in range(0, size, BLOCK):
         parts = [None if column is None else column[low : low + BLOCK] for column in columns]
         which = keep(parts)
-        first, count = count, count + int(np.count_nonzero(which))
+        first, count = count, count + count_true(which)
         for part, into in zip(parts, made, strict=True):
             if into is not None:
                 into[first:count] = part[which]  # type: ignore[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.scheduling import gang
 
 from .blocks import blocks
@@ -15,7 +15,7 @@ from .shard import Shard
 def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the number of vertices of all shards: the loop of a gang (see :func:`.gang.run`)."""
     exchange = Exchange(channel, device=shard.on_device)
-    return exchange.all_reduce(sums=(int(occurs(shard, exchange).sum()),)).sums[0]
+    return exchange.all_reduce(sums=(count_true(occurs(shard, exchange)),)).sums[0]
 
 
 def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
@@ -28,6 +28,6 @@ def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
         kernels, threads = kernels_of("rows", rows.ends), gang.threads()
         for _, block in blocks(rows):
             owners = kernels.owners(block, rows.ends.dtype, threads=threads)
-            loops += int((owners == block.ends).sum())
+            loops += count_true(owners == block.ends)
     entries, loops = Exchange(channel).all_reduce(sums=(len(rows.ends), loops)).sums
     return entries if shard.directed else (entries + loops) // 2

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from dask.dataframe.dispatch import concat
 
@@ -68,12 +69,43 @@ def one_column(values: Any, like: Any) -> Any:
     return type(like)({like.columns[0]: values}).astype(like.dtypes.iloc[0])
 
 
-def series(values: Any, like: Any) -> Any:
-    """Return a series with the dtype of `like`. No other code may change the values."""
+def column(values: Any, like: Any) -> Any:
+    """Return an array as a column with the dtype of `like`: an array, or a series if no array has it.
+
+    No other code may change the values.
+    """
     if isinstance(like.dtype, np.dtype) and like.dtype.kind in "iu":
-        values = values.astype(like.dtype, copy=False)  # cuDF takes longer
+        return values.astype(like.dtype, copy=False)  # a series takes cuDF longer
     made = type(like)(values, **({"copy": False} if is_pandas(type(like)) else {}))
     return made if made.dtype == like.dtype else made.astype(like.dtype)
+
+
+def with_nulls(column: Any, null: Any) -> Any:
+    """Return ids as a series that is null where `null` is true.
+
+    Parameters
+    ----------
+    column : array of integers, or series
+        No other code may change the values of an array.
+    null : array of bool
+    """
+    if isinstance(column, np.ndarray):
+        return pd.Series(pd.arrays.IntegerArray(column, null.copy()))
+    if not isinstance(column, pd.Series):  # all cuDF columns can have nulls
+        return column.mask(type(column)(null)) if hasattr(column, "mask") else _cudf(column, null)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        kind = pd.arrays.BooleanArray if column.dtype.kind == "b" else pd.arrays.IntegerArray
+        return pd.Series(kind(column.to_numpy(copy=True), null.copy()))
+    return column.mask(null)
+
+
+def _cudf(values: Any, null: Any) -> Any:
+    """Return an array on a device as a series that is null where `null` is true."""
+    # Without pylibcudf, this would be two series, and a function that chooses between values.
+    cudf, below = (importlib.import_module(name) for name in ("cudf", "pylibcudf"))
+    mask, nulls = below.transform.bools_to_mask(below.Column.from_cuda_array_interface(~null))
+    made = below.Column.from_cuda_array_interface(values).with_mask(mask, nulls)
+    return cudf.Series.from_pylibcudf(made)
 
 
 def stack(frames: Sequence[Any]) -> Any:

@@ -20,7 +20,14 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import dtypes, frames, renumber
-from dask_graphflow.kernels import as_stored, disk, index_dtype, kernels_for, sorted_unique
+from dask_graphflow.kernels import (
+    as_stored,
+    count_true,
+    disk,
+    index_dtype,
+    kernels_for,
+    sorted_unique,
+)
 
 from .edgelist import Ends
 from .shard import Shard
@@ -302,7 +309,7 @@ def vertex_count(shard: Shard, exchange: Exchange) -> int:
     """Return the number of vertices of all members."""
 
     def make() -> int:
-        own = int(np.count_nonzero(occurs(shard, exchange)))
+        own = count_true(occurs(shard, exchange))
         return exchange.all_reduce(sums=(own,)).sums[0]
 
     count: int = kept_by_all(shard.host, exchange, "vertices", make)
@@ -388,7 +395,7 @@ def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray
 
 
 def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
-    """Return the ids of vertices of any range, one series per part of an id.
+    """Return the ids of vertices of any range, one array or series per part of an id.
 
     Each id is requested once from its owner. If ids are integers close together, none is requested.
     """

@@ -11,6 +11,7 @@ import pandas as pd
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.kernels import count_true
 from dask_graphflow.scheduling import gang, placement
 
 from .numbering import occurs
@@ -42,14 +43,14 @@ def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
     if exchange.size > 1:
         there = np.array(
             [
-                int(((low <= shard.out.ends) & (shard.out.ends < high)).sum())
+                count_true((low <= shard.out.ends) & (shard.out.ends < high))
                 for low, high in itertools.pairwise(shard.bounds)
             ]
         )
     received = exchange.all_to_all([there[q : q + 1] for q in range(exchange.size)])
     ends = edges + int(np.sum(received)) if shard.directed else edges
     (total,) = exchange.all_reduce(sums=(ends,)).sums
-    has = int(occurs(shard, exchange).sum())
+    has = count_true(occurs(shard, exchange))
     kind = "gpu" if placement.on_gpu_worker() else "cpu"
     share, beta = ends / max(total, 1), remote / max(edges, 1)
     return layout_frame([(rank, kind, has, edges, share, remote, beta)])

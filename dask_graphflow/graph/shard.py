@@ -15,6 +15,7 @@ import numpy as np
 
 from dask_graphflow.kernels import (
     beside,
+    count_true,
     index_dtype,
     is_on_disk,
     kernels_for,
@@ -160,7 +161,7 @@ class Shard(Memo, Subset):
     @property
     def filled(self) -> int:
         """Number of places in the range that have a vertex."""
-        return self.owned if self.placed is None else int((self.numbers >= 0).sum())
+        return self.owned if self.placed is None else count_true(self.numbers >= 0)
 
     @property
     def numbers(self) -> Any:

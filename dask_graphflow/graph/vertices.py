@@ -8,7 +8,7 @@ from typing import Any
 from dask_graphflow.kernels import kernels_for
 
 from . import renumber
-from .frames import series, stack
+from .frames import column, stack
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Vertices:
     ids: Any = None
 
     def named(self, numbers: Any) -> list[Any]:
-        """Return the ids of vertices, one series per part of an id."""
+        """Return the ids of vertices, one array or series per part of an id."""
         if self.ids is None:
             numbers = numbers.astype("int64") + self.base if self.base else numbers
-            return [series(numbers, self.like[self.like.columns[0]])]
+            return [column(numbers, self.like[self.like.columns[0]])]
         frame = self.ids.iloc[numbers].reset_index(drop=True)
-        return [frame[column] for column in frame.columns]
+        return [frame[name] for name in frame.columns]
 
     def numbers(self, ids: Any) -> Any:
         """Return the numbers of a frame's ids, as int64; -1 for ids that are not vertices.

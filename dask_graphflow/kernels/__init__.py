@@ -24,6 +24,7 @@ __all__ = [
     "as_stored",
     "beside",
     "check_room",
+    "count_true",
     "device_link",
     "device_memory",
     "device_room",
@@ -64,6 +65,12 @@ def sorted_unique(values: Any) -> Any:
     first = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return ordered[first]
+
+
+def count_true(marks: Any) -> int:
+    """Return how many entries of an array of bool are true."""
+    counted: int = kernels_for(marks).count_true(marks)
+    return counted
 
 
 def summable(weights: Any) -> Any:

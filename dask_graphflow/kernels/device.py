@@ -20,7 +20,7 @@ from .sources import THREADS, instance
 
 cupy = load_cupy()
 from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
-from .launching import NULL, READ, blocks_for, launch, launch_blocks, read  # noqa: E402
+from .launching import NULL, READ, blocks_for, launch, launch_blocks, launch_resident, read  # noqa: E402
 
 namespace = cupy
 SAMPLED = 8  # a sample has one edge per this number of vertices
@@ -63,6 +63,20 @@ def to_host(array: Any) -> np.ndarray:
     with ThreadPoolExecutor(FETCHING, "graphflow-fetching") as threads:
         list(threads.map(fetch, range(FETCHING)))
     return copied
+
+
+def count_true(marks: Any) -> int:
+    """Return how many entries of an array of bool are true.
+
+    CuPy compiles its own function for 5 seconds, and launches two kernels.
+    """
+    if not marks.size:
+        return 0
+    with marks.device:
+        total = cupy.zeros(1, "uint64")
+        marks = cupy.ascontiguousarray(marks)
+        launch_resident("count_true", marks.size // ROUNDS, marks, np.uint64(marks.size), total)
+        return int(read(total)[0])
 
 
 def wait() -> None:

@@ -89,7 +89,7 @@ __all__ = [
 
 LIGHT = 1 << 17  # with fewer edges, summing up the sizes of rows costs more than it saves
 SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many supersteps
-LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
+LONG = 1 << 13  # maximum edges of a row in such a launch, where a single warp takes a long row
 SPAN = 1 << 14  # maximum supersteps of such a launch, since other work may wait for it to end
 FEW = 100  # supersteps whose numbers are read together with those of the launch
 THRESHOLDS = 32, 512  # number of edges from which a row goes to a warp, and to a block

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import count_true
 from .csr import Rows, most_values
 from .device import namespace as cupy
 from .launching import blocks_for, launch_blocks
@@ -24,7 +25,7 @@ def first_free(rows: Rows, order: Any) -> Any:
     values = cupy.empty(count, dtype)
     # A vertex without a value has a negative number, which says where it is in the order.
     values[order] = cupy.arange(-1, -count - 1, -1, dtype=dtype)
-    hubs = int((cupy.diff(rows.offsets) >= HUB).sum())  # hubs come first
+    hubs = count_true(cupy.diff(rows.offsets) >= HUB)  # hubs come first
     words = most_values(rows) // BITS + 1
     for group, threads, begin, end, size in (
         ("BLOCK", THREADS, 0, hubs, words),

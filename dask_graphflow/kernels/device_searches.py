@@ -157,7 +157,7 @@ def _launches(
         yield done, made
         done += teams
         if done < len(sources):
-            depths, reached = made.teams[:, [LEVELS, REACHED]].sum(axis=0).get().tolist()
+            depths, reached = made.teams[:, [LEVELS, REACHED]].get().sum(axis=0).tolist()
             needed = min(most, -(-reached * LANES // (depths * GANG)))
             # A source that reaches few vertices says little about the others.
             blocks = max(needed, blocks // SHRINK, 1)

@@ -41,6 +41,11 @@ def to_host(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def count_true(marks: np.ndarray) -> int:
+    """Return how many entries of an array of bool are true."""
+    return int(np.count_nonzero(marks))
+
+
 def wait() -> None:
     """Return at once: on the host, no work is queued."""
 

@@ -30,14 +30,15 @@ def attribute(name: str) -> int:
 
 
 @cache
-def _module(file: str) -> Any:
-    # CuPy loads the module on each device that uses it, and caches the compiled code on disk.
-    return cupy.RawModule(code=source(file), options=OPTIONS, name_expressions=KERNELS[file])
+def _module(name: str) -> Any:
+    # A file has one kernel for each combination of types, of which a process uses few, so each is compiled
+    # by itself. CuPy loads the module on each device that uses it, and caches the compiled code on disk.
+    return cupy.RawModule(code=source(_FILES[name]), options=OPTIONS, name_expressions=(name,))
 
 
 @cache
 def _kernel(name: str, device: int, shares: bool = False) -> Any:
-    kernel = _module(_FILES[name]).get_function(name)
+    kernel = _module(name).get_function(name)
     if shares:
         # Allow all of the shared memory. The limit belongs to the function, so a smaller limit would make
         # larger launches fail.

@@ -86,6 +86,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
     "advance.cu": (
         *_instances("list_marked", 1),
+        "count_true",
         *_instances("set_words", 1),
         "count_ones",
         *_instances("write_words", 1),
@@ -173,6 +174,7 @@ The kernels of ``advance.cuh`` are compiled once for each edge program instead; 
 """
 
 
+@cache
 def source(name: str) -> str:
     """Return the text of a source file with its headers included.
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.hubs import inverse
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 
 from .access import gather, places_of
 from .gather_rows import entries_of
@@ -50,7 +50,7 @@ class Blocks:
         self._parent = places_of(g, np.where(level > 0, parent, g.numbers))
         levels = gather(g, level)
         # These include positions that are not vertices; they come first.
-        self._roots = int((levels <= 0).sum())
+        self._roots = count_true(levels <= 0)
         by_label = np.argsort(levels, kind="stable")
         label = inverse(by_label).astype(g.index)
         self._label = label[g.shard.low : g.shard.low + g.owned]

@@ -29,7 +29,7 @@ from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.blocks import per_edge
 from dask_graphflow.graph.hubs import has_hubs, inverse
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
@@ -239,7 +239,7 @@ def bucket_width(g: GraphView) -> float:
     wrong, mean = g.shard.host.kept(
         "weighed", lambda: kernels.weigh(rows.weights, threads=g.threads)
     )
-    own = np.array([wrong, mean, len(rows.ends), int(np.count_nonzero(g.exists))], "float64")
+    own = np.array([wrong, mean, len(rows.ends), count_true(g.exists)], "float64")
     wrong, means, edges, vertices = np.array(g.exchange.all_gather(own)).T
     mean = float((means * (edges / max(1, edges.sum()))).sum())
     wrong, edges, vertices = (int(part.sum()) for part in (wrong, edges, vertices))

@@ -25,7 +25,7 @@ from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.numbering import kept_by_all, marked, occurs, swap
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, index_dtype, is_on_disk, kernels_of
 from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .view import GraphView
@@ -193,14 +193,14 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
     labels = kernels.degree_labels(weighed)
     del weighed
-    count = int(np.count_nonzero(has))
+    count = count_true(has)
 
     place: Any
     places: dict[str, Any]
     if alone:
         place, places = labels, {"mirrored": [None], "slot_bounds": [0, 0], "bounds": [0, count]}
     else:
-        others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
+        others = count_true(read) - count_true(read[shard.low : shard.high])
         every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
         if elsewhere * MOST >= every * (exchange.size - 1):
             place, places = _full_column(shard, exchange, labels, count)

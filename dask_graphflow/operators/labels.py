@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.graph import numbering
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 
 from .view import GraphView
 from .wide_column import update_mirrors
@@ -82,7 +82,7 @@ class Labels:
         """
         if self._mirrors is None:
             changed, self.labels = labels != self.labels, labels
-            return int(np.count_nonzero(changed))
+            return count_true(changed)
         vertices = np.flatnonzero(labels != self.own)
         if send:
             return self.change(vertices, labels[vertices])

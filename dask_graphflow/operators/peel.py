@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, is_on_disk, kernels_of
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
@@ -93,7 +93,7 @@ class Peel:
         g = self._g
         if not (g.alone and g.shard.on_device):
             return False
-        with g.superstep("push", int((core == -1).sum()), len(self._rows.ends)):
+        with g.superstep("push", count_true(core == -1), len(self._rows.ends)):
             kernels_of("peel", core).peel_all(self._rows, self.counts, core, self._room)
         return True
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
-from dask_graphflow.kernels import is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Reached
 
 from .buckets import Buckets, unit_weights
@@ -257,7 +257,7 @@ class Search:
 
     def _missing(self) -> int:
         """Return how many targets of this member have not been reached."""
-        return 0 if self._targets is None else int((self._level[self._targets] < 0).sum())
+        return 0 if self._targets is None else count_true(self._level[self._targets] < 0)
 
     def _incoming_rows(self) -> Any:
         """Return the rows of incoming edges, with rows in the order of positions."""

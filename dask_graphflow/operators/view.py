@@ -24,7 +24,14 @@ from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import empty_on, index_dtype, is_on_disk, kernels_for, kernels_of
+from dask_graphflow.kernels import (
+    count_true,
+    empty_on,
+    index_dtype,
+    is_on_disk,
+    kernels_for,
+    kernels_of,
+)
 from dask_graphflow.kernels.fixed_point import units
 
 from .vertex_set import VertexSet
@@ -99,6 +106,7 @@ class GraphView:
         self.index = np.dtype(index_dtype(shard.size))
         self._tell, self._reversed = tell, False
         self._degrees: Any = None
+        self._numbers: Any = None
         self._vertices: int | None = None
         self._like = empty_on(shard.on_device)
 
@@ -173,8 +181,13 @@ class GraphView:
 
     @property
     def numbers(self) -> Any:
-        """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids."""
-        return self.shard.numbers
+        """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids.
+
+        Do not change the array.
+        """
+        if self._numbers is None:
+            self._numbers = self.shard.numbers
+        return self._numbers
 
     @property
     def ranks(self) -> Any:
@@ -186,7 +199,7 @@ class GraphView:
         """
         shard, exchange = self.shard, self.exchange
         if self.count == shard.count:  # each number belongs to a vertex
-            return shard.numbers
+            return self.numbers
 
         def make() -> Any:
             return vertex_numbers.number(shard, exchange, self.threads).own
@@ -224,7 +237,7 @@ class GraphView:
 
         def totals() -> Any:
             valid = all(
-                np.isfinite(block.weights).all() and (block.weights >= 0).all()
+                count_true((block.weights >= 0) & (block.weights < np.inf)) == len(block.weights)
                 for _, block in blocks(rows)
             )
             return kernels_of("pull", rows.ends).row_totals(rows) if valid else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.blocks import blocks, per_edge
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import count_true, kernels_for, kernels_of
 
 from .neighbor_sums import leaving
 from .view import GraphView
@@ -222,7 +222,7 @@ def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
     """
     unit = math.ldexp(1.0, math.frexp(2 * bound)[1] - BITS) if bound else 1.0
     lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
-    if g.all_reduce(sums=(int(np.count_nonzero(lost)),)).sums[0]:
+    if g.all_reduce(sums=(count_true(lost),)).sums[0]:
         raise WeightError(
             f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
             f"least 2**-57 of {what}, {bound:g}. Leave out the edges with weights below "

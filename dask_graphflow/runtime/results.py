@@ -18,7 +18,7 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import disk, index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import count_true, disk, index_dtype, kernels_for, kernels_of
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.edge_set import EdgeSet
 
@@ -70,7 +70,7 @@ def result_frames(
         if dtype != "id or null":
             return column
         numbers = np.where(column.none, column.numbers.dtype.type(0), column.numbers)  # 0 has an id
-        return [_with_nulls(part, column.none) for part in names_of(shard, exchange, numbers)]
+        return [frames.with_nulls(part, column.none) for part in names_of(shard, exchange, numbers)]
 
     split = CUTS[rows](shard, exchange, answer, parts, threads)
     return [
@@ -139,7 +139,7 @@ def _cut_edges(
             columns[name] = shard.host.numbers_at(columns[name], threads)
     if not answer.edges.directed:
         once = columns["source"] <= columns["target"]
-        if not once.all():
+        if count_true(once) < len(once):
             columns = _taken(columns, np.flatnonzero(once))
     if shard.placed is not None:
         columns = _at_home(shard, exchange, columns)
@@ -167,7 +167,7 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     """Sort parallel edges by weight; they come in the order in which they were read."""
     source, target, weight = (columns[name] for name in ("source", "target", "weight"))
     other = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
-    if other.all():
+    if count_true(other) == len(other):
         return columns
     pair = np.zeros_like(source, "int64")
     np.cumsum(other, out=pair[1:])
@@ -204,17 +204,6 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
     return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
 
 
-def _with_nulls(series: Any, mask: Any) -> Any:
-    """Return a series of ids that is null where `mask` is true."""
-    if not isinstance(series, pd.Series):
-        return series.mask(type(series)(mask))  # all cuDF columns can have nulls
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iu":
-        return pd.Series(pd.arrays.IntegerArray(series.to_numpy(copy=True), mask.copy()))
-    if series.dtype == np.dtype(bool):
-        return pd.Series(pd.arrays.BooleanArray(series.to_numpy(copy=True), mask.copy()))
-    return series.mask(mask)
-
-
 def empty_frame(ids: Any, columns: Mapping[str, Any]) -> Any:
     """Return the empty frame of a result.
 
@@ -233,7 +222,7 @@ def _empty(ids: Any, dtype: Any) -> Any:
     if dtype == "id":
         return [ids[column] for column in ids.columns]
     if dtype == "id or null":
-        return [_with_nulls(ids[column], np.zeros(0, bool)) for column in ids.columns]
+        return [frames.with_nulls(ids[column], np.zeros(0, bool)) for column in ids.columns]
     if isinstance(dtype, LabelTypes):
         kind = type(ids[ids.columns[0]])
         return [kind([], dtype=part) for part in dtype.dtypes]

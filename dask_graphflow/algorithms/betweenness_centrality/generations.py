@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -64,7 +65,7 @@ class Generations:
     def begin(self, source: Any) -> None:
         """Set the generation of the source, and count the vertices for which each vertex waits."""
         reached = self._distance == self._distance
-        self._left = int(reached.sum())
+        self._left = count_true(reached)
         self._waits[:] = 0
         self._waits[~reached] = -1
         self._count.push(self._g.frontier(np.flatnonzero(reached)))

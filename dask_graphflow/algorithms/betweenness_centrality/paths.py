@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.algorithms.sssp.distances import distances_from_each
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.view import Frontier, GraphView
 
@@ -92,7 +92,7 @@ def _whole_searches(g: GraphView, places: Any) -> Iterator[Paths]:
     found = kernels_of("searches", rows.ends).paths(rows, into, sources)
     with g.superstep("push", len(sources), len(sources) * len(rows.ends)):
         for source, (level, sigma, power, dependency) in zip(sources, found, strict=True):
-            reached = int((level >= 0).sum())
+            reached = count_true(level >= 0)
             yield Paths(source[None], reached, level, None, sigma, power, dependency)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.algorithms.by_source import Reached
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.multi_search import DEEP, WORD, WordSearch
 from dask_graphflow.operators.search import SMALL
@@ -97,7 +97,7 @@ def _all_reached(g: GraphView, seen: Any, targets: Any) -> bool:
     """Return whether there are targets, and every source of the batch has reached all of them."""
     if targets is None:
         return False
-    return not g.all_reduce(sums=(int(np.count_nonzero(~seen[targets])),)).sums[0]
+    return not g.all_reduce(sums=(count_true(~seen[targets]),)).sums[0]
 
 
 def _with_predecessors(

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import count_true, kernels_for, kernels_of
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.labels import Labels
@@ -91,7 +91,7 @@ class Groups(Labels):
     @property
     def count(self) -> int:
         """Number of groups with mass, of all members."""
-        return int((self.load > 0).sum())
+        return count_true(self.load > 0)
 
     def quality(self, total: int) -> float:
         """Return the sum of the scores of all groups, given the weight at both ends of all edges.

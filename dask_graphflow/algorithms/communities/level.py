@@ -10,7 +10,7 @@ import numpy as np
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import of_all_numbers, of_numbers
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import count_true, kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import beside, combine, fetch
 from dask_graphflow.operators.view import GraphView
@@ -61,7 +61,7 @@ class Level(NamedTuple):
     @property
     def vertices(self) -> int:
         """Number of vertices with mass, of all members. All members call it."""
-        return self.g.all_reduce(sums=(int((self.mass > 0).sum()),)).sums[0]
+        return self.g.all_reduce(sums=(count_true(self.mass > 0),)).sums[0]
 
     def groups(self, labels: Any = None) -> Groups:
         """Return groups with the given labels. By default, each vertex has its own label."""

@@ -99,7 +99,7 @@ def _finer(graph: Level, labels: Any, seeds: Iterator[int]) -> list[Any]:
     """Return ever larger connected parts of communities, as the smallest numbers in them."""
     finer: list[Any] = []
     level, communities = graph, graph.groups(labels)
-    count = int((communities.load > 0).sum())
+    count = communities.count
     while True:
         coarser = level.aggregate(refine(level, communities, next(seeds)))
         if coarser.g.size == level.vertices:

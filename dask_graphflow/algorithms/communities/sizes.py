@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.operators.wide_column import at_ends
@@ -46,11 +47,11 @@ def within_size(
     while True:
         sizes = own_sums(gather(g, labels), None, g.shard.count)
         large = sizes[labels] > most
-        if not g.all_reduce(sums=(int(large.sum()),)).sums[0]:
+        if not g.all_reduce(sums=(count_true(large),)).sums[0]:
             return labels
         factor *= step
         parts = communities_of(_inside(graph, labels, large)._replace(factor=factor))
-        changed = int((large & (parts != labels)).sum())
+        changed = count_true(large & (parts != labels))
         # The resolution can be far too low, for example after a call with a very low one.
         step = STEP if g.all_reduce(sums=(changed,)).sums[0] else step * step
         labels = np.where(large, parts, labels)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
+from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.runtime.inputs import as_dask
@@ -81,7 +82,7 @@ def _check_once(g: Any, times: Any) -> None:
     """Raise in all members unless each vertex has one row in a frame."""
     for wrong, problem in ((times == 0, "no row"), (times > 1, "several rows")):
         wrong &= g.exists
-        count = g.all_reduce(sums=(int(wrong.sum()),)).sums[0]
+        count = g.all_reduce(sums=(count_true(wrong),)).sums[0]
         if count:
             few = gather(g, g.numbers[wrong][:3])[:3]
             raise EdgeListError(

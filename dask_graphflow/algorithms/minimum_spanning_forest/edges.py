@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.view import GraphView
 
@@ -21,7 +21,7 @@ def edges_of(g: GraphView) -> Edges:
     rows = g.rows("out")
     source = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     weights = rows.weights
-    wrong = 0 if weights is None else int((weights != weights).sum())
+    wrong = 0 if weights is None else count_true(weights != weights)
     if g.weighted and g.all_reduce(sums=(wrong,)).sums[0]:
         raise WeightError(
             "a weight is NaN, so edges cannot be ordered by weight. Remove these edges, or leave out "
@@ -63,7 +63,7 @@ def light_edges(edges: Edges, size: int) -> Any:
     sample = np.sort(weight[:: -(-count // SAMPLE)])
     at = int(part * len(sample))
     last = sample[at]
-    low, high = int((sample < last).sum()), int((sample <= last).sum())
+    low, high = count_true(sample < last), count_true(sample <= last)
     # Of the edges with the largest light weight, only the first ones are light.
     tied = weight == last
     tied[int(count * (at + 1 - low) / (high - low)) :] = False

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.access import send_rows
 
 
@@ -25,7 +26,7 @@ def largest(values: Any, k: int) -> Any:
         return np.arange(len(values), like=values)
     least = np.partition(values, len(values) - k)[len(values) - k]
     chosen = values > least
-    chosen[np.flatnonzero(values == least)[: k - int(chosen.sum())]] = True
+    chosen[np.flatnonzero(values == least)[: k - count_true(chosen)]] = True
     return np.flatnonzero(chosen)
 
 

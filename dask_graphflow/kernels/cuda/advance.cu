@@ -16,6 +16,15 @@ __global__ void list_marked(const bool* marks, u64 count, I* list, u64* tail)
     }
 }
 
+// Add the number of vertices that are marked to a total.
+__global__ void count_true(const bool* marks, u64 count, u64* total)
+{
+    u64 found = 0;
+    in_batches<8>(count, [&](u64 i) { return marks[i]; }, [&](u64, bool marked) { found += marked; });
+    for (int d = 16; d; d /= 2) found += __shfl_xor_sync(ALL_LANES, found, d);
+    if (lane() == 0 && found) atomicAdd(total, found);
+}
+
 // Set the bits of some vertices in 32-bit halves of words, because atomics are fastest on 32 bits.
 template <typename I>
 __global__ void set_words(const I* vertices, u64 count, u32* halves)
