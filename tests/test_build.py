@@ -125,8 +125,8 @@ def check_names(made, whole):
     expected = alone(numbering.names_of, whole, numbers)
     ids = pd.DataFrame(dict(zip(whole.like.columns, expected, strict=True)))
     for found in together(numbering.names_of, made, numbers):
-        for series, other in zip(found, expected, strict=True):
-            pd.testing.assert_series_equal(series, other)
+        found = pd.DataFrame(dict(zip(whole.like.columns, found, strict=True)))
+        pd.testing.assert_frame_equal(found, ids)
     own = [
         shard.low + found
         for shard, found in zip(made, together(numbering.numbers_of, made, ids), strict=True)

@@ -106,7 +106,6 @@ class GraphView:
         self.index = np.dtype(index_dtype(shard.size))
         self._tell, self._reversed = tell, False
         self._degrees: Any = None
-        self._numbers: Any = None
         self._vertices: int | None = None
         self._like = empty_on(shard.on_device)
 
@@ -181,13 +180,8 @@ class GraphView:
 
     @property
     def numbers(self) -> Any:
-        """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids.
-
-        Do not change the array.
-        """
-        if self._numbers is None:
-            self._numbers = self.shard.numbers
-        return self._numbers
+        """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids."""
+        return self.shard.numbers
 
     @property
     def ranks(self) -> Any:
@@ -199,7 +193,7 @@ class GraphView:
         """
         shard, exchange = self.shard, self.exchange
         if self.count == shard.count:  # each number belongs to a vertex
-            return self.numbers
+            return shard.numbers
 
         def make() -> Any:
             return vertex_numbers.number(shard, exchange, self.threads).own
