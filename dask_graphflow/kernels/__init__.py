@@ -69,6 +69,7 @@ def sorted_unique(values: Any) -> Any:
 
 def count_true(marks: Any) -> int:
     """Return how many entries of an array of bool are true."""
+    assert marks.dtype == bool, marks.dtype  # the kernel would read other numbers byte by byte
     counted: int = kernels_for(marks).count_true(marks)
     return counted
 

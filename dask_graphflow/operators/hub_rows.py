@@ -200,7 +200,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     if alone:
         place, places = labels, {"mirrored": [None], "slot_bounds": [0, 0], "bounds": [0, count]}
     else:
-        others = count_true(read) - count_true(read[shard.low : shard.high])
+        others = count_true(read[: shard.low] > 0) + count_true(read[shard.high :] > 0)
         every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
         if elsewhere * MOST >= every * (exchange.size - 1):
             place, places = _full_column(shard, exchange, labels, count)

@@ -97,7 +97,7 @@ def _all_reached(g: GraphView, seen: Any, targets: Any) -> bool:
     """Return whether there are targets, and every source of the batch has reached all of them."""
     if targets is None:
         return False
-    return not g.all_reduce(sums=(count_true(~seen[targets]),)).sums[0]
+    return not g.all_reduce(sums=(count_true(~seen[targets] != 0),)).sums[0]
 
 
 def _with_predecessors(
