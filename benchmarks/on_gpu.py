@@ -36,6 +36,7 @@ from .receipt import FAILED, NOT_RUN, PASSED, ROOT
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write its results so far
+STUCK = 150  # seconds after which a test that has not ended shows what its threads do
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class Steps:
         report.unlink(missing_ok=True)
         command = [sys.executable, "-m", "pytest", "--backend", "cudf", "-m", marks, *options]
         # pytest-benchmark warns about pytest-xdist, and in our tests a warning is an error.
-        command += ["-p", "no:benchmark"]
+        command += ["-p", "no:benchmark", "-o", f"faulthandler_timeout={STUCK}"]
         code = call([*command, f"--junit-xml={report}", *files], self.limit)
         return judge_tests(code, report)
 
