@@ -12,9 +12,15 @@ import sys
 from itertools import product
 
 # Each of these modules adds its cases.
+import sanitize_advance  # noqa: F401
 import sanitize_components  # noqa: F401
-import sanitize_graphs  # noqa: F401
+import sanitize_groups  # noqa: F401
+import sanitize_intersect  # noqa: F401
 import sanitize_neighbors  # noqa: F401
+import sanitize_rows  # noqa: F401
+import sanitize_sample  # noqa: F401
+import sanitize_scores  # noqa: F401
+import sanitize_searches  # noqa: F401
 from sanitize_cases import CASES
 
 LAUNCHED = set()

@@ -35,6 +35,14 @@ def random_edges(ids, seed=0):
     return np.floor(ends).astype(ids)
 
 
+def inner_edges(kernels, ids):
+    """Return edges whose ends are all vertices, on the host and as arrays of the kernels'."""
+    source, target = random_edges(ids)
+    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
+    source, target = source[inside], target[inside]
+    return source, target, *ends_at(kernels, source, target)
+
+
 def placed(kernels, side, skew):
     """Return an array that begins `skew` items after the beginning of its memory."""
     room = np.concatenate([np.zeros(skew, side.dtype), side])
