@@ -71,8 +71,8 @@ class Row:
     def vertices(self, inputs: Inputs) -> list[int]:
         """Return the vertices that this library samples or is given."""
         drawn = priorities(np.arange(inputs.vertices), 0)
-        count = SAMPLED.get(self.algorithm) or GIVEN[self.algorithm][1]
-        return np.sort(np.argsort(drawn)[:count]).tolist()
+        count = min(SAMPLED.get(self.algorithm) or GIVEN[self.algorithm][1], len(drawn))
+        return np.sort(np.argpartition(drawn, count - 1)[:count]).tolist()
 
     def compared(self, inputs: Inputs) -> Any:
         """Return a mask of the compared vertices; scores of sampled vertices are scaled differently."""
