@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -80,9 +81,10 @@ def run(options: argparse.Namespace) -> int:
         for graph, inputs in made.items():
             print(f"\n{graph}", flush=True)
             rows = results["graphs"][graph] = {}
+            began = time.monotonic()
             for name, row in on_graph(inputs(), options, results["versions"]):
                 rows[name] = row
-                show(name, row)
+                show(name, row, time.monotonic() - began)
             gc.collect()
     except KeyboardInterrupt:  # a run on a GPU has a time limit
         print("\nInterrupted: only the rows so far are stored", flush=True)
@@ -112,12 +114,12 @@ def on_graph(
             yield name, measure(ROWS[name], contestants, inputs, options.repeat, on_gpu=options.gpu)
 
 
-def show(name: str, row: Mapping[str, Any]) -> None:
-    """Print the measurements of a row."""
+def show(name: str, row: Mapping[str, Any], elapsed: float) -> None:
+    """Print the measurements of a row, which ended after some seconds."""
     columns = {"answer": row["answers"]}
     if row["peaks"]:
         columns["peak"] = {who: report.mib(peak) for who, peak in row["peaks"].items()}
-    print(f"\n{name}, {row['edges']:,} edges, on the graph {row['graph']}")
+    print(f"\n{name}, {row['edges']:,} edges, on the graph {row['graph']}; after {elapsed:.0f} s")
     reasons = row["failures"] | row["differs"]
     print(report.comparison(row["seconds"], base(row), columns, reasons), flush=True)
 
