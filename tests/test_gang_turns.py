@@ -7,6 +7,7 @@ import itertools
 import threading
 import time
 
+import dask
 import pytest
 from conftest import two_workers
 from dask.delayed import delayed
@@ -134,6 +135,8 @@ def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
 @pytest.mark.slow
 def test_clients_that_call_at_once():
     with (
+        # `as_current` sets this for the whole process. Of two threads, either can be the last to reset it.
+        dask.config.set(scheduler="dask.distributed"),
         two_workers() as cluster,
         Client(cluster, set_as_default=False) as one,
         Client(cluster, set_as_default=False) as two,
