@@ -5,12 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import (
-    VERTICES,
-    inner_edges,
-    kernels_of,
-    launches,
-)
+from sanitize_cases import VERTICES, inner_edges, kernels_of, launches
 from scipy import sparse
 
 from dask_graphflow.kernels.fixed_point import units

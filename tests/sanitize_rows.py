@@ -6,12 +6,7 @@ import contextlib
 from unittest import mock
 
 import numpy as np
-from sanitize_cases import (
-    VERTICES,
-    inner_edges,
-    kernels_of,
-    launches,
-)
+from sanitize_cases import VERTICES, inner_edges, kernels_of, launches
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Reached

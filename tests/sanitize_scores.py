@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sanitize_cases import (
-    VERTICES,
-    hub_rows,
-    kernels_of,
-    launches,
-)
+from sanitize_cases import VERTICES, hub_rows, kernels_of, launches
 
 from dask_graphflow.kernels import host_pull
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units

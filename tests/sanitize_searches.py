@@ -5,14 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import (
-    VERTICES,
-    hub_rows,
-    inner_edges,
-    kernels_of,
-    launches,
-    whole_matrix,
-)
+from sanitize_cases import VERTICES, hub_rows, inner_edges, kernels_of, launches, whole_matrix
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Reached, Rows

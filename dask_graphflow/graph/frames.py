@@ -80,23 +80,23 @@ def column(values: Any, like: Any) -> Any:
     return made if made.dtype == like.dtype else made.astype(like.dtype)
 
 
-def with_nulls(column: Any, null: Any) -> Any:
+def with_nulls(ids: Any, null: Any) -> Any:
     """Return ids as a series that is null where `null` is true.
 
     Parameters
     ----------
-    column : array of integers, or series
+    ids : array of integers, or series
         No other code may change the values of an array.
     null : array of bool
     """
-    if isinstance(column, np.ndarray):
-        return pd.Series(pd.arrays.IntegerArray(column, null.copy()))
-    if not isinstance(column, pd.Series):  # all cuDF columns can have nulls
-        return column.mask(type(column)(null)) if hasattr(column, "mask") else _cudf(column, null)
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        kind = pd.arrays.BooleanArray if column.dtype.kind == "b" else pd.arrays.IntegerArray
-        return pd.Series(kind(column.to_numpy(copy=True), null.copy()))
-    return column.mask(null)
+    if isinstance(ids, np.ndarray):
+        return pd.Series(pd.arrays.IntegerArray(ids, null.copy()))
+    if not isinstance(ids, pd.Series):  # all cuDF columns can have nulls
+        return ids.mask(type(ids)(null)) if hasattr(ids, "mask") else _cudf(ids, null)
+    if isinstance(ids.dtype, np.dtype) and ids.dtype.kind in "iub":
+        kind = pd.arrays.BooleanArray if ids.dtype.kind == "b" else pd.arrays.IntegerArray
+        return pd.Series(kind(ids.to_numpy(copy=True), null.copy()))
+    return ids.mask(null)
 
 
 def _cudf(values: Any, null: Any) -> Any:

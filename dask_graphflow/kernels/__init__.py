@@ -21,6 +21,7 @@ from .memory import check_room, free_bytes, no_room, no_room_for_rows
 
 __all__ = [
     "aligned",
+    "all_true",
     "as_stored",
     "beside",
     "check_room",
@@ -72,6 +73,11 @@ def count_true(marks: Any) -> int:
     assert marks.dtype == bool, marks.dtype  # the kernel would read other numbers byte by byte
     counted: int = kernels_for(marks).count_true(marks)
     return counted
+
+
+def all_true(marks: Any) -> bool:
+    """Return whether all entries of an array of bool are true."""
+    return count_true(marks) == len(marks)
 
 
 def summable(weights: Any) -> Any:

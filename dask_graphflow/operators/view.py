@@ -25,7 +25,7 @@ from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import (
-    count_true,
+    all_true,
     empty_on,
     index_dtype,
     is_on_disk,
@@ -231,7 +231,7 @@ class GraphView:
 
         def totals() -> Any:
             valid = all(
-                count_true((block.weights >= 0) & (block.weights < np.inf)) == len(block.weights)
+                all_true((block.weights >= 0) & (block.weights < np.inf))
                 for _, block in blocks(rows)
             )
             return kernels_of("pull", rows.ends).row_totals(rows) if valid else None

@@ -18,7 +18,7 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import count_true, disk, index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import all_true, disk, index_dtype, kernels_for, kernels_of
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.edge_set import EdgeSet
 
@@ -139,7 +139,7 @@ def _cut_edges(
             columns[name] = shard.host.numbers_at(columns[name], threads)
     if not answer.edges.directed:
         once = columns["source"] <= columns["target"]
-        if count_true(once) < len(once):
+        if not all_true(once):
             columns = _taken(columns, np.flatnonzero(once))
     if shard.placed is not None:
         columns = _at_home(shard, exchange, columns)
@@ -167,7 +167,7 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     """Sort parallel edges by weight; they come in the order in which they were read."""
     source, target, weight = (columns[name] for name in ("source", "target", "weight"))
     other = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
-    if count_true(other) == len(other):
+    if all_true(other):
         return columns
     pair = np.zeros_like(source, "int64")
     np.cumsum(other, out=pair[1:])

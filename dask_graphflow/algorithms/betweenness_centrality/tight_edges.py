@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import count_true
+from dask_graphflow.kernels import all_true
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -32,7 +32,7 @@ def without_parallel_edges(g: GraphView) -> GraphView:
     if not g.weighted:
         return g.simple
     weights = g.shard.host.out.weights
-    valid = count_true((weights > 0) & (weights < np.inf)) == len(weights)
+    valid = all_true((weights > 0) & (weights < np.inf))
     if g.all_reduce(sums=(not valid,)).sums[0]:
         raise WeightError(
             "a weight is 0, negative, infinite or NaN; to count shortest paths, weights have to be finite "

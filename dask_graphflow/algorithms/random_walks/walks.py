@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import check_room, count_true, kernels_for, kernels_of
+from dask_graphflow.kernels import all_true, check_room, count_true, kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.gather_rows import offsets_of
@@ -116,7 +116,7 @@ def _even(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any,
     step = np.tile(np.arange(vertices.shape[1], dtype="int32", like=vertices), len(walks))
     columns = np.repeat(walks, vertices.shape[1]), step, vertices.ravel()
     went = columns[-1] >= 0
-    return columns if count_true(went) == len(went) else tuple(column[went] for column in columns)
+    return columns if all_true(went) else tuple(column[went] for column in columns)
 
 
 def _uneven(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any, Any]:
