@@ -131,6 +131,7 @@ def test_another_process_copies_arrays_from_the_middle_of_a_pool(pool):
         here, there = spawning.Pipe()
         other = spawning.Process(target=_copy, args=(shared, there.send))
         other.start()
+        there.close()  # or a process that ends before it sends anything would leave us waiting
         assert here.recv() == wanted
         other.join()
         del memory
