@@ -116,7 +116,7 @@ def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
 
 def _level_by_level(g: GraphView, places: Any, count: int) -> Any:
     """Return the same. All members call it."""
-    rows = g.local("out").rows._replace(first=0)
+    rows = g.local("out").rows
     owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     weights = 1 if rows.weights is None else rows.weights
     ways = [(owners, rows.ends)]

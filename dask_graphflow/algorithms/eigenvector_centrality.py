@@ -97,5 +97,5 @@ def _shift(g: GraphView, sums: NeighborSums) -> float:
     """Return what is added to the diagonal: 1, or the mean of the weights above 0, as a power of 2."""
     if not sums.most_entering or sums.entering is None:
         return 1.0
-    edges = g.all_reduce(sums=(count_true(sums.layout.rows.weights > 0),)).sums[0]
+    edges = g.all_sum(count_true(sums.layout.rows.weights > 0))
     return math.ldexp(0.5, math.frexp(g.total(sums.entering, sums.most_entering) / edges)[1])

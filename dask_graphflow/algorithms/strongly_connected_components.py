@@ -86,7 +86,7 @@ def strongly_connected_components(g: GraphView) -> Answer:
     component = g.column(-1, g.index)
     back = g.T
     trimmed = _trim(g, back.degrees, component)
-    if g.all_reduce(sums=(trimmed,)).sums[0] < g.count:  # otherwise there are no cycles
+    if g.all_sum(trimmed) < g.count:  # otherwise there are no cycles
         _trim(back, g.degrees, component)  # no remaining vertex leads to a trimmed one
         _take_giant(g, back, component)
         _trim(g, _entering(g, component), component)
@@ -129,13 +129,13 @@ def _trim(g: GraphView, entering: Any, component: Any) -> int:
 def _color(g: GraphView, back: GraphView, component: Any) -> None:
     """Find the components of all remaining vertices by coloring."""
     remaining = g.positions(g.exists & (component < 0))
-    if not g.all_reduce(sums=(len(remaining),)).sums[0]:
+    if not g.all_sum(len(remaining)):
         return
     priority = priorities(g.ranks, 0)
     color, group = priority.copy(), g.column(0, "int64")
     columns = {"color": color, "group": group, "component": component}
     colored = remaining
-    while g.all_reduce(sums=(len(remaining),)).sums[0]:
+    while g.all_sum(len(remaining)):
         fixpoint(g, COLOR, columns, g.frontier(remaining))
         roots = remaining[g.positions(color[remaining] == priority[remaining])]
         component[roots] = 0

@@ -97,7 +97,7 @@ def topological_order(g: GraphView) -> Answer:
 def _check_all_removed(g: GraphView, generation: Any) -> None:
     """Raise in all members if a vertex was not removed. All members call it."""
     left = count_true(g.exists & (generation < 0))
-    if not g.all_reduce(sums=(left,)).sums[0]:
+    if not g.all_sum(left):
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)

@@ -138,6 +138,10 @@ class Exchange:
         self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most))
         return self.receive("all_reduce", lambda *_: None)
 
+    def all_sum(self, number: int) -> int:
+        """Return the sum of one number of each member."""
+        return self.all_reduce(sums=(number,)).sums[0]
+
     def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
         """Send a different array to each member; return the array from each member.
 

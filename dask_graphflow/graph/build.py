@@ -324,7 +324,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     """
     threads = gang.threads()
     for name in ("entering", "into" if shard.directed else "out"):
-        if not exchange.all_reduce(sums=(not shard.has(name),)).sums[0]:
+        if not exchange.all_sum(not shard.has(name)):
             return shard.made(name)
     out = shard.out
     kernels = kernels_of("rows", out.ends)

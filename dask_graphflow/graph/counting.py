@@ -15,7 +15,7 @@ from .shard import Shard
 def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the number of vertices of all shards: the loop of a gang (see :func:`.gang.run`)."""
     exchange = Exchange(channel, device=shard.on_device)
-    return exchange.all_reduce(sums=(count_true(occurs(shard, exchange)),)).sums[0]
+    return exchange.all_sum(count_true(occurs(shard, exchange)))
 
 
 def num_edges(channel: Channel, shard: Shard, rank: int) -> int:

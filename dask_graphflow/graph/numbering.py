@@ -257,7 +257,7 @@ def kept_by_all(shard: Shard, exchange: Exchange, name: str, make: Callable[[], 
     """
     if exchange.size == 1:
         return shard.kept(name, make)
-    if not exchange.all_reduce(sums=(not shard.has(name),)).sums[0]:
+    if not exchange.all_sum(not shard.has(name)):
         return shard.kept(name, make)
     made = make()
     return shard.kept(name, lambda: made)
@@ -310,7 +310,7 @@ def vertex_count(shard: Shard, exchange: Exchange) -> int:
 
     def make() -> int:
         own = count_true(occurs(shard, exchange))
-        return exchange.all_reduce(sums=(own,)).sums[0]
+        return exchange.all_sum(own)
 
     count: int = kept_by_all(shard.host, exchange, "vertices", make)
     return count

@@ -106,7 +106,7 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
         predecessors = frames.stack([piece.predecessors for piece in rows])
         sources = np.concatenate([piece.sources for piece in rows])
         ahead = index.get_indexer(_index(predecessors))
-    count = exchange.all_reduce(sums=(len(vertices),)).sums[0]
+    count = exchange.all_sum(len(vertices))
 
     ahead[sources] = -1
     kernels = kernels_of("paths", ahead)

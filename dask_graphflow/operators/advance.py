@@ -322,7 +322,7 @@ class _Side:
         asked: tuple[str, ...],
     ) -> None:
         self.local = local = g.local(rows)
-        self.rows = local.rows._replace(first=0)
+        self.rows = local.rows
         self.mirrors = None if g.alone else g.mirrors(rows)
         self.columns, self._own, self._owned = dict(columns), columns, g.owned
         self.wide_names = sorted(wide)

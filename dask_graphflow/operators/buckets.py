@@ -180,7 +180,7 @@ class Buckets:
             return predecessor[self._labels]
         # Edges of weight 0 connect vertices at the same distance, whose order depends on numbers, not
         # labels.
-        rows = g.local("out").rows._replace(first=0)
+        rows = g.local("out").rows
         return find(rows, self.distances(), self._names[self._sources], threads=g.threads)
 
     def _common_predecessors(self, mirrors: Mirrors) -> Any:
@@ -258,7 +258,7 @@ def light_first(g: GraphView, delta: float) -> Labelled:
 
     A device caches them with the graph, and numbers hubs first.
     """
-    rows = g.local("out").rows._replace(first=0)
+    rows = g.local("out").rows
     if not g.shard.on_device:
         return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta))
     if g.shard.linked:  # there is no room on the device for a copy of its edges
@@ -277,7 +277,7 @@ def unit_weights(g: GraphView) -> Labelled:
     """Return rows with a weight of 1 for every edge, prepared for buckets of width 1."""
     rows = g.local("out").rows
     ones = per_edge(rows, lambda block: np.ones_like(block.ends, "float32"))
-    rows = rows._replace(first=0, weights=ones)
+    rows = rows._replace(weights=ones)
     # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
     # bucket.
     return Labelled(Light(rows, rows.offsets[1:]))
@@ -285,7 +285,7 @@ def unit_weights(g: GraphView) -> Labelled:
 
 def _hubs_first(g: GraphView) -> Labelled:
     """Return rows by labels, hubs first, so that the distances that are read most often are adjacent."""
-    rows = g.local("out").rows._replace(first=0)
+    rows = g.local("out").rows
     kernels = kernels_of("rows", rows.ends)
     degrees = g.degrees
     if g.directed:  # a sample of the edges is enough to find hubs

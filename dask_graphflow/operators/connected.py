@@ -76,7 +76,7 @@ def _smallest(g: GraphView, own: Any, mirrors: Any, joined: Any) -> Any:
 def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the positions of the ends of this member's edges, for some rows at a time."""
     owners = kernels_of("rows", rows.ends).owners
-    for _, piece in blocks(rows._replace(first=0, weights=None), CHUNK):
+    for _, piece in blocks(rows._replace(weights=None), CHUNK):
         if labels is None:
             yield owners(piece, piece.ends.dtype, threads=g.threads), piece.ends
         else:

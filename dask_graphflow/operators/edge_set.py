@@ -34,7 +34,7 @@ class EdgeSet(NamedTuple):
 
 def edges_where(g: GraphView, marks: Any) -> EdgeSet:
     """Return the edges that an array of bool, with one entry per edge, marks."""
-    rows = g.local("out").rows._replace(first=0)
+    rows = g.local("out").rows
     vertices = kernels_of("rows", rows.ends).owners(rows, g.index, threads=g.threads)
     entries = np.flatnonzero(marks)
     return EdgeSet(disk.take(vertices, entries), entries)
@@ -56,7 +56,7 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
     g : GraphView
     chosen : array of bool, shape (V_p,)
     """
-    rows, which = g.local("out").rows._replace(first=0, weights=None), np.flatnonzero(chosen)
+    rows, which = g.local("out").rows._replace(weights=None), np.flatnonzero(chosen)
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
     wide, leaving, found = wide_column(g, chosen), int(offsets[-1]), []
 

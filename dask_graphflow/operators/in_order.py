@@ -82,7 +82,7 @@ def _together(g: GraphView, priority: Any) -> Any:
     while ready:
         at = ready.vertices
         full = at[used[at] == FULL]
-        while g.all_reduce(sums=(len(full),)).sums[0]:
+        while g.all_sum(len(full)):
             base[full] += WINDOW
             used[full], moved[full] = 0, True
             collect.pull(g.everyone())

@@ -87,7 +87,7 @@ class Labels:
         if send:
             return self.change(vertices, labels[vertices])
         self.labels[vertices] = labels[vertices]
-        return self._g.all_reduce((len(vertices),)).sums[0]
+        return self._g.all_sum(len(vertices))
 
     def change(self, vertices: Any, labels: Any) -> int:
         """Give some vertices other labels; return how many vertices changed, over all members.

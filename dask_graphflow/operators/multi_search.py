@@ -167,7 +167,7 @@ def _has_room(g: GraphView) -> bool:
 
 def _levels(g: GraphView, own: Any) -> Any:
     """Return the level of each vertex in the search from each source; -1 if it is not reached."""
-    rows, sources = g.local("out").rows._replace(first=0), own.astype("int64")
+    rows, sources = g.local("out").rows, own.astype("int64")
     with g.superstep("push", len(own), len(own) * len(rows.ends)):
         return kernels_of("searches", rows.ends).levels(rows, sources, threads=g.threads)
 

@@ -141,7 +141,7 @@ def received(
 def _oriented(g: GraphView, counted: bool) -> Orientation:
     host = g.shard.host
     local = host.local("out", g.threads)
-    rows = local.rows._replace(first=0)
+    rows = local.rows
     kernels = kernels_of("rows", rows.ends)
     degrees, slots = np.diff(rows.offsets), local.slots.astype(index_dtype(host.size), copy=False)
     own = np.arange(host.low, host.high, dtype=slots.dtype, like=slots)

@@ -39,7 +39,7 @@ class Peel:
 
     def __init__(self, g: GraphView, counts: Any) -> None:
         local = g.local("out")
-        self._g, self._rows = g, local.rows._replace(first=0)
+        self._g, self._rows = g, local.rows
         wide = np.empty_like(counts, shape=local.size)
         self.counts = wide[: g.owned]
         self.counts[:] = counts

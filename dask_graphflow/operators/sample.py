@@ -164,7 +164,7 @@ class Sampler:
                 decided = np.where(passed[row, first], tests[row, first], decided)
             following[left] = decided
             left = left[decided == self._kernels.OPEN]
-            if not self._g.all_reduce(sums=(len(left),)).sums[0]:
+            if not self._g.all_sum(len(left)):
                 return following
             slots = min(2 * slots, MOST)
 

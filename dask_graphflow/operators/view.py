@@ -238,7 +238,7 @@ class GraphView:
 
         name = f"weighted degrees {side}"
         own = host.kept(name, totals)
-        if self.all_reduce(sums=(own is None,)).sums[0]:
+        if self.all_sum(own is None):
             raise WeightError(
                 "a weight is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
                 "Remove these edges, or leave out weight="
@@ -270,6 +270,10 @@ class GraphView:
         if self.alone:
             return Totals(tuple(sums), most)
         return self.exchange.all_reduce(sums, most)
+
+    def all_sum(self, number: int) -> int:
+        """Return the sum of one number of each member."""
+        return number if self.alone else self.exchange.all_sum(number)
 
     def largest(self, values: Any) -> float:
         """Return the largest value of a column over all members; a member without values counts as 0."""

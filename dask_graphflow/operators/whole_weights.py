@@ -122,7 +122,7 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """
     if weights is None:
         return g.degrees + inside
-    rows = g.local("out").rows._replace(first=0, weights=weights)
+    rows = g.local("out").rows._replace(weights=weights)
     return (
         np.concatenate([g.column(0, "int64", 0), *(_row_sums(block) for _, block in blocks(rows))])
         + inside
@@ -153,7 +153,7 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
 
 def loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
-    rows = g.local("out").rows._replace(first=0, weights=weights)
+    rows = g.local("out").rows._replace(weights=weights)
     owners_of, sums = kernels_of("rows", rows.ends).owners, g.column(0, "int64")
     for _, block in blocks(rows):
         owners = owners_of(block, rows.ends.dtype, threads=g.threads)
@@ -179,7 +179,7 @@ def sums_inside(g: GraphView, rows: Any, labels: Any) -> Any:
     """
     owners_of, values = kernels_of("rows", rows.ends).owners, wide_column(g, labels)
     sums = [g.column(0, "int64", 0)]
-    for _, block in blocks(rows._replace(first=0)):
+    for _, block in blocks(rows):
         owners = owners_of(block, rows.ends.dtype, threads=g.threads)
         inside = (values[owners] == values[block.ends]).astype("int64")
         weights = inside if block.weights is None else inside * block.weights
@@ -222,7 +222,7 @@ def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
     """
     unit = math.ldexp(1.0, math.frexp(2 * bound)[1] - BITS) if bound else 1.0
     lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
-    if g.all_reduce(sums=(count_true(lost),)).sums[0]:
+    if g.all_sum(count_true(lost)):
         raise WeightError(
             f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
             f"least 2**-57 of {what}, {bound:g}. Leave out the edges with weights below "

@@ -110,7 +110,7 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
         One entry per edge in ``g.rows("out")``; on disk if these are.
     """
     values = wide_column(g, column)
-    rows = g.local("out").rows._replace(first=0, weights=weights)
+    rows = g.local("out").rows._replace(weights=weights)
     owners_of = kernels_of("rows", rows.ends).owners
 
     def of_block(block: Any) -> Any:

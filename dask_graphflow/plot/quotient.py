@@ -108,7 +108,7 @@ def _quotient(g: GraphView, frames: Mapping[str, Any], limit: int) -> Answer:
 
 def _ends(g: GraphView, places: Any, count: int) -> Any:
     """Return the number of this member's edges for each pair of places: array, shape (count**2,)."""
-    rows = g.local("out").rows._replace(first=0, weights=None)
+    rows = g.local("out").rows._replace(weights=None)
     owners_of = kernels_of("rows", rows.ends).owners
     counts = np.zeros_like(places, "int64", shape=count * count)
     for _, block in blocks(rows):

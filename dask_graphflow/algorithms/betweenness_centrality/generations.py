@@ -83,6 +83,6 @@ class Generations:
         """
         self._left -= len(frontier.vertices)
         following = self._release.push(frontier)
-        if not following and self._g.all_reduce(sums=(self._left,)).sums[0]:
+        if not following and self._g.all_sum(self._left):
             raise lost_weight()
         return following

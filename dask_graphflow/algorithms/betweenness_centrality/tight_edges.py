@@ -33,7 +33,7 @@ def without_parallel_edges(g: GraphView) -> GraphView:
         return g.simple
     weights = g.shard.host.out.weights
     valid = all_true((weights > 0) & (weights < np.inf))
-    if g.all_reduce(sums=(not valid,)).sums[0]:
+    if g.all_sum(not valid):
         raise WeightError(
             "a weight is 0, negative, infinite or NaN; to count shortest paths, weights have to be finite "
             "and above 0. Remove these edges, or leave out weight="

@@ -97,7 +97,7 @@ def _all_reached(g: GraphView, seen: Any, targets: Any) -> bool:
     """Return whether there are targets, and every source of the batch has reached all of them."""
     if targets is None:
         return False
-    return not g.all_reduce(sums=(count_true(~seen[targets] != 0),)).sums[0]
+    return not g.all_sum(count_true(~seen[targets] != 0))
 
 
 def _with_predecessors(
@@ -119,7 +119,7 @@ def _with_predecessors(
     level[places[sources], row[sources]] = 0
 
     set_predecessors = kernels_of("predecessors", at).set_predecessors
-    rows, seen = local.rows._replace(first=0), g.column(0, "uint64", local.size)
+    rows, seen = local.rows, g.column(0, "uint64", local.size)
     for depth, (vertices, new) in enumerate(levels):
         if depth:
             keep = np.flatnonzero(row[vertices] >= 0)

@@ -78,7 +78,7 @@ class Groups(Labels):
         room: dict[Any, Any],
         labels: Any = None,
     ) -> None:
-        super().__init__(g, [g.local("out").rows._replace(first=0, weights=weights)], labels)
+        super().__init__(g, [g.local("out").rows._replace(weights=weights)], labels)
         self._mass, self._factor, self._tables = mass, factor, room
         self.load, self._skew, self.skew_load = g.column(0, "int64", g.shard.count), None, None
         every = gather(g, self.own)
@@ -101,7 +101,7 @@ class Groups(Labels):
         g, size = self._g, self._g.exchange.size
         kernels = kernels_of("groups", self.labels)
         between = kernels.weight_between(self._sides[0], self.labels, threads=g.threads)
-        between = g.all_reduce(sums=(between,)).sums[0]
+        between = g.all_sum(between)
         # Every member has all loads, and squares a part of them.
         low, high = (
             len(self.load) * rank // size for rank in (g.exchange.rank, g.exchange.rank + 1)

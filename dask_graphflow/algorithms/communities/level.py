@@ -61,7 +61,7 @@ class Level(NamedTuple):
     @property
     def vertices(self) -> int:
         """Number of vertices with mass, of all members. All members call it."""
-        return self.g.all_reduce(sums=(count_true(self.mass > 0),)).sums[0]
+        return self.g.all_sum(count_true(self.mass > 0))
 
     def groups(self, labels: Any = None) -> Groups:
         """Return groups with the given labels. By default, each vertex has its own label."""
@@ -173,7 +173,7 @@ def first_levels(
     directed, g = g, g.undirected
     rows, unit = whole_weights(g, g.local("out").rows)
     degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
-    total = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
+    total = g.all_sum(int(degrees.sum()))
     if potts:
         mass, skew, scale = g.exists.astype("int64"), None, unit
     else:
@@ -191,10 +191,10 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     take longer than all of its steps. Parts of a hybrid graph are in host memory, too. Edges of weight 0
     are left out.
     """
-    shard, rows = g.shard, g.local("out").rows._replace(first=0, weights=weights)
+    shard, rows = g.shard, g.local("out").rows._replace(weights=weights)
     rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
     exchange = g.exchange
-    small = not g.alone and g.all_reduce(sums=(len(rows.ends),)).sums[0] < 2 * SMALL_GRAPH
+    small = not g.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
     if small or shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange = Rows(offsets, ends, sums, 0), exchange.host

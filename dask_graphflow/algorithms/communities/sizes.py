@@ -47,13 +47,13 @@ def within_size(
     while True:
         sizes = own_sums(gather(g, labels), None, g.shard.count)
         large = sizes[labels] > most
-        if not g.all_reduce(sums=(count_true(large),)).sums[0]:
+        if not g.all_sum(count_true(large)):
             return labels
         factor *= step
         parts = communities_of(_inside(graph, labels, large)._replace(factor=factor))
         changed = count_true(large & (parts != labels))
         # The resolution can be far too low, for example after a call with a very low one.
-        step = STEP if g.all_reduce(sums=(changed,)).sums[0] else step * step
+        step = STEP if g.all_sum(changed) else step * step
         labels = np.where(large, parts, labels)
 
 

@@ -111,7 +111,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     rows, unit = whole_weights(g, g.local("out").rows)
     self_loops = loops(g, rows.weights)
     degrees = whole_degrees(g, rows.weights, self_loops)
-    total = max(1, g.all_reduce(sums=(int(degrees.sum()),)).sums[0])
+    total = max(1, g.all_sum(int(degrees.sum())))
     own = community >= 0
     # An edge is in the rows of both its ends, but a self-loop is in one row only.
     inside = self_loops + sums_inside(g, rows, community)

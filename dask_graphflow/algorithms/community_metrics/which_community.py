@@ -82,7 +82,7 @@ def _check_once(g: Any, times: Any) -> None:
     """Raise in all members unless each vertex has one row in a frame."""
     for wrong, problem in ((times == 0, "no row"), (times > 1, "several rows")):
         wrong &= g.exists
-        count = g.all_reduce(sums=(count_true(wrong),)).sums[0]
+        count = g.all_sum(count_true(wrong))
         if count:
             few = gather(g, g.numbers[wrong][:3])[:3]
             raise EdgeListError(

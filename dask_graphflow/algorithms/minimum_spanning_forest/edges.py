@@ -22,7 +22,7 @@ def edges_of(g: GraphView) -> Edges:
     source = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     weights = rows.weights
     wrong = 0 if weights is None else count_true(weights != weights)
-    if g.weighted and g.all_reduce(sums=(wrong,)).sums[0]:
+    if g.weighted and g.all_sum(wrong):
         raise WeightError(
             "a weight is NaN, so edges cannot be ordered by weight. Remove these edges, or leave out "
             "weight="

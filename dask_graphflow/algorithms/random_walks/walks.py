@@ -164,5 +164,5 @@ def _steps(
         rows += len(walks)
         check_walks(walks, rows)
         yield walks, vertex
-        if not g.all_reduce(sums=(len(walks),)).sums[0]:
+        if not g.all_sum(len(walks)):
             return

@@ -147,7 +147,7 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
     weights : NeighborWeights
     """
     local, exchange = g.local("out"), g.exchange
-    rows = local.rows._replace(first=0, weights=weights.of_edges)
+    rows = local.rows._replace(weights=weights.of_edges)
     degrees = wide_column(g, g.degrees)
     totals = degrees if weights.of_edges is None else wide_column(g, weights.totals)
     owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)

@@ -68,7 +68,7 @@ def by_edge(g: GraphView, simple: GraphView) -> NeighborWeights:
     WeightError
         A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
-    rows = whole_weights_of_pairs(g, g.local("out").rows)._replace(first=0)
+    rows = whole_weights_of_pairs(g, g.local("out").rows)
     ends = rows.ends
     sources = kernels_of("rows", ends).owners(rows, ends.dtype, threads=g.threads)
     # Within a row, equal ends are adjacent.

@@ -59,7 +59,7 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
 def _distances_by_thread(g: GraphView, places: Any, count: int) -> Iterator[Any]:
     """Yield the same, if a single member has the graph on the host: each thread takes a whole source."""
     sources = np.argsort(places, kind="stable")[-count:]
-    rows = g.local("out").rows._replace(first=0)
+    rows = g.local("out").rows
     kernels = kernels_of("tight_edges", rows.ends)
     several = max(g.threads, min(kernels.AT_ONCE, ROOM // g.owned))
     for first in range(0, count, several):

@@ -103,7 +103,7 @@ def peel_edges(g: GraphView, listed: GraphView, only: int | None = None) -> Any:
             truss[remaining] = k if only is None else only
             return edges.values(truss, listed)
         peeled = remaining[support[remaining] <= k - 2]
-        while g.all_reduce(sums=(len(peeled),)).sums[0]:
+        while g.all_sum(len(peeled)):
             truss[peeled] = k
             peeled = edges.remove(peeled, k - 2)
         remaining = remaining[truss[remaining] == 0]
