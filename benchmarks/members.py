@@ -67,8 +67,15 @@ def run(options: argparse.Namespace) -> int:
                         {"graph": name, "call": call, **measure(call, here, files, options)}
                     )
                     print(show(rows[-1]), flush=True)
-    results = {"benchmark": "members", "members": options.members, "gpu": options.gpu, "rows": rows}
-    name = f"members-{options.members}{'-gpus' * options.gpu}-scale{sizes.scale}"
+    results = {
+        "benchmark": "members",
+        "members": options.members,
+        "gpu": options.gpu,
+        "protocol": options.protocol,
+        "rows": rows,
+    }
+    where = f"-gpus-{options.protocol}" if options.gpu else ""
+    name = f"members-{options.members}{where}-scale{sizes.scale}"
     report.show(f"\n{NOTES}", results, name, options)
     return 0
 

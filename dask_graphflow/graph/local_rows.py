@@ -28,9 +28,9 @@ class Local(NamedTuple):
     Attributes
     ----------
     rows : Rows
-        Row i is that of master i, so ``rows.first`` is 0. Ends from 0 to ``V_p - 1`` are masters, the vertices
-        ``first + end``; ends from V_p on are mirrors. Every row keeps the order of its edges: ascending by the
-        vertex for which the end stands.
+        Row i is that of master i, so ``rows.first`` is 0. Ends from 0 to ``V_p - 1`` are masters, the
+        vertices ``first + end``; ends from V_p on are mirrors. Every row keeps the order of its edges:
+        ascending by the vertex for which the end stands.
     slots : array of int32 or int64, shape (s,)
         The vertices of the mirrors, in ascending order and therefore grouped by owner.
     slot_bounds : list of int
