@@ -215,8 +215,8 @@ def test_labels_that_do_not_change_are_not_sent_again(built, members):
     assert sent[0] == 4 * layout["remote"].sum()
     # On a device nearly all can change twice, and a bitmap says which of them did.
     assert (sent[1:] < sent[0] * 1.05).all()
-    # How many change late depends on which of its threads a device runs first.
-    assert (sent[-2:] < sent[0] / 20).all()
+    # On a device, how many change late depends on which of its threads run first.
+    assert (sent[-2:] < sent[0] / (50 if BACKEND.name == "pandas" else 20)).all()
 
 
 # Options and start values

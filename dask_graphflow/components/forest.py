@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.kernels import aligned, index_dtype, kernels_for, no_room
 
-FEW = 1 << 20  # marks that are read to find the first one
+FEW = 1 << 16  # marks that are read to find the first one
 GRAIN = 4096  # a forest's range of ids begins and ends at a multiple of this number
 LEAST = -(2**63)  # the first vertex of a forest is an int64
 # Compress after a chunk that hooked more than V / 16 edges, and whenever the hooked edges of all chunks

@@ -8,14 +8,13 @@ from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.scheduling import gang
 
 from .blocks import blocks
-from .numbering import occurs
+from .numbering import vertex_count
 from .shard import Shard
 
 
 def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the number of vertices of all shards: the loop of a gang (see :func:`.gang.run`)."""
-    exchange = Exchange(channel, device=shard.on_device)
-    return exchange.all_sum(count_true(occurs(shard, exchange)))
+    return vertex_count(shard, Exchange(channel, device=shard.on_device))
 
 
 def num_edges(channel: Channel, shard: Shard, rank: int) -> int:

@@ -309,8 +309,7 @@ def vertex_count(shard: Shard, exchange: Exchange) -> int:
     """Return the number of vertices of all members."""
 
     def make() -> int:
-        own = count_true(occurs(shard, exchange))
-        return exchange.all_sum(own)
+        return exchange.all_sum(count_true(occurs(shard, exchange)))
 
     count: int = kept_by_all(shard.host, exchange, "vertices", make)
     return count

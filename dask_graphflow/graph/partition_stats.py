@@ -49,7 +49,7 @@ def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
         )
     received = exchange.all_to_all([there[q : q + 1] for q in range(exchange.size)])
     ends = edges + int(np.sum(received)) if shard.directed else edges
-    (total,) = exchange.all_reduce(sums=(ends,)).sums
+    total = exchange.all_sum(ends)
     has = count_true(occurs(shard, exchange))
     kind = "gpu" if placement.on_gpu_worker() else "cpu"
     share, beta = ends / max(total, 1), remote / max(edges, 1)

@@ -110,7 +110,7 @@ def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
     if placement != "auto":
         return True
     keys, ones = degrees.astype(np.uint64), np.ones_like(degrees)
-    (vertices,) = exchange.all_reduce(sums=(len(keys),)).sums
+    vertices = exchange.all_sum(len(keys))
     least = _bound(exchange, keys, ones, vertices - vertices / HUBS)
     few = degrees[degrees > least].sum()
     most, every = exchange.all_reduce(sums=(int(few), int(degrees.sum()))).sums

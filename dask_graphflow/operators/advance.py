@@ -226,7 +226,7 @@ class Advance:
         if it is known, and the number of edges that were read.
         """
         if active is not None and not len(active):
-            return side.rows.ends[:0], side.rows.ends[:0], None, 0
+            return side.local.rows.ends[:0], side.local.rows.ends[:0], None, 0
         changed, moved = self._advance(side, active, way)
         if changed.sparse and len(changed) * SHORT_LIST < changed.size:
             vertices = np.sort(changed.vertices)
@@ -259,7 +259,7 @@ class Advance:
             row["edges"] = totals[3]
         self.supersteps += 1
         if self._op.after is not None:
-            local = LocalAdvance(self._op, self._columns, side.rows)
+            local = LocalAdvance(self._op, self._columns, side.local.rows)
             step = self.supersteps
             following = local.after(self._params, following, step, self._g.degrees)
             totals = self._totals(following, 0)
@@ -322,7 +322,6 @@ class _Side:
         asked: tuple[str, ...],
     ) -> None:
         self.local = local = g.local(rows)
-        self.rows = local.rows
         self.mirrors = None if g.alone else g.mirrors(rows)
         self.columns, self._own, self._owned = dict(columns), columns, g.owned
         self.wide_names = sorted(wide)
@@ -336,7 +335,7 @@ class _Side:
                 self.broadcast(column)
             else:
                 column[g.owned :] = _nothing(op.slot, column.dtype)
-        self.advance = LocalAdvance(op, self.columns, self.rows)
+        self.advance = LocalAdvance(op, self.columns, local.rows)
 
     def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
         """Update a wide column with the changes of the algorithm's column.

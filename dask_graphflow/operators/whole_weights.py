@@ -91,8 +91,8 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     ----------
     g : GraphView
     sides : sequence of Rows
-        Rows of all owned vertices. Together, they have each edge that leaves a vertex, and in a directed
-        graph each edge that enters it.
+        Rows of all owned vertices, by position. Together, they have each edge that leaves a vertex, and
+        in a directed graph each edge that enters it.
 
     Returns
     -------
@@ -110,9 +110,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     if g.directed:
         totals = totals + leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
-    return [
-        rows._replace(weights=_scaled(rows._replace(first=0), powers, g.threads)) for rows in sides
-    ]
+    return [rows._replace(weights=_scaled(rows, powers, g.threads)) for rows in sides]
 
 
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:

@@ -98,8 +98,7 @@ def _whole_searches(g: GraphView, places: Any) -> Iterator[Paths]:
 
 def both_ways(g: GraphView) -> tuple[Rows, Rows]:
     """Return the rows of leaving and of entering edges of a single member, numbered from 0."""
-    out, into = (g.local(side).rows for side in ("out", "into"))
-    return out, into
+    return g.local("out").rows, g.local("into").rows
 
 
 def in_order(places: Any) -> Any:
