@@ -18,7 +18,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
-from dask_graphflow.graph.edge_files import lines, read_edges
+from dask_graphflow.graph.edge_files import csv_lines, read_edges
 
 ENDS = ["src", "dst"]
 COMPRESS = {
@@ -126,13 +126,13 @@ def test_parquet_files_are_read_by_dask(partitions, edges):
 
 def test_only_the_columns_that_are_used_are_parsed(edges, monkeypatch):
     asked = []
-    parse = lines.Csv.parse
+    parse = csv_lines.Csv.parse
 
     def recorded(self, content, types):
         asked.append(types and [*types])
         return parse(self, content, types)
 
-    monkeypatch.setattr(lines.Csv, "parse", recorded)
+    monkeypatch.setattr(csv_lines.Csv, "parse", recorded)
     check(gf.read_edges(written("header.csv", edges))[["dst"]], edges[["dst"]])
     assert asked == [None, ["dst"]]
     check(gf.read_edges(written("general.mtx", edges))[["weight"]], edges[["weight"]])
@@ -355,7 +355,7 @@ def test_options_that_do_not_fit_are_named(edges):
     edges.to_csv("x.csv", index=False)
     with pytest.raises(OptionError, match=r"format='txt'; give .*did you mean 'text'"):
         gf.read_edges("x.csv", format="txt")
-    with pytest.raises(OptionError, match="header=False is for CSV files"):
+    with pytest.raises(OptionError, match="header=False is for CSV and text files"):
         gf.read_edges("x.parquet", header=False)
     with pytest.raises(OptionError, match="dtype='str' is for text files"):
         gf.read_edges("x.parquet", dtype="str")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
+from glob import has_magic
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -144,9 +147,21 @@ def _visible(paths: Iterable[str], named: str) -> list[str]:
 
     Parts of the path that the caller `named` are never hidden.
     """
-    known = set(PurePosixPath(named).parts)
-    parts = {path: set(PurePosixPath(path).parts) - known for path in paths}
-    return sorted(p for p in parts if not any(part.startswith((".", "_")) for part in parts[p]))
+    parts = PurePosixPath(named).parts
+    known = list(itertools.takewhile(lambda part: not has_magic(part), parts))
+    asked = [part for part in parts[len(known) :] if _is_hidden(part)]
+
+    def is_visible(path: str) -> bool:
+        found = PurePosixPath(path).parts[len(known) :]
+        return not any(
+            _is_hidden(part) and not any(fnmatch(part, one) for one in asked) for part in found
+        )
+
+    return sorted(filter(is_visible, paths))
+
+
+def _is_hidden(part: str) -> bool:
+    return part.startswith((".", "_"))
 
 
 def _similar(path: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import dask.dataframe as dd
@@ -19,13 +20,18 @@ from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumn
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
+from .csv_lines import Csv
 from .find import EXTENSIONS, File, find_files, format_of
-from .lines import BadLine, Csv, JsonLines, Lines, MatrixMarket, Text
+from .json_lines import JsonLines
+from .lines import BadLine, Lines
+from .matrix_market import MatrixMarket
+from .text_lines import Text
 
 __all__ = ["read_edges"]
 
 SAMPLE_BYTES = 1 << 20
-LINES: dict[str, type[Lines]] = {"text": Text, "mtx": MatrixMarket, "jsonl": JsonLines}
+PIECE_BYTES = 1 << 24
+LINES: dict[str, type[Lines]] = {"csv": Csv, "text": Text, "mtx": MatrixMarket, "jsonl": JsonLines}
 INTEGERS = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
 
 
@@ -55,13 +61,29 @@ class Block:
                 return bytes(stream.read())
             return bytes(read_block(stream, self.start, self.length, delimiter=b"\n"))
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the file ends in this block."""
+        return self.length is None or self.start + self.length >= (self.file.size or 0)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the lines of the whole file, some at a time."""
+        with self.file.open() as stream:
+            if self.length is None:
+                yield stream.read()
+            while piece := stream.read(PIECE_BYTES):
+                yield piece + stream.readline()
+
     def line(self, content: bytes, row: int) -> int:
         """Return the number in the file of the line with a row of this block."""
         at = [i for i, line in enumerate(content.splitlines(), start=1) if line.strip()][row - 1]
         if not self.start:
             return at
+        before, left = 1, self.start
         with self.file.open() as stream:
-            return at + 1 + int(stream.read(self.start).count(b"\n"))
+            while piece := stream.read(min(left, PIECE_BYTES)):
+                before, left = before + piece.count(b"\n"), left - len(piece)
+        return at + before
 
 
 def read_edges(
@@ -88,8 +110,8 @@ def read_edges(
         - "parquet": ``.parquet``, ``.parq``, ``.pq``.
         - "csv": ``.csv``, ``.tsv``, ``.tab``. Cells are separated by commas, tabs, semicolons or bars.
         - "text": ``.txt``, ``.el``, ``.wel``, ``.edges``, ``.edgelist``; the ``.e`` and ``.v`` files of
-          LDBC Graphalytics. Cells are separated by blanks or tabs, and lines that begin with ``#`` are
-          comments, as in the files of SNAP.
+          LDBC Graphalytics. Cells are separated by blanks or tabs, and lines that begin with ``#`` or
+          ``%`` are comments, as in the files of SNAP and KONECT.
         - "mtx": ``.mtx``, Matrix Market. Vertices are numbered from 0 on, as SciPy does. An entry of a
           symmetric matrix becomes two edges, unless it is on the diagonal.
         - "jsonl": ``.jsonl``, ``.ndjson``; one JSON object per line.
@@ -97,12 +119,12 @@ def read_edges(
         The columns to read. If the files do not name their columns, the names of all columns in order; by
         default ``src``, ``dst`` and ``weight``, or ``vertex`` for a single column.
     header : bool, optional
-        Whether the first line of a CSV file has the names of the columns. By default, it has if none of
-        its cells is a number.
+        Whether the first line of a CSV or text file has the names of the columns. By default, it has if
+        none of its cells is a number; in a text file, a column below it must also have numbers only.
     dtype : dtype, or dict of str to dtype, optional
         Type of all columns, or of some, in text files. By default, columns are integers, floats, booleans
-        or strings, as the first MiB of the first file shows. ``dtype="str"`` keeps ids such as ``007`` as
-        they are written.
+        or strings, as the first MiB of the first file shows. A column with cells such as ``007`` or
+        ``0x1F`` is strings, so that ids stay as they are written; ``dtype="int64"`` reads ``007`` as 7.
     blocksize : int or str, optional
         Number of bytes of text per partition, at least 1 MiB; "64 MiB" by default. A compressed file is one
         partition, and so is each file with None, which is needed if cells of a CSV file contain line
@@ -138,9 +160,11 @@ def read_edges(
     1    2    3
     """
     try:
-        paths = [os.fspath(one) for one in (path if isinstance(path, list | tuple) else [path])]
+        paths = [os.fsdecode(one) for one in (path if isinstance(path, list | tuple) else [path])]
     except TypeError as error:
         raise OptionError(f"path={shown(path)}; give a path, or a list of paths") from error
+    if not paths:
+        raise OptionError(f"path={shown(path)} has no path; give at least one")
     if isinstance(columns, str):
         columns = [columns]
     if format is not None and format not in EXTENSIONS:
@@ -149,18 +173,20 @@ def read_edges(
         )
     files = find_files(paths, storage_options)
     name = format or format_of(files)
-    if header is not None and name != "csv":
+    if header is not None and name not in ("csv", "text"):
         raise OptionError(
-            f"header={header!r} is for CSV files, and {files[0]} is read as {name}; leave it out"
+            f"header={header!r} is for CSV and text files, and {files[0]} is read as {name}; leave it out"
         )
     if name == "parquet":
         if dtype is not None:
             raise OptionError(
                 f"dtype={shown(dtype)} is for text files; leave it out, or use .astype()"
             )
-        return _read_parquet(paths, files[0], columns, storage_options)
+        return _read_parquet(files, columns, storage_options)
     names = tuple(columns or ())
-    first = Csv(names, header) if name == "csv" else LINES[name](names)
+    first = LINES[name](names)
+    if header is not None:
+        first = replace(first, header=header)
     lines, types, density = _begin(files, first, dtype)
     chosen = _chosen(columns, types, files[0])
     size = None if blocksize is None else _block_bytes(blocksize)
@@ -173,15 +199,17 @@ def read_edges(
 
 
 def _read_parquet(
-    paths: list[str], first: File, columns: Sequence[str] | None, options: Mapping[str, Any] | None
+    files: Sequence[File], columns: Sequence[str] | None, options: Mapping[str, Any] | None
 ) -> dd.DataFrame:
+    # Dask would also find hidden files in a folder, and would take the name of a file for a glob.
+    paths = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
     try:
         frame = dd.read_parquet(paths, storage_options=options)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputFileError(
-            f"{first}: cannot be read as Parquet: {error}. Correct the file, or set format="
+            f"{files[0]}: cannot be read as Parquet: {error}. Correct the file, or set format="
         ) from error
-    return frame if columns is None else frame[_chosen(columns, frame.columns, first)]
+    return frame if columns is None else frame[_chosen(columns, frame.columns, files[0])]
 
 
 def _begin(
@@ -190,34 +218,21 @@ def _begin(
     """Return the format with the columns of the first file, their types, and about the edges per byte."""
     lines, types, density = None, {}, 0.0
     for file in files:
-        with _named(file), file.open() as stream:
-            content = bytes(stream.read(SAMPLE_BYTES))
-            if len(content) == SAMPLE_BYTES:
-                content = first.complete(content) or content + bytes(stream.read())
         with _named(file):
+            with file.open() as stream:
+                content = bytes(stream.read(SAMPLE_BYTES))
+                if len(content) == SAMPLE_BYTES:
+                    content = first.complete(content) or content + bytes(stream.read())
             found, content = first.begin(content)
-            length = len(content)
-            if lines is None:
-                lines = found
-            if not found.plain(content).strip():
-                continue
-            lines = found
-            try:
-                table = found.parse(content, None)
-            except BadLine as error:
-                raise _bad(Block(file, 0, None), found.plain(content), error) from error
-        types = {
-            field.name: _plain(field.type)
-            for field in table.schema
-            if not pa.types.is_nested(field.type)
-        }
-        density = table.num_rows / length
-        break
+            if found.plain(content).strip():
+                lines, (types, density) = found, _types(Block(file, 0, None), found, content)
+                break
+            lines = lines or found
     if lines is None or not (types or lines.names):
         raise InputFileError(
             f"{files[0]}: is empty, so its columns are not known; leave it out, or write a header"
         )
-    types = types or dict.fromkeys(lines.names, pa.int64())
+    types = types or lines.types()
     given = dtype if isinstance(dtype, Mapping) else dict.fromkeys(types, dtype) if dtype else {}
     for column, one in given.items():
         if column not in types:
@@ -225,20 +240,35 @@ def _begin(
                 f"dtype= names the column {column!r}, and {files[0]} has {', '.join(map(repr, types))}"
                 f"{nearest(column, types)}"
             )
-        types[column] = _arrow(column, one)
-    return lines, types, density
+        types[column] = _arrow(column, one, lines)
+    return replace(lines, numbers=lines.numbers | given.keys()), types, density
 
 
-def _arrow(column: str, dtype: Any) -> pa.DataType:
-    """Return Arrow's type for a dtype."""
+def _types(block: Block, lines: Lines, content: bytes) -> tuple[dict[str, pa.DataType], float]:
+    """Return the types of the columns that the beginning of a file shows, and the edges per byte."""
+    try:
+        table = lines.parse(content, None)
+    except BadLine as error:
+        raise _bad(block, lines.plain(content), error) from error
+    kinds = {column.name: _plain(column.type) for column in table.schema}
+    nested = {column.name for column in table.schema if pa.types.is_nested(column.type)}
+    return {name: kinds[name] for name in kinds if name not in nested}, table.num_rows / len(
+        content
+    )
+
+
+def _arrow(column: str, dtype: Any, lines: Lines) -> pa.DataType:
+    """Return Arrow's type for a dtype, which the format can be read as."""
     try:
         kind = pa.Array.from_pandas(pd.Series(dtype=dtype)).type
-    except (TypeError, ValueError) as error:
+        kind = pa.large_string() if pa.types.is_null(kind) else kind
+        replace(lines, names=(column,)).parse(b"", {column: kind})
+    except (TypeError, ValueError, pa.ArrowException, BadLine) as error:
         raise OptionError(
             f"dtype= has {shown(dtype)} for the column {column!r}; give a dtype of pandas, such as 'str', "
             "'int64' or 'float64'"
         ) from error
-    return pa.large_string() if pa.types.is_null(kind) else kind
+    return kind
 
 
 def _block_bytes(blocksize: int | str) -> int:
@@ -286,13 +316,18 @@ def _read(
     """Return a partition."""
     with _named(block.file):
         content = block.content()
-        if not block.start and content.strip():
+        if block.start and lines.counted:
+            lines, _ = lines.begin(replace(block, start=0, length=SAMPLE_BYTES).content())
+        elif not block.start and (lines.counted or content.strip()):
             found, content = lines.begin(content)
             if found != lines:
                 raise InputFileError(
                     f"has the columns {', '.join(map(repr, found.names))} or another layout, and the first "
                     f"file has {', '.join(map(repr, lines.names))}; read files that differ one by one"
                 )
+            lines = found
+        if lines.counted and block.is_last:
+            lines.check_count(block.pieces())
         if not content.strip():
             return _to_pandas(pa.schema(types.items()).empty_table().select(columns))
         try:
@@ -304,10 +339,7 @@ def _read(
 
 def _bad(block: Block, content: bytes, error: BadLine) -> InputFileError:
     where = "" if error.row is None else f"line {block.line(content, error.row):,}: "
-    return InputFileError(
-        f"{where}{error.reason}. The first lines show the number of columns and their types; correct the "
-        "line, or set dtype="
-    )
+    return InputFileError(f"{where}{error.reason}. {error.advice}")
 
 
 @contextmanager

@@ -1,0 +1,85 @@
+"""CSV files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from dask_graphflow.exceptions import InputFileError
+
+from .cells import IN_QUOTES, first_cells, given_names, is_number, read_cells, written_names
+from .lines import BYTE_ORDER_MARK, BadLine, Lines, line_ends
+
+SEPARATORS = ",\t;|"
+QUOTED = rb"(?<![^,\t;|\r\n])" + IN_QUOTES  # a cell in quotes
+FIRST_RECORD = rb"[\r\n]*(?:" + QUOTED + rb"(?![^,\t;|\r\n])|[^\r\n])*+"
+
+
+@dataclass(frozen=True)
+class Csv(Lines):
+    """Cells between separators, which may have quotes.
+
+    Attributes
+    ----------
+    header : bool or None
+        Whether the first line has the names of the columns. None: it has if no cell of it is a number.
+    separator : str
+    """
+
+    header: bool | None = None
+    separator: str = ""
+
+    def begin(self, content: bytes) -> tuple[Csv, bytes]:
+        """Read the names of the columns, and the separator."""
+        content = content.removeprefix(BYTE_ORDER_MARK)
+        first = re.match(FIRST_RECORD, content)
+        record = first[0] if first else b""
+        separator = self.separator or max(
+            SEPARATORS, key=re.sub(QUOTED, b"", record).decode().count
+        )
+        cells = first_cells(record, separator)
+        header = self.header
+        if header is None:
+            numbers = [cell for cell in cells if is_number(cell)]
+            header = not numbers
+            if numbers and len(numbers) < len(cells):
+                raise InputFileError(
+                    f"its first line has the number {numbers[0]!r} beside text, so it may or may not have "
+                    "the names of the columns; set header=True if it has, or header=False if it is data"
+                )
+        found = replace(self, header=header, separator=separator)
+        if not header:
+            return replace(found, names=given_names(self.names, cells)), content
+        content = line_ends(record) + content[len(record) :]
+        return replace(found, names=written_names(cells)), content
+
+    def complete(self, content: bytes) -> bytes:
+        """Return the records of a content, without the last one."""
+        return super().complete(content[: _closed(content, self.separator or SEPARATORS)])
+
+    def parse(self, content: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
+        """Return columns. An empty cell without quotes is null."""
+        if _closed(content, self.separator) < len(content):
+            raise BadLine(
+                "a quote is not closed in this part of the file",
+                advice="If cells have line breaks, set blocksize=None; otherwise correct the file",
+            )
+        return read_cells(content, self.names, self.separator, types, self.numbers, quote='"')
+
+
+def _closed(content: bytes, separators: str) -> int:
+    """Return where the cell begins whose quote is not closed, or the length if there is no such cell.
+
+    One call of the regular expression consumes the whole content: a call for each cell takes much longer.
+    """
+    inside = rb"[^%b\r\n]" % re.escape(separators.encode())
+    quotes = rb'(?<!%b)%b|(?<=%b)"' % (
+        inside,
+        IN_QUOTES,
+        inside,
+    )  # a quote inside a cell is like any byte
+    closed = re.match(rb'(?:[^"]*+(?:%b))*+[^"]*+' % quotes, content)
+    return closed.end() if closed else 0
