@@ -276,7 +276,7 @@ BAD = {  # what is written, the options, when it fails, and what the message say
         "x,y,0.5\nx,y,0.7\n",
         {},
         "call",
-        "the number '0.5' beside text.*header=True",
+        "the value '0.5' beside text.*header=True",
     ),
     "twice": ("a.csv", "a,a\n1,2\n", {}, "call", "two columns named 'a'"),
     "not UTF-8": ("a.csv", b"\xff\xfe,b\n", {}, "call", r"a\.csv: .*UTF-8"),

@@ -73,13 +73,20 @@ def read_cells(
     return table
 
 
-def first_cells(record: bytes, separator: str) -> tuple[str, ...]:
-    """Return the cells of a record that may have quotes."""
-    if not record.strip(b"\r\n"):
-        return ()
-    options = pa_csv.ReadOptions(use_threads=False, block_size=min(len(record) + 2, LONGEST))
-    parse = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-    return tuple(pa_csv.read_csv(pa.BufferReader(record + b"\n"), options, parse).column_names)
+def first_cells(record: bytes, separator: str, *, quote: str = '"') -> tuple[str, ...]:
+    """Return the cells of a record."""
+    return tuple(_first(record, separator, quote).column_names)
+
+
+def first_values(record: bytes, separator: str, *, quote: str = "") -> list[str]:
+    """Return the cells of a record that are numbers, dates or booleans, and hardly names of columns."""
+    found = _first(record, separator, quote, autogenerate_column_names=True).schema.types
+    text = pa.types.is_string, pa.types.is_binary, pa.types.is_null
+    return [
+        cell
+        for cell, kind in zip(first_cells(record, separator, quote=quote), found, strict=True)
+        if is_number(cell) or not any(is_text(kind) for is_text in text)
+    ]
 
 
 def given_names(names: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
@@ -106,8 +113,13 @@ def written_names(cells: tuple[str, ...]) -> tuple[str, ...]:
     return cells
 
 
+def are_integers(cells: pa.ChunkedArray) -> bool:
+    """Return whether all cells that are not null are integers, of any size."""
+    return bool(pc.all(pc.match_substring_regex(cells, ANY_DECIMAL)).as_py())
+
+
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number, which is hardly a name of a column."""
+    """Return whether a cell is a number."""
     for kind in (float, lambda text: int(text, 0)):  # the latter also takes 0x1F
         try:
             kind(cell)
@@ -115,6 +127,19 @@ def is_number(cell: str) -> bool:
             continue
         return True
     return False
+
+
+def _first(record: bytes, separator: str, quote: str, **options: bool) -> pa.Table:
+    if not record.strip(b"\r\n"):
+        return pa.table({})
+    size = min(len(record) + 2, LONGEST)
+    return pa_csv.read_csv(
+        pa.BufferReader(record + b"\n"),
+        pa_csv.ReadOptions(use_threads=False, block_size=size, **options),
+        pa_csv.ParseOptions(
+            delimiter=separator, quote_char=quote or False, newlines_in_values=True
+        ),
+    )
 
 
 def _parsed(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dask_graphflow.exceptions import InputFileError
 
-from .cells import IN_QUOTES, first_cells, given_names, is_number, read_cells, written_names
+from .cells import IN_QUOTES, first_cells, first_values, given_names, read_cells, written_names
 from .lines import BYTE_ORDER_MARK, BadLine, Lines, line_ends
 
 SEPARATORS = ",\t;|"
@@ -25,7 +25,8 @@ class Csv(Lines):
     Attributes
     ----------
     header : bool or None
-        Whether the first line has the names of the columns. None: it has if no cell of it is a number.
+        Whether the first line has the names of the columns. None: it has if no cell of it is a value,
+        such as a number, a date or a boolean.
     separator : str
     """
 
@@ -40,14 +41,16 @@ class Csv(Lines):
         separator = self.separator or max(
             SEPARATORS, key=re.sub(QUOTED, b"", record).decode().count
         )
+        if _closed(record, separator) < len(record):
+            raise InputFileError("a quote in its first line is not closed; correct the line")
         cells = first_cells(record, separator)
         header = self.header
         if header is None:
-            numbers = [cell for cell in cells if is_number(cell)]
-            header = not numbers
-            if numbers and len(numbers) < len(cells):
+            values = first_values(record, separator, quote='"')
+            header = not values
+            if values and len(values) < len(cells):
                 raise InputFileError(
-                    f"its first line has the number {numbers[0]!r} beside text, so it may or may not have "
+                    f"its first line has the value {values[0]!r} beside text, so it may or may not have "
                     "the names of the columns; set header=True if it has, or header=False if it is data"
                 )
         found = replace(self, header=header, separator=separator)

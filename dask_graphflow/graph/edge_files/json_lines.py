@@ -54,7 +54,7 @@ def _check(content: bytes) -> None:
     for line in map(bytes.strip, content.splitlines()):
         row += bool(line)
         if line and not (line.startswith(b"{") and line.endswith(b"}")):
-            raise BadLine("is not a JSON object", row, CORRECT_LINE)
+            raise BadLine("is not a JSON object, as every line must be", row, CORRECT_LINE)
         if len(line) > DEEP and line.count(b"[") + line.count(b"{") > DEEP:
             _check_line(line, row)
 
@@ -79,4 +79,4 @@ def _bad_line(content: bytes, reason: str) -> BadLine:
             _check_line(line, number)  # a line with two objects makes rows and lines differ
     except BadLine as error:
         return error
-    return BadLine(reason.replace(found[0], ""), row)
+    return BadLine(reason.replace(found[0], "").rstrip("."), row)

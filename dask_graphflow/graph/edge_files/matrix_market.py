@@ -19,7 +19,7 @@ from .text_lines import Text
 
 BANNER = rb"(?i:%%MatrixMarket)[ \t]+([^\r\n]*)"
 COMMENTS = rb"(?:" + LINE_END + rb"[ \t]*(?:%[^\r\n]*)?)*+"
-SIZES = rb"([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]*"
+SIZES = rb"([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t]+([0-9]{1,18})"  # SciPy, too, needs 64 bits
 VALUES = {
     "pattern": None,
     "integer": pa.int64(),
@@ -78,20 +78,33 @@ class MatrixMarket(Text):
     def parse(self, content: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
         """Return columns: rows and columns from 0 on, as SciPy numbers them, and values."""
         types = self.types() if types is None else types
+        for name in self.names[:2]:
+            kind = types.get(name, pa.int64())
+            if not (pa.types.is_integer(kind) or pa.types.is_large_string(kind)):
+                raise BadLine(f"{name!r} is a number or text, and not {kind}")
         ends = dict.fromkeys(self.names[:2], pa.int64())  # both are checked, and show the diagonal
         table = super().parse(content, {**types, **ends})
         columns = {name: table[name] for name in table.column_names}
         for name in ends:
             self._check(columns[name])
             columns[name] = pc.subtract(columns[name], 1)
+        try:
+            return self._mirrored(columns).select([*types]).cast(pa.schema(types.items()))
+        except pa.ArrowException as error:
+            raise BadLine(f"values cannot be converted: {error}") from error
+
+    def _mirrored(self, columns: dict[str, pa.ChunkedArray]) -> pa.Table:
+        """Return all edges that the entries stand for."""
         both = pa.table(columns)
-        if self.mirror:
-            source, target = ends
-            other = {name: pc.multiply(column, self.mirror) for name, column in columns.items()}
-            other |= {source: columns[target], target: columns[source]}
-            below = pc.not_equal(columns[source], columns[target])
-            both = pa.concat_tables([both, pa.table(other).filter(below)])
-        return both.select([*types]).cast(pa.schema(types.items()))
+        if not self.mirror:
+            return both
+        source, target = self.names[:2]
+        other = columns | {source: columns[target], target: columns[source]}
+        if self.mirror < 0:
+            values = [name for name in self.names[2:] if name in columns]
+            other |= {name: pc.negate_checked(columns[name]) for name in values}
+        below = pc.not_equal(columns[source], columns[target])
+        return pa.concat_tables([both, pa.table(other).filter(below)])
 
     def check_count(self, contents: Iterable[bytes]) -> None:
         """Check the number of entries: a file whose end is missing is not a graph."""

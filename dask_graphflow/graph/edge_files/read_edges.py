@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumn
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
+from .cells import are_integers
 from .csv_lines import Csv
 from .find import EXTENSIONS, File, find_files, format_of
 from .json_lines import JsonLines
@@ -32,7 +33,13 @@ __all__ = ["read_edges"]
 SAMPLE_BYTES = 1 << 20
 PIECE_BYTES = 1 << 24
 LINES: dict[str, type[Lines]] = {"csv": Csv, "text": Text, "mtx": MatrixMarket, "jsonl": JsonLines}
-INTEGERS = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
+INTEGERS = {
+    pa.from_numpy_dtype(kind.type): kind()
+    for kind in (
+        *(pd.Int8Dtype, pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype),
+        *(pd.UInt8Dtype, pd.UInt16Dtype, pd.UInt32Dtype, pd.UInt64Dtype),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -230,7 +237,8 @@ def _begin(
             lines = lines or found
     if lines is None or not (types or lines.names):
         raise InputFileError(
-            f"{files[0]}: is empty, so its columns are not known; leave it out, or write a header"
+            f"{files[0]}: is empty or has only nested values, so it has no columns; leave it out, or "
+            "write a header"
         )
     types = types or lines.types()
     given = dtype if isinstance(dtype, Mapping) else dict.fromkeys(types, dtype) if dtype else {}
@@ -250,11 +258,12 @@ def _types(block: Block, lines: Lines, content: bytes) -> tuple[dict[str, pa.Dat
         table = lines.parse(content, None)
     except BadLine as error:
         raise _bad(block, lines.plain(content), error) from error
-    kinds = {column.name: _plain(column.type) for column in table.schema}
-    nested = {column.name for column in table.schema if pa.types.is_nested(column.type)}
-    return {name: kinds[name] for name in kinds if name not in nested}, table.num_rows / len(
-        content
-    )
+    kinds = {
+        column.name: _plain(column.name, column.type, lines, content)
+        for column in table.schema
+        if not pa.types.is_nested(column.type)
+    }
+    return kinds, table.num_rows / len(content)
 
 
 def _arrow(column: str, dtype: Any, lines: Lines) -> pa.DataType:
@@ -262,7 +271,7 @@ def _arrow(column: str, dtype: Any, lines: Lines) -> pa.DataType:
     try:
         kind = pa.Array.from_pandas(pd.Series(dtype=dtype)).type
         kind = pa.large_string() if pa.types.is_null(kind) else kind
-        replace(lines, names=(column,)).parse(b"", {column: kind})
+        lines.parse(b"", {column: kind})
     except (TypeError, ValueError, pa.ArrowException, BadLine) as error:
         raise OptionError(
             f"dtype= has {shown(dtype)} for the column {column!r}; give a dtype of pandas, such as 'str', "
@@ -281,10 +290,21 @@ def _block_bytes(blocksize: int | str) -> int:
         ) from error
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a column: numbers and booleans stay, and others are text as it is written."""
-    known = pa.types.is_int64(kind) or pa.types.is_float64(kind) or pa.types.is_boolean(kind)
-    return kind if known else pa.large_string()
+def _plain(column: str, kind: pa.DataType, lines: Lines, content: bytes) -> pa.DataType:
+    """Return the type of a column: numbers and booleans stay, and others are text as it is written.
+
+    Arrow infers floats for integers beyond 64 bits with a sign, which would make one of several ids.
+    """
+    if column in lines.numbers or pa.types.is_int64(kind) or pa.types.is_boolean(kind):
+        return kind
+    if not pa.types.is_float64(kind):
+        return pa.large_string()
+    with suppress(BadLine):
+        return lines.parse(content, {column: pa.uint64()}).schema.field(column).type
+    with suppress(BadLine):
+        if are_integers(lines.parse(content, {column: pa.large_string()})[column]):
+            return pa.large_string()
+    return kind
 
 
 def _chosen(columns: Sequence[str] | None, have: Any, file: File) -> list[str]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dask_graphflow.exceptions import InputFileError
 from dask_graphflow.graph.edgelist import usual_ends
 
-from .cells import NAMES, given_names, is_number, read_cells, written_names
+from .cells import NAMES, first_values, given_names, is_number, read_cells, written_names
 from .csv_lines import SEPARATORS
 from .lines import BYTE_ORDER_MARK, LINE_END, BadLine, Lines, line_ends
 
@@ -28,7 +28,7 @@ class Text(Lines):
     ----------
     header : bool or None
         Whether the first line that is not a comment has the names of the columns. None: it has if no cell
-        of it is a number, and all cells of some column below it are.
+        of it is a value, such as a number, and all cells of some column below it are.
     comment : bytes
         A regular expression of how a comment begins. An id such as %C3%A9 is not a comment.
     marks : tuple of bytes
@@ -86,7 +86,7 @@ class Text(Lines):
         """Return whether the cells of the first line are the names of the columns below it."""
         if self.header is not None:
             return self.header
-        if any(map(is_number, cells)):
+        if first_values(" ".join(cells).encode(), " "):
             return False
         with suppress(BadLine):
             table = read_cells(self.plain(below), cells, " ", None, frozenset(cells))
@@ -106,7 +106,7 @@ def _check_separator(line: str) -> None:
     if len(tabs) > 1 and any(len(cell) > 1 and not all(map(is_number, cell)) for cell in tabs):
         raise InputFileError(
             f"its first line, {line!r}, has tabs and also blanks. If only tabs are between cells, set "
-            "format='csv'; otherwise name all columns with columns="
+            "format='csv', and header=False unless it has names; otherwise name all columns with columns="
         )
     if len(line.split()) == 1 and any(separator in line for separator in SEPARATORS):
         raise InputFileError(
