@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
+import random
+import re
+import sys
 from pathlib import Path
 
 import dask
@@ -18,7 +22,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
-from dask_graphflow.graph.edge_files import csv_lines, read_edges
+from dask_graphflow.graph.edge_files import cells, csv_lines, read_edges
+from dask_graphflow.graph.edge_files.lines import BadLine
 
 ENDS = ["src", "dst"]
 COMPRESS = {
@@ -133,9 +138,64 @@ def test_only_the_columns_that_are_used_are_parsed(edges, monkeypatch):
         return parse(self, content, types)
 
     monkeypatch.setattr(csv_lines.Csv, "parse", recorded)
-    check(gf.read_edges(written("header.csv", edges))[["dst"]], edges[["dst"]])
-    assert asked == [None, ["dst"]]
+    frame = gf.read_edges(written("header.csv", edges))[["dst"]]
+    asked.clear()
+    check(frame, edges[["dst"]])
+    assert asked == [["dst"]]
     check(gf.read_edges(written("general.mtx", edges))[["weight"]], edges[["weight"]])
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_hidden_folders_are_not_read_unless_they_are_named(ending):
+    for place, first in ((".", 1), ("_temporary/0", 3), (".tmp", 5), ("part/.tmp", 7)):
+        Path(".tmp/in", place).mkdir(parents=True, exist_ok=True)
+        frame = pd.DataFrame({"src": [first], "dst": [first + 1]})
+        write = frame.to_parquet if ending == "parquet" else frame.to_csv
+        write(Path(".tmp/in", place, f"[1].{ending}"), index=False)
+    Path(".tmp/in/_SUCCESS").touch()
+    Path(".tmp/none/_x").mkdir(parents=True)
+    Path(".tmp/none/_x/.a.csv").touch()
+
+    def found(path):
+        return gf.read_edges(path).src.compute(scheduler="sync").tolist()
+
+    assert found(".tmp/in") == found(".tmp/in/*") == found(".tmp/**") == [1]
+    assert found(".tmp/in/_temporary") == found(".tmp/in/_*/0") == [3]
+    assert found(".tmp/in/**/.tmp") == [5, 7]
+    with pytest.raises(InputFileError, match="no such file"):
+        found(".tmp/none")
+
+
+def test_parquet_files_that_an_old_metadata_file_does_not_list_are_read(edges):
+    dd.from_pandas(edges[:100], npartitions=1).to_parquet(
+        "x", write_index=False, write_metadata_file=True
+    )
+    edges[100:].to_parquet("x/part.10.parquet", index=False)
+    check(gf.read_edges("x"), edges)
+
+
+def test_the_time_for_quotes_does_not_depend_on_calls_for_each_cell():
+    def calls(rows):
+        content = b'"a ""b""","c"\n' * rows
+        found = []
+        sys.setprofile(lambda _frame, event, _arg: found.append(event))
+        try:
+            csv_lines.Csv(("a", "b"), separator=",").parse(content, None)
+        finally:
+            sys.setprofile(None)
+        return len(found)
+
+    assert calls(1000) == calls(10)
+
+
+@pytest.mark.parametrize("end", list(COMPRESS)[1:])
+def test_a_compressed_file_whose_end_is_missing_is_refused(end, edges):
+    name = written("header.csv", edges, end)
+    content = Path(name).read_bytes()
+    for damaged in (content[:-1], content[: len(content) // 2], content + b"more"):
+        Path(name).write_bytes(damaged)
+        with pytest.raises(InputFileError, match=rf"header\.csv\{end}: cannot be read"):
+            gf.read_edges(name).compute(scheduler="sync")
 
 
 def test_several_files_globs_folders_and_urls_are_one_frame(edges):
@@ -177,6 +237,83 @@ def test_a_symmetric_matrix_has_the_edges_that_scipy_reads(symmetry, end, edges)
     check(gf.read_edges(name).sort_values(ENDS, ignore_index=True), reference)
 
 
+MATRICES = {  # what the first line says, and the lines below it
+    "real values that look whole": ("real general", "2 2 2\n1 2 1\n2 1 0.5\n"),
+    "whole numbers": ("integer general", "2 2 1\n1 2 9007199254740993\n"),
+    "64 bits": ("unsigned-integer general", "2 2 1\n1 2 18446744073709551615\n"),
+    "double": ("double general", "2 2 1\n1 2 -.5e-3\n"),
+    "capitals": ("REAL General", "2 2 1\n1 2 1."),
+    "hermitian": ("real hermitian", "2 2 2\n2 1 3\n1 1 2\n"),
+    "above the diagonal": ("real symmetric", "2 2 1\n1 2 3\n"),
+    "skew-symmetric": ("integer skew-symmetric", "2 2 2\n2 1 3\n1 1 2\n"),
+    "blank lines": ("pattern general", "% by hand\n\n2 2 2\n\n1 2\n\n2 1\n\n"),
+    "blanks and tabs": ("pattern general", " 2\t2  1 \n 01\t2 \n"),
+    "no entries": ("real general", "3 3 0"),
+    "entries that are missing": ("pattern general", "4 4 4\n1 2\n2 3\n"),
+    "cut in a number": ("pattern general", "40 40 2\n1 2\n2 "),
+    "too many entries": ("pattern general", "4 4 1\n1 2\n2 3\n"),
+    "row 0": ("pattern general", "4 4 2\n1 2\n0 1\n"),
+    "column 9": ("pattern general", "4 4 2\n1 2\n1 9\n"),
+    "a negative row": ("pattern general", "4 4 1\n-1 2\n"),
+    "a hexadecimal row": ("pattern general", "4 4 1\n0x1 2\n"),
+    "a row beyond 64 bits": ("pattern general", "4 4 1\n99999999999999999999 2\n"),
+    "a size beyond 64 bits": ("pattern general", "99999999999999999999 99999999999999999999 0\n"),
+    "no value": ("real general", "2 2 1\n1 2\n"),
+    "no sizes": ("pattern general", "% by hand\n"),
+    "one size": ("pattern general", "3\n1 2\n"),
+    "four sizes": ("pattern general", "2 2 1 5\n1 2\n"),
+    "negative sizes": ("pattern general", "-2 -2 1\n1 2\n"),
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("case", MATRICES)
+def test_matrices_are_read_or_refused_as_scipy_does(case, line_end):
+    kind, text = MATRICES[case]
+    content = f"%%MatrixMarket matrix coordinate {kind}\n{text}".replace("\n", line_end).encode()
+    Path("x.mtx").write_bytes(content)
+    try:
+        matrix = scipy.io.mmread(io.BytesIO(content)).tocoo()
+    except (ValueError, OverflowError):
+        with pytest.raises(InputFileError, match=r"x\.mtx: "):
+            gf.read_edges("x.mtx").compute(scheduler="sync")
+        return
+    found = gf.read_edges("x.mtx").compute(scheduler="sync")
+    columns = [matrix.row, matrix.col, matrix.data][: found.shape[1]]
+    entries = zip(*(column.tolist() for column in columns), strict=True)
+    assert sorted(map(tuple, found.to_numpy(object).tolist())) == sorted(entries)
+    assert found.dtypes.iloc[2:].tolist() == [matrix.dtype] * (found.shape[1] - 2)
+
+
+@pytest.mark.parametrize("lost", [1, 300])
+def test_a_matrix_of_several_blocks_that_lacks_entries_is_refused(lost, edges, monkeypatch):
+    monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 200)
+    whole = mtx_text(edges)
+    Path("x.mtx").write_bytes(b"\n".join(whole.splitlines()[:-lost]))
+    frame = gf.read_edges("x.mtx", blocksize=200)
+    assert frame.npartitions > 4
+    with pytest.raises(
+        InputFileError, match=rf"has {len(edges) - lost} entries.* says {len(edges)}\."
+    ):
+        frame.compute(scheduler="sync")
+
+
+def test_each_matrix_of_a_call_has_its_own_size(edges, monkeypatch):
+    monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 200)
+    edges = edges.sort_values(ENDS, ignore_index=True)
+    small = edges[(edges.src < 40) & (edges.dst < 40)]
+    for name, part in (("a.mtx", small), ("b.mtx", edges)):
+        Path(name).write_bytes(mtx_text(part))
+    check(
+        gf.read_edges(["a.mtx", "b.mtx"], blocksize=200),
+        pd.concat([small, edges], ignore_index=True),
+    )
+    last = Path("b.mtx").read_bytes().splitlines()
+    Path("b.mtx").write_bytes(b"\n".join([*last[:-1], b"301 1 0.5"]))
+    with pytest.raises(InputFileError, match=rf"b\.mtx: line {len(last)}: 301 is not a row"):
+        gf.read_edges(["a.mtx", "b.mtx"], blocksize=200).compute(scheduler="sync")
+
+
 def test_a_pattern_matrix_has_no_weights():
     Path("x.mtx").write_text(
         "%%MatrixMarket matrix coordinate pattern symmetric\n% by hand\n3 3 2\n2 1\n3 3\n"
@@ -212,6 +349,175 @@ def test_cells_of_csv_files_are_read_as_they_are_written(name):
     assert {
         c: found[c].astype(object).where(found[c].notna(), None).tolist() for c in found
     } == columns
+
+
+AS_WRITTEN = {  # a cell: its column's type if the first lines have it, and the error if later lines have it
+    "5": ("int64", ""),
+    " 5": ("int64", ""),
+    "-1": ("int64", ""),
+    "9223372036854775807": ("int64", ""),
+    "0": ("int64", ""),
+    "007": ("string", "'007' would become 7"),
+    "00": ("string", "'00' would become 0"),
+    "-05": ("string", "'-05' would become -5"),
+    "-0": ("string", "'-0' would become 0"),
+    "0x1F": ("string", "'0x1F' would become 31"),
+    "0X1f": ("string", "'0X1f' would become 31"),
+    "0b1": ("string", "invalid value '0b1'"),
+    "0o7": ("string", "invalid value '0o7'"),
+    "1_000": ("string", "invalid value '1_000'"),
+    "\N{ARABIC-INDIC DIGIT THREE}": ("string", "invalid value"),
+    "True": ("string", "invalid value 'True'"),
+    "2024-01-01": ("string", "invalid value '2024-01-01'"),
+    "5\0": ("string", "invalid value '5"),
+    "9223372036854775808": ("uint64", "invalid value '9223372036854775808'"),
+    "-9223372036854775809": ("string", "invalid value '-9223372036854775809'"),
+    "18446744073709551616": ("string", "invalid value '18446744073709551616'"),
+    # Floats are refused as ids.
+    "1e5": ("float64", "invalid value '1e5'"),
+    "+5": ("float64", "invalid value"),
+    "1.0": ("float64", "invalid value '1.0'"),
+    "NaN": ("float64", "invalid value 'NaN'"),
+    "Infinity": ("float64", "invalid value 'Infinity'"),
+}
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.txt"])
+@pytest.mark.parametrize("cell", AS_WRITTEN)
+def test_an_id_leaves_as_it_is_written_or_is_refused(cell, name, monkeypatch):
+    dtype, error = AS_WRITTEN[cell]
+    separator = {"x.csv": ",", "x.tsv": "\t", "x.txt": " "}[name]
+    rows = [f"{cell}{separator}1", *[f"3{separator}4"] * 5]
+    Path(name).write_text("\n".join(rows))
+    found = gf.read_edges(name, **({} if name == "x.txt" else {"header": False}))
+    assert found.src.dtype == dtype
+    assert found.dst.dtype == "int64"
+    if dtype != "float64":
+        assert found.src.compute(scheduler="sync").astype(str)[0] == cell.strip()
+    monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 8)
+    Path(name).write_text("\n".join(rows[::-1]))
+    found = gf.read_edges(name, **({} if name == "x.txt" else {"header": False}))
+    if error:
+        with pytest.raises(InputFileError, match=f"line 6: .*{error}"):
+            found.compute(scheduler="sync")
+    else:
+        assert found.src.compute(scheduler="sync").tolist() == [3] * 5 + [int(cell)]
+
+
+def test_leading_zeros_are_read_as_numbers_on_request():
+    Path("x.csv").write_text("src,dst\n007,0\n7,-01\n")
+    check(gf.read_edges("x.csv", dtype="int64"), pd.DataFrame({"src": [7, 7], "dst": [0, -1]}))
+    Path("x.csv").write_text("src,dst\n0x1F,0\n")
+    with pytest.raises(InputFileError, match="line 2: '0x1F' would become 31"):
+        gf.read_edges("x.csv", dtype="int64").compute(scheduler="sync")
+
+
+def test_an_unusual_integer_is_found_wherever_a_file_is_cut(monkeypatch):
+    monkeypatch.setattr(cells, "PIECE", 7)
+    for before in range(20):
+        content = b"1,2\n" * before + b"5,06\n" + b"1,2\n" * 3
+        with pytest.raises(BadLine, match="'06' would become 6") as caught:
+            csv_lines.Csv(("a", "b"), separator=",").parse(content, {"b": pa.int64()})
+        assert caught.value.row == before + 1
+
+
+LAYOUTS = {  # the name of a file, its text, and its edges or the error
+    "old Macs": ("x.csv", "src,dst\r1,2\r2,3\r", [[1, 2], [2, 3]]),
+    "blank lines first": ("x.csv", "\n\r\nsrc,dst\n1,2\n", [[1, 2]]),
+    "a name of 140 KB": ("x.csv", f"src,dst,{'x' * 140_000}\n1,2,0\n", [[1, 2, 0]]),
+    "commas in names": ("x.csv", '"src, from";"dst, to"\n1;2\n', [[1, 2]]),
+    "a line break in a name": ("x.csv", '"src","dst","a\n""b"""\n1,2,3\n', [[1, 2, 3]]),
+    "a separator in a cell": ("x.csv", 'src;dst\na,"b;c\n', [['a,"b', "c"]]),
+    "a quote in a cell": ("x.csv", 'src,dst\na"b,c"\n', [['a"b', 'c"']]),
+    "trailing separators": ("x.csv", "src,dst,\n1,2,\n", [[1, 2, None]]),
+    "a null byte": ("x.csv", "src,dst\na\0,b\n", [["a\0", "b"]]),
+    "hexadecimal first line": (
+        "x.csv",
+        "0x1F,0x2A\n0x01,0x02\n",
+        [["0x1F", "0x2A"], ["0x01", "0x02"]],
+    ),
+    "dates in the first line": (
+        "x.csv",
+        "a,b,2024-01-01\nc,d,2024-01-02\n",
+        "value '2024-01-01' beside",
+    ),
+    "more cells than names": ("x.csv", "src,dst\n1,2,\n", "line 2: Expected 2 columns, got 3"),
+    "more names than cells": ("x.csv", "src,dst,w\n1,2\n", "line 2: Expected 3 columns, got 2"),
+    "a quote that is open in a name": ("x.csv", '"src","dst\n1,2\n', "a quote in its first line"),
+    "a quote that is open": ("x.csv", 'src,dst\n1,"2\n', "a quote is not closed"),
+    "a line after quotes": (
+        "x.csv",
+        'src,dst\n"a","b"\n"c"\n',
+        "line 3: Expected 2 columns, got 1",
+    ),
+    "a line after line breaks": (
+        "x.csv",
+        'src,dst\n"a\nb","b"\n"c"\n',
+        r"x\.csv: Expected 2 columns",
+    ),
+    "Latin-1": ("x.csv", b"src,dst\na,b\n\xe9,c\n", "line 3: .*UTF8"),
+    "names": ("x.txt", "FromNodeId ToNodeId\n1 2\n2 3\n", [[1, 2], [2, 3]]),
+    "names after comments": ("x.txt", "# web\n\nFrom\tTo\n007\t008\n", [["007", "008"]]),
+    "names and weights": ("x.edgelist", "node other weight\na b 0.5\n", [["a", "b", 0.5]]),
+    "names, or two ids": ("x.txt", "Source Target\na b\n", "set header=True"),
+    "more cells than names in text": ("x.txt", "From To\n1 2 0.5\n", "set header=True"),
+    "ids only": ("x.txt", "a b\nc d\n", [["a", "b"], ["c", "d"]]),
+    "a number beside text": ("x.txt", "a 1\n2 3\n", [["a", 1], ["2", 3]]),
+    "dates": ("x.txt", "a 2024-01-01\nc 2024-01-02\n", [["a", "2024-01-01"], ["c", "2024-01-02"]]),
+    "KONECT": ("x.edges", "% asym posweighted\n% 2 3 3\n1 2 1\n2 3 4\n", [[1, 2, 1], [2, 3, 4]]),
+    "Network Repository": ("x.edges", "%%MatrixMarket\n%===\n1 2\n% x\n3 4\n", [[1, 2], [3, 4]]),
+    "percent encoding": ("x.txt", "%C3%A9 b\nc %d\n", [["%C3%A9", "b"], ["c", "%d"]]),
+    "old Macs and comments": ("x.txt", "# web\r1 2\r# x\r2 3\r", [[1, 2], [2, 3]]),
+    "a mark and comments": ("x.txt", "\ufeff# web\n1 2\n", [[1, 2]]),
+    "a no-break space": ("x.txt", "a\xa0x b\n", [["a\xa0x", "b"]]),
+    "commas in text": ("x.edges", "1,2\n3,4\n", "no blank and no tab.*format='csv'"),
+    "blanks and tabs": ("x.txt", "New York\tBoston\n", "tabs and also blanks.*format='csv'"),
+    "blanks, tabs and numbers": ("x.txt", "1 2\t0.5\n", [[1, 2, 0.5]]),
+    "JSON without a line end": ("x.jsonl", '{"a":1,"b":2}', [[1, 2]]),
+    "JSON of Windows": (
+        "x.jsonl",
+        '\ufeff{"a":1,"b":2}\r\n\r\n{"a":3,"b":4}\r\n',
+        [[1, 2], [3, 4]],
+    ),
+    "keys that are missing": ("x.jsonl", '{"a":1}\n{"b":2}\n', [[1, None], [None, 2]]),
+    "JSON of 64 bits": ("x.jsonl", f'{{"a":{2**64 - 1},"b":1}}\n', [[2**64 - 1, 1]]),
+    "nested values": ("x.jsonl", '{"a":1,"b":2,"c":[3],"d":{"a":4}}\n', [[1, 2]]),
+    "nested values only": ("x.jsonl", '{"c":[3]}\n', "only nested values"),
+    "keys twice": ("x.jsonl", '{"a":1}\n{"a":1,"a":2}\n', "line 2: .*twice"),
+    "two objects in a line": (
+        "x.jsonl",
+        '{"a":1} {"a":2}\n{"a":3 "b":4}\n',
+        "line 1: .*Extra data",
+    ),
+    "a comma is missing": (
+        "x.jsonl",
+        '{"a":1}\n\n{"a":3 "b":4}\n',
+        "line 3: .*delimiter: column 8",
+    ),
+    "a line of null": ("x.jsonl", "null\n", "line 1: is not a JSON object"),
+    "an object in two lines": ("x.jsonl", '{"a":1,\n"b":2}\n', "line 1: is not a JSON object"),
+    "deep lists": ("x.jsonl", f'{{"a":{"[" * 200_000}{"]" * 200_000}}}\n', "line 1: .*recursion"),
+    "another JSON type": ("x.jsonl", '{"a":1}\n{"a":"x"}\n', "line 2: .*number to string"),
+    "half a character": ("x.jsonl", '{"a":"\\ud83d"}\n', "line 1: .*surrogate"),
+    "a value that is not UTF-8": (
+        "x.jsonl",
+        b'{"a":1}\n\n{"a":"\xff"}\n',
+        "line 3: .*is not UTF-8",
+    ),
+    "a key that is not UTF-8": ("x.jsonl", b'{"a":1}\n{"\xd7":2}\n', "line 2: .*is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", LAYOUTS)
+def test_unusual_files_have_the_right_edges_or_a_named_error(case):
+    name, text, expected = LAYOUTS[case]
+    Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    if isinstance(expected, str):
+        with pytest.raises(InputFileError, match=expected):
+            gf.read_edges(name).compute(scheduler="sync")
+    else:
+        found = gf.read_edges(name).compute(scheduler="sync").astype(object)
+        assert found.where(found.notna(), None).to_numpy().tolist() == expected
 
 
 def test_types_and_names_can_be_set():
@@ -359,6 +665,14 @@ def test_options_that_do_not_fit_are_named(edges):
         gf.read_edges("x.parquet", header=False)
     with pytest.raises(OptionError, match="dtype='str' is for text files"):
         gf.read_edges("x.parquet", dtype="str")
+    with pytest.raises(OptionError, match=r"path=\[\] has no path; give at least one"):
+        gf.read_edges([])
+    for dtype in ("complex128", "category", "float16", "period[D]"):
+        with pytest.raises(
+            OptionError, match=f"{re.escape(dtype)}' for the column 'src'; give a dtype"
+        ):
+            gf.read_edges("x.csv", dtype=dtype)
+    check(gf.read_edges(b"x.csv"), edges)
     with pytest.raises(InputFileError, match=r"x\.csv is csv and .*x\.parquet is parquet.*format="):
         gf.read_edges(["x.csv", "x.parquet"])
     for options in ({"dtype": "strr"}, {"blocksize": "x"}, {"path": 5}):
@@ -402,3 +716,54 @@ def test_read_edges_uses_the_backend_of_dask(edges):
             assert type(frame._meta).__module__.startswith("cudf")
             found = frame.compute(scheduler="sync").to_pandas().reset_index(drop=True)
             pd.testing.assert_frame_equal(found, edges, check_dtype=False)
+
+
+def damaged(content, random):
+    """Return a content with some bytes replaced, removed or repeated."""
+    content = bytearray(content)
+    for _ in range(random.choice([1, 1, 2, 8])):
+        start = random.randrange(len(content) + 1)
+        end = min(len(content), start + random.choice([0, 1, 1, 5, 50]))
+        new = random.choice([b"", bytes(content[start:end]) * 2, random.randbytes(1), *FRAGMENTS])
+        content[start:end] = new
+    return bytes(content)
+
+
+FRAGMENTS = [
+    *(b'"', b"\n", b"\r", b"\0", b",", b" ", b"\t", b"%", b"#", b"{", b"}", b"[", b"\xff", b"\\"),
+    *(
+        b"0x1F",
+        b"007",
+        b"-0",
+        b"1e400",
+        b"NaN",
+        b"null",
+        b"9" * 30,
+        b"-",
+        b"\xef\xbb\xbf",
+        b"\xf0\x9f",
+    ),
+]
+
+
+@pytest.mark.parametrize("name", [*TEXTS, "header.csv.gz", "lines.jsonl.zst", "x.parquet"])
+def test_damaged_files_end_in_a_frame_or_a_named_error(name, edges, monkeypatch):
+    monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 100)
+    edges = edges[:30]
+    if name == "x.parquet":
+        edges.to_parquet(name)
+    else:
+        kind = name.removesuffix(".gz").removesuffix(".zst")
+        written(kind, edges, name.removeprefix(kind))
+    whole, random_bytes, ends = Path(name).read_bytes(), random.Random(name), set()
+    for _ in range(25):
+        Path(name).write_bytes(damaged(whole, random_bytes))
+        try:
+            frame = gf.read_edges(name, blocksize=random_bytes.choice([100, 150, None]))
+            # Dask reads the pages of Parquet files, and raises PyArrow's errors for them.
+            ends.add(len(frame if name == "x.parquet" else frame.compute(scheduler="sync")) > 0)
+        except gf.GraphflowError:
+            ends.add("error")
+        except (OSError, pa.ArrowException):
+            assert name == "x.parquet"
+    assert "error" in ends

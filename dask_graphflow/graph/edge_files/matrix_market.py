@@ -80,7 +80,11 @@ class MatrixMarket(Text):
         types = self.types() if types is None else types
         for name in self.names[:2]:
             kind = types.get(name, pa.int64())
-            if not (pa.types.is_integer(kind) or pa.types.is_large_string(kind)):
+            if not (
+                pa.types.is_integer(kind)
+                or pa.types.is_large_string(kind)
+                or pa.types.is_floating(kind)
+            ):
                 raise BadLine(f"{name!r} is a number or text, and not {kind}")
         ends = dict.fromkeys(self.names[:2], pa.int64())  # both are checked, and show the diagonal
         table = super().parse(content, {**types, **ends})
@@ -162,3 +166,9 @@ def _sizes(line: bytes) -> tuple[int, int]:
             "Read it with scipy.io.mmread, and number the columns after the rows"
         )
     return rows, entries
+
+
+def _is_number_or_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_large_string(kind)
+    )
