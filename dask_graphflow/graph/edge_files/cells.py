@@ -185,8 +185,9 @@ def _has_unusual_integer(piece: bytes, separator: str) -> bool:
     """Return whether a cell in a piece may be an integer such as 007, 0x1F or -0."""
     found = np.frombuffer(piece, "uint8")
     before_sign, before, zero, after = found[:-3], found[1:-2], found[2:-1], found[3:]
-    at = np.flatnonzero((zero == ord("0")) & ((after >= ord("0")) | (before == ord("-"))))
-    begins = np.zeros(256, bool)
-    begins[[*b'\r\n "', ord(separator)]] = True
+    # A byte before a cell is not above "-", except for some separators, so few zeros remain.
+    leading = (zero == ord("0")) & ((before <= ord("-")) | (before == ord(separator)))
+    at = np.flatnonzero(leading & ((after >= ord("0")) | (before == ord("-"))))
+    begins = np.isin(np.arange(256), [*b'\r\n "', ord(separator)])
     negative = (before[at] == ord("-")) & begins[before_sign[at]]
     return bool(((begins[before[at]] | negative) & (after[at] != ord("."))).any())

@@ -133,8 +133,17 @@ class MatrixMarket(Text):
 
     def _count(self, content: bytes) -> int:
         """Return the number of lines that are neither empty nor comments."""
-        lines = np.frombuffer(b"\n" + self.plain(content) + b"\n", "uint8") == ord("\n")
-        return int(np.count_nonzero(lines[1:] & ~lines[:-1]))
+        comment = content.rfind(b"%")
+        if comment >= 0:  # as a rule only at the beginning of a file
+            end = content.find(b"\n", comment) + 1 or len(content)
+            return sum(map(bool, self.plain(content[:end]).split(b"\n"))) + self._count(
+                content[end:]
+            )
+        found = np.frombuffer(b"\n" + content, "uint8")
+        begins = (found[:-1] == ord("\n")) | (found[:-1] == ord("\r"))
+        if np.any(begins & ((found[1:] == ord(" ")) | (found[1:] == ord("\t")))):
+            return sum(map(bool, self.plain(content).split(b"\n")))
+        return int(np.count_nonzero(begins & (found[1:] > ord(" "))))
 
 
 def _kind(values: str, symmetry: str) -> tuple[int, pa.DataType | None]:
