@@ -22,15 +22,13 @@ FIRST_RECORD = rb"[\r\n]*(?:" + QUOTED + rb"(?![^,\t;|\r\n])|[^\r\n])*+"
 class Csv(Lines):
     """Cells between separators, which may have quotes.
 
+    By default, the first line has names if no cell of it is a number, a date or a boolean.
+
     Attributes
     ----------
-    header : bool or None
-        Whether the first line has the names of the columns. None: it has if no cell of it is a value,
-        such as a number, a date or a boolean.
     separator : str
     """
 
-    header: bool | None = None
     separator: str = ""
 
     def begin(self, content: bytes) -> tuple[Csv, bytes]:

@@ -47,12 +47,15 @@ class Lines:
     numbers : frozenset of str
         Columns that the caller or the format declares as integers. Their cells may have leading zeros. In
         other columns, a cell such as 007 is text, because it would leave as 7.
+    header : bool or None
+        Whether the first line has the names of the columns; None if the beginning of a file shows it.
     counted : bool
         Whether the beginning of a file says how many lines the file has.
     """
 
     names: tuple[str, ...] = ()
     numbers: frozenset[str] = frozenset()
+    header: bool | None = None
     counted: ClassVar[bool] = False
 
     def begin(self, content: bytes) -> tuple[Self, bytes]:

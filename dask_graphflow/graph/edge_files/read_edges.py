@@ -223,7 +223,8 @@ def _begin(
     files: Sequence[File], first: Lines, dtype: Any
 ) -> tuple[Lines, dict[str, pa.DataType], float]:
     """Return the format with the columns of the first file, their types, and about the edges per byte."""
-    lines, types, density = None, {}, 0.0
+    types: dict[str, pa.DataType] = {}
+    lines, density = None, 0.0
     for file in files:
         with _named(file):
             with file.open() as stream:

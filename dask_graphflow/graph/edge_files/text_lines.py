@@ -24,18 +24,17 @@ SHORT = 1 << 10
 class Text(Lines):
     """Cells between blanks or tabs, with comments.
 
+    By default, the first line has names if no cell of it is a value, such as a number, and all cells of
+    some column below it are.
+
     Attributes
     ----------
-    header : bool or None
-        Whether the first line that is not a comment has the names of the columns. None: it has if no cell
-        of it is a value, such as a number, and all cells of some column below it are.
     comment : bytes
         A regular expression of how a comment begins. An id such as %C3%A9 is not a comment.
     marks : tuple of bytes
         The bytes that comments begin with.
     """
 
-    header: bool | None = None
     comment: ClassVar[bytes] = rb"(?:#|%(?![0-9A-Fa-f]{2}))"
     marks: ClassVar[tuple[bytes, ...]] = (b"#", b"%")
 
