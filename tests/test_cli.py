@@ -171,9 +171,12 @@ def test_ids_are_of_the_type_of_the_column():
     out, _ = run("bfs", "text.parquet", *ENDS, "--sources", "07", "-o", "-")
     assert out == "vertex,distance,predecessor\n07,0,\n7,2,x\nx,1,07\n"
     Path("in.csv").write_text("a,b\n007,7\n")
-    assert "vertex,component\n7,7\n" in run("components", "in.csv", *ENDS, "-o", "-")[0]
+    assert "--text-ids" in run("components", "in.csv", *ENDS, "-o", "-", code=1)[1]
+    numbers = ["--dtype", "a=int64,b=int64"]
+    assert "vertex,component\n7,7\n" in run("components", "in.csv", *ENDS, *numbers, "-o", "-")[0]
     out, _ = run("components", "in.csv", *ENDS, "-o", "-", "--text-ids")
     assert out == "vertex,component\n007,007\n7,007\n"
+    Path("in.csv").write_text("a,b\n7,7\n")
     _, err = run("bfs", "in.csv", *ENDS, "--sources", "x", code=2)
     assert "x cannot be ids of dtype int64, which the column 'a' has" in err
     assert "--sources '8'" not in failing("bfs", "in.csv", *ENDS, "--sources", "8")
