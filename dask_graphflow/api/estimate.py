@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from dask.typing import NoDefault, no_default
+
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import prediction
@@ -116,8 +118,8 @@ def estimate(
     *,
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
-    weight: ColumnName | None = None,
-    directed: bool = True,
+    weight: ColumnName | NoDefault | None = no_default,
+    directed: bool | None = None,
     num_edges: int | None = None,
     num_vertices: int | None = None,
     shards: int | None = None,
@@ -237,7 +239,8 @@ def estimate(
     if cluster is None:
         check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
-    Flag().check("directed", directed, None)
+    if directed is not None:
+        Flag().check("directed", directed, None)
     check_count("shards", shards, least=1, optional=True)
     check_count("supersteps", supersteps, least=1, optional=True)
     check_count("k", k, least=1, optional=True)
@@ -257,6 +260,11 @@ def estimate(
             f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
             f"{', '.join([*sampling, PATHS])}"
         )
+    declared = ALGORITHMS.get(algorithm)
+    if weight is no_default and (declared is None or declared.weights == "ignored"):
+        weight = None
+    if directed is None and algorithm == "connected_components":
+        directed = True  # it reads both entries of a symmetric matrix
     graph = sizes_of(
         edges, source=source, target=target, weight=weight, directed=directed, num_edges=num_edges,
         num_vertices=num_vertices, dense_ids=dense_ids,

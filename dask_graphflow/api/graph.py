@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from dask.typing import NoDefault, no_default
+
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -159,8 +161,8 @@ class Graph(GraphMethods, GraphContents):
         *,
         source: ColumnNames | None = None,
         target: ColumnNames | None = None,
-        weight: ColumnName | None = None,
-        directed: bool = True,
+        weight: ColumnName | NoDefault | None = no_default,
+        directed: bool | None = None,
         multi: Multi = "keep",
         vertices: Any = None,
         dropna: bool = False,
@@ -170,13 +172,14 @@ class Graph(GraphMethods, GraphContents):
         storage: Storage = "auto",
     ) -> None:
         Choice(get_args(Multi)).check("multi", multi, None)
-        Flag().check("directed", directed, None)
+        if directed is not None:
+            directed = Flag().check("directed", directed, None)
         given = inputs.edge_frame(
-            edges, source, target, weight=weight, vertices=vertices, directed=bool(directed)
+            edges, source, target, weight=weight, vertices=vertices, directed=directed
         )
-        frames = inputs.graph_inputs(given, weight=weight, multi=multi, dropna=dropna)
+        frames = inputs.graph_inputs(given, multi=multi, dropna=dropna)
         frame, columns = frames[0]
-        spec = graph_spec(frame, columns, directed=bool(given.directed), multi=multi)
+        spec = graph_spec(frame, columns, directed=given.directed, multi=multi)
         placement.check_spilling(spec.ids)
         plan = member_plan(frame, spec, shards, hybrid, device, storage)
         self._take(Shards(spec, frames, plan))
