@@ -17,10 +17,10 @@ from dask_graphflow.runtime.edge_inputs import values_of
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.spec import components_like
 from dask_graphflow.scheduling.progress import listener
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
 
 from . import inputs as inputs_of
-from .arguments import explained
 from .calls import refuse_options
 from .graph import Graph
 from .types import ColumnName, ColumnNames, Edges, Listener

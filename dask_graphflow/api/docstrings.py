@@ -12,10 +12,10 @@ import textwrap
 from collections.abc import Mapping
 
 from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm
+from dask_graphflow.showing.arguments import READING
 
 __all__ = ["docstring", "method_docstring"]
 
-READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna", "device")
 SHARED = {
     "edges": """\
 edges : DataFrame, sparse matrix, array, list of pairs, NetworkX graph or Graph

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
-
 from dask.typing import NoDefault
 
 from .graph import Graph

@@ -14,10 +14,10 @@ from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import graph_spec
 from dask_graphflow.scheduling import placement
+from dask_graphflow.showing.arguments import attribute_error, explained
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import edge_programs, inputs
-from .arguments import attribute_error, explained
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
@@ -187,7 +187,7 @@ class Graph(GraphMethods, GraphContents):
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
         def __getattr__(self, name: str) -> Any:
-            raise attribute_error("Graph", name, dir(type(self)))
+            raise attribute_error("Graph", name, dir(self))
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the known facts about the graph, without computing anything."""
@@ -213,6 +213,7 @@ class Graph(GraphMethods, GraphContents):
     def _repr_html_(self) -> str:
         return as_html(self._rows())
 
+    @explained
     def persist(self) -> Graph:
         """Build the graph now and keep it, in this process or on the workers of the cluster.
 
@@ -239,6 +240,7 @@ class Graph(GraphMethods, GraphContents):
         """
         return self._with(self._shards.persist())
 
+    @explained
     def layout(self) -> Any:
         """Return statistics of each shard: vertices, edges, and neighbors in other shards.
 

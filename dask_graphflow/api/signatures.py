@@ -15,8 +15,8 @@ from dask.typing import no_default
 from dask_graphflow import algorithms
 from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm, ask
 from dask_graphflow.runtime.options import Choice, Option
+from dask_graphflow.showing.arguments import bind
 
-from .arguments import bind
 from .docstrings import docstring, method_docstring
 from .types import Multi
 

@@ -16,6 +16,7 @@ from dask.utils import parse_bytes
 from fsspec.utils import read_block
 
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
@@ -64,6 +65,7 @@ class Block:
             return at + 1 + int(stream.read(self.start).count(b"\n"))
 
 
+@explained
 def read_edges(
     path: Any,
     *,
