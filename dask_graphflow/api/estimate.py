@@ -143,7 +143,7 @@ def estimate(
         The workers to predict for. They do not have to exist. By default the current cluster, or this
         process.
     source, target, weight, directed
-        How a frame becomes a graph; see :class:`~dask_graphflow.Graph`.
+        How a frame or a matrix becomes a graph; see :class:`~dask_graphflow.Graph`.
     num_edges, num_vertices : int, optional
         Size of the graph. Required unless it is known without reading the edges. It is known for a
         persisted :class:`~dask_graphflow.Graph`. For integer ids that are close together, it is also known

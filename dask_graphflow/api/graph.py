@@ -49,10 +49,12 @@ class Graph(GraphMethods, GraphContents):
         "to", if the frame has exactly one of these pairs.
     weight : column name, optional
         Numeric column with the weights of the edges. They are stored as int32, int64, float32 or float64.
-        "weight" for the values of a sparse matrix; the edge attribute of a NetworkX graph.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions. An undirected NetworkX graph is always undirected.
+        The edge attribute of a NetworkX graph. By default, the values of a sparse matrix unless all of them
+        are 1, and no weights for other edges. None ignores the values of a matrix.
+    directed : bool, optional
+        Whether an edge leads only from its source to its target. False makes every edge count in both
+        directions. By default, True, except for a symmetric matrix. An undirected NetworkX graph is always
+        undirected.
     multi : {"keep", "sum", "min", "first"}
         What to do with parallel edges, which have the same source and target. "keep", the default, keeps
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
@@ -113,9 +115,11 @@ class Graph(GraphMethods, GraphContents):
 
     Notes
     -----
-    An entry in row i and column j of a sparse matrix is an edge from i to j, and every row is a vertex.
-    With ``directed=False`` the matrix has to be triangular, or symmetric: then two equal entries are one
-    edge. The nodes of a NetworkX graph are vertices, and a weight that an edge does not have is 1.
+    An entry in row i and column j of a sparse matrix is an edge from i to j, also if its value is 0, and
+    every row is a vertex. Duplicate entries are added up. The values are in the column "weight"; they must
+    be real numbers, and NaN raises `WeightError` when the graph is built. In a symmetric matrix, two equal
+    entries are one undirected edge. With ``directed=False`` the matrix has to be symmetric or triangular.
+    The nodes of a NetworkX graph are vertices, and a weight that an edge does not have is 1.
     Polars, Arrow and NumPy data in host memory are not copied, so an array must not change until the
     result is computed. A lazy polars frame and a DuckDB relation are computed once, at the call.
 

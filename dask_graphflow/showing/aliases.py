@@ -61,7 +61,7 @@ _FOREIGN = {
         "dest destination destinations end goal goals sink sinks t target target_node target_nodes "
         "to to_node"
     ),
-    "depth_limit": f"{_DEPTH} radius",
+    "depth_limit": f"{_DEPTH} distance radius",
     "cutoff": f"{_DEPTH} radius",
     "radius": f"{_DEPTH} order",
     "k": "n_samples n_sources num_samples num_sources samples",
@@ -165,6 +165,9 @@ _SENTENCES = {
     "sets their number": "n_jobs n_threads n_workers nthreads num_threads num_workers threads workers",
     "the result has all rows, so select those of your vertices": (
         "nbunch node nodes u vertex vertex_list vid vids"
+    ),
+    "it ends by itself, so leave out a limit": (
+        "iterations max_iterations max_level max_levels n_iter n_iterations num_iter"
     ),
     "to follow edges backwards, exchange source= and target=": "mode reverse reversed transpose",
 }

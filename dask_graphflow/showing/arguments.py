@@ -106,6 +106,11 @@ class _Call(NamedTuple):
     columns: list[Any]
     advice: str
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the parameters."""
+        return [p.name for p in self.parameters]
+
 
 def _wrong(
     name: str,
@@ -139,24 +144,27 @@ def _columns(edges: Any) -> list[Any]:
 
 def _unknown(call: _Call) -> str:
     """Return the message for an option that the function does not have."""
-    names = [p.name for p in call.parameters]
-    unknown = next((option for option in call.options if option not in names), None)
+    unknown = next((option for option in call.options if option not in call.names), None)
     if unknown is None:
         return ""
-    has = f"it has {', '.join(names)}" if names else "it has none"
-    return f"{call.name}() has no option {unknown!r}; {has}{_instead(call, unknown, names)}"
+    has = f"it has {', '.join(call.names)}" if call.names else "it has none"
+    return f"{call.name}() has no option {unknown!r}; {has}{_instead(call, unknown)}"
 
 
-def _instead(call: _Call, unknown: str, names: list[str]) -> str:
+def _instead(call: _Call, unknown: str) -> str:
     """Return what to write instead of an unknown option."""
-    if unknown.lower() in ALIASES and call.name != "Graph":  # others give vertices to select rows
-        names = [name for name in names if name != "vertices"]
+    value = call.options[unknown]
+    wrong = set()
+    if unknown.lower() in ALIASES and call.name != "Graph":
+        wrong.add("vertices")  # others select rows of the result with such an option
+    if call.columns and not _is_column(value, call.columns):
+        wrong |= {"source", "target"}
+    names = [name for name in call.names if name not in wrong]
     meant = same_meaning(unknown, names)
     reading = unknown if unknown in READING else same_meaning(unknown, READING)
     if meant is None and reading is not None and call.name.startswith("graph."):
-        value = _short(call.options[unknown])
-        return f"; a Graph takes it when it is made: Graph(edges, {reading}={value})"
-    if meant is None and reading == "weight" and "source" in names:
+        return f"; a Graph takes it when it is made: Graph(edges, {reading}={_short(value)})"
+    if meant is None and reading == "weight" and "dropna" in names:
         return f"; it does not use weights, so leave out {unknown}="
     sentence = call.advice or SENTENCES.get(unknown.lower())
     return nearest(unknown, names) or (f"; {sentence}" if sentence else "")

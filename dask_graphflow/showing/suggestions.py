@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from .aliases import ALIASES
+from .aliases import ALIASES, SENTENCES
 from .values import shown
 
-SIMILAR = 0.6  # of 1, as difflib measures it
+SIMILAR = 0.65  # of 1, as difflib measures it: "alfa" is as similar to "alpha"
 MISSPELLED = 0.85  # at least as similar as a word with one wrong letter
 
 
@@ -48,11 +48,11 @@ def nearest(name: object, candidates: Iterable[object]) -> str:
 def _same_spelling(text: str, candidates: list[str]) -> str | None:
     """Return the candidate with the most similar spelling, or None."""
     # A word that means something in another library is rarely a misspelling of another word.
-    cutoff = MISSPELLED if text.lower() in ALIASES else SIMILAR
+    foreign = text.lower() in ALIASES or text.lower() in SENTENCES
+    cutoff = MISSPELLED if foreign else SIMILAR
     lower = {candidate.lower(): candidate for candidate in reversed(candidates)}
-    close = difflib.get_close_matches(text, candidates, n=1, cutoff=cutoff)
-    close = close or difflib.get_close_matches(text.lower(), lower, n=1, cutoff=cutoff)
-    return lower.get(close[0], close[0]) if close else None
+    close = difflib.get_close_matches(text.lower(), lower, n=1, cutoff=cutoff)
+    return lower[close[0]] if close else None
 
 
 def same_meaning(word: str, candidates: Iterable[str]) -> str | None:
