@@ -37,6 +37,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
+
 {imports}
 
 # fmt: off
@@ -45,10 +46,9 @@ Pair = tuple[DataFrame, DataFrame]
 '''
 FUNCTIONS = HEADER.format(
     what="functions and as methods of a frame",
-    imports="from dask.typing import NoDefault\n\nfrom .graph import Graph\n"
-    "from .types import ColumnName, ColumnNames, Edges, Listener",
+    imports="from .graph import Graph\nfrom .types import ColumnName, ColumnNames, Edges, Listener",
 )
-METHODS = HEADER.format(what="methods of a graph", imports="\nfrom .types import Listener")
+METHODS = HEADER.format(what="methods of a graph", imports="from .types import Listener")
 
 
 def declarations(name: str, function: object, *, overloads: bool = True) -> str:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from dask.typing import NoDefault, no_default
+from dask.typing import no_default
 
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
@@ -35,7 +35,7 @@ def connected_components(
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
     vertices: Any = None,
-    weight: ColumnName | NoDefault | None = no_default,
+    weight: ColumnName | None = no_default,
     threshold: float | None = None,
     thresholds: Sequence[float] | None = None,
     seed: Any = None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from dask.typing import NoDefault, no_default
+from dask.typing import no_default
 
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
@@ -118,7 +118,7 @@ def estimate(
     *,
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
-    weight: ColumnName | NoDefault | None = no_default,
+    weight: ColumnName | None = no_default,
     directed: bool | None = None,
     num_edges: int | None = None,
     num_vertices: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from dask.typing import NoDefault, no_default
+from dask.typing import no_default
 
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.graph.shares import Hybrid
@@ -165,7 +165,7 @@ class Graph(GraphMethods, GraphContents):
         *,
         source: ColumnNames | None = None,
         target: ColumnNames | None = None,
-        weight: ColumnName | NoDefault | None = no_default,
+        weight: ColumnName | None = no_default,
         directed: bool | None = None,
         multi: Multi = "keep",
         vertices: Any = None,

@@ -46,7 +46,7 @@ def literal(names: Iterable[str]) -> str:
 READING = (
     option("source", "ColumnNames | None", None),
     option("target", "ColumnNames | None", None),
-    option("weight", "ColumnName | NoDefault | None", no_default),
+    option("weight", "ColumnName | None", no_default),
     option("directed", "bool | None", None),
     option("multi", literal(typing.get_args(Multi)), "keep"),
     option("vertices", "Any", None),

@@ -138,7 +138,7 @@ def _columns(edges: Any) -> list[Any]:
     """Return the columns of a frame of any library, or none for other edges."""
     if hasattr(edges, "collect_schema"):  # a lazy frame of polars warns about its columns
         return list(edges.collect_schema().names())
-    names = getattr(edges, "column_names", None) or getattr(edges, "columns", ())
+    names: Any = getattr(edges, "column_names", None) or getattr(edges, "columns", ())
     return [] if callable(names) else list(names)
 
 
