@@ -66,7 +66,7 @@ def as_edges(
         The columns of a frame that hold the ids; None for the usual names.
     weight : column name, None or no_default
         The column of a frame or the edge attribute with the weights; None if the caller needs none. The
-        default is no weights, and the values of a matrix unless all of them are 1.
+        default is the values of a matrix unless all of them are 1, and None for other edges.
     directed : bool or None
         Whether the caller wants directed edges. None reads a symmetric matrix and an undirected graph of
         NetworkX as undirected, and other edges as directed.
