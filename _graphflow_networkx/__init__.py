@@ -1,7 +1,7 @@
 """What the NetworkX backend "graphflow" offers, in a package that imports nothing.
 
 NetworkX calls :func:`get_info` whenever it is imported. Importing ``dask_graphflow`` takes about a second,
-so NetworkX imports that only when a function is called with this backend.
+so that happens only when a call runs on this backend; see ``backend.py``.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ class Function(NamedTuple):
         Options that have to keep their default value.
     unsupported_graphs : tuple of str
         Types of graphs that are left to NetworkX: "directed" or "multigraph".
-    note : str
-        What else is not supported, as a sentence.
+    needs : tuple of str
+        Options of which one has to be given.
     """
 
     least_edges: int | None
     least_converted: int | None
     unsupported: tuple[str, ...] = ()
     unsupported_graphs: tuple[str, ...] = ()
-    note: str = ""
+    needs: tuple[str, ...] = ()
 
 
 #: The functions of the backend. A file in ``dask_graphflow/nx_backend`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
-    "adamic_adar_index": Function(None, 100_000, note="`ebunch` is required."),
+    "adamic_adar_index": Function(None, 100_000, needs=("ebunch",)),
     "ancestors": Function(None, 100_000),
     "articulation_points": Function(50_000, 5000),
     "average_clustering": Function(
@@ -81,7 +81,7 @@ FUNCTIONS: dict[str, Function] = {
     "is_directed_acyclic_graph": Function(200_000, 20_000),
     "is_strongly_connected": Function(None, 200_000),
     "is_weakly_connected": Function(None, 100_000),
-    "jaccard_coefficient": Function(50_000, 20_000, note="`ebunch` is required."),
+    "jaccard_coefficient": Function(50_000, 20_000, needs=("ebunch",)),
     "k_core": Function(5000, 1000, unsupported=("core_number",)),
     "k_corona": Function(50_000, 5000, unsupported=("core_number",)),
     "k_crust": Function(5000, 1000, unsupported=("core_number",)),
@@ -115,8 +115,8 @@ FUNCTIONS: dict[str, Function] = {
     "number_weakly_connected_components": Function(None, 100_000),
     "out_degree_centrality": Function(None, None),
     "pagerank": Function(50_000, 20_000),
-    "shortest_path": Function(None, 200_000, note="`source` or `target` is required."),
-    "shortest_path_length": Function(None, 200_000, note="`source` or `target` is required."),
+    "shortest_path": Function(None, 200_000, needs=("source", "target")),
+    "shortest_path_length": Function(None, 200_000, needs=("source", "target")),
     "single_source_bellman_ford": Function(100_000, 50_000),
     "single_source_bellman_ford_path": Function(50_000, 20_000),
     "single_source_bellman_ford_path_length": Function(50_000, 50_000),
@@ -142,10 +142,11 @@ def get_info() -> dict[str, Any]:
     for name, function in FUNCTIONS.items():
         options = ", ".join(f"`{option}`" for option in function.unsupported)
         kinds = " or ".join(function.unsupported_graphs)
+        needed = " or ".join(f"`{option}`" for option in function.needs)
         notes = [
             f"These options are not supported: {options}." if options else "",
             f"A {kinds} graph is left to NetworkX." if kinds else "",
-            function.note,
+            f"{needed} is required." if needed else "",
         ]
         functions[name] = {"additional_docs": " ".join(filter(None, notes))} if any(notes) else {}
     return {

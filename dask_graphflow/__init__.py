@@ -8,7 +8,6 @@ import typing as _typing
 from dask_graphflow import costs, exceptions, plot
 from dask_graphflow.api import functions as _functions
 from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
-from dask_graphflow.api.arguments import attribute_error as _attribute_error
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
@@ -19,6 +18,7 @@ from dask_graphflow.graph.edge_files.read_edges import read_edges
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
+from dask_graphflow.showing.arguments import attribute_error as _attribute_error
 
 from .exceptions import GraphflowError
 from .graph import generate

@@ -112,7 +112,7 @@ def defined(name, kind):
         "k_corona",
     ):
         return not kind().is_multigraph()
-    if name == "k_truss" or "spanning" in name or FUNCTIONS[name].note == "`ebunch` is required.":
+    if name == "k_truss" or "spanning" in name or "ebunch" in FUNCTIONS[name].needs:
         return kind is nx.Graph
     if name in ("clustering", "average_clustering", "transitivity"):
         return kind is nx.Graph

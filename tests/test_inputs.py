@@ -139,6 +139,7 @@ def test_pairs_of_text_give_what_pandas_gives(kind):
     pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
 
 
+FORMATS = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
 MATRICES = {
     "csr_array": sp.csr_array,
     "csc_array": sp.csc_array,
@@ -155,7 +156,7 @@ def test_a_sparse_matrix_has_a_vertex_per_row_and_an_edge_per_entry(kind):
     graph = gf.Graph(
         merged, source="a", target="b", weight="w", multi="sum", vertices=range(7)
     )  # SciPy adds up entries of the same place
-    found = gf.sssp(matrix, weight="weight", sources=[0]).compute()
+    found = gf.sssp(matrix, sources=[0]).compute()
     wanted = graph.sssp([0]).compute()
     assert found.vertex.tolist() == wanted.vertex.tolist()
     assert found.distance.tolist() == wanted.distance.tolist()
@@ -167,7 +168,7 @@ def test_an_undirected_matrix_has_each_edge_once(made):
     graph = nx.karate_club_graph()
     matrix = nx.to_scipy_sparse_array(graph, weight="weight")
     matrix = {"symmetric": matrix, "upper": sp.triu(matrix), "lower": sp.tril(matrix)}[made]
-    built = gf.Graph(matrix, weight="weight", directed=False)
+    built = gf.Graph(matrix, directed=False)
     assert built.num_edges == graph.number_of_edges()
     assert built.degrees().compute().degree.tolist() == [d for _, d in graph.degree()]
     found = gf.Graph(graph, weight="weight").minimum_spanning_forest().compute()
@@ -183,9 +184,92 @@ def test_an_undirected_matrix_has_the_same_entries_on_both_sides():
     assert gf.degrees(matrix.maximum(matrix.T), directed=False).compute().degree.tolist() == [2] * 3
     assert gf.connected_components(matrix).compute().component.tolist() == [0, 0, 0]
     weighted = sp.csr_array([[0, 1.0], [2.0, 0]])
-    assert gf.Graph(weighted, directed=False).num_edges == 1
+    assert gf.Graph(weighted, weight=None, directed=False).num_edges == 1
+    assert gf.core_number(weighted).compute().core.tolist() == [1, 1]
     with pytest.raises(EdgeListError, match="neither symmetric"):
-        gf.Graph(weighted, weight="weight", directed=False)
+        gf.Graph(weighted, directed=False)
+
+
+WEIGHTED = np.array([[0, 2.0, 0, 0], [2.0, 0, 1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 5.0]])
+
+
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_values_of_a_matrix_are_weights_and_a_symmetric_one_is_undirected(form, kind):
+    def matrix(dense):
+        return getattr(sp, f"{form}_{kind}")(dense)
+
+    built = gf.Graph(matrix(WEIGHTED))
+    assert not built.directed
+    assert built.edges().compute().values.tolist() == [[0, 1, 2.0], [1, 2, 1.0], [3, 3, 5.0]]
+    other = gf.Graph(matrix(np.triu(WEIGHTED)))
+    assert (other.directed, other.weighted, other.num_edges) == (True, True, 3)
+    ones = gf.Graph(matrix(WEIGHTED > 0))
+    assert (ones.directed, ones.weighted) == (False, False)
+
+
+def test_given_options_of_a_matrix_win():
+    matrix = sp.csr_array(WEIGHTED)
+    assert gf.Graph(matrix, directed=True).num_edges == 5
+    assert not gf.Graph(matrix, weight=None).weighted
+    assert gf.Graph(matrix > 0, weight="weight").weighted
+    for function in (gf.pagerank, gf.k_core):
+        plain = function(matrix, weight=None).compute()
+        pd.testing.assert_frame_equal(plain, function(matrix > 0).compute())
+        assert not plain.equals(function(matrix).compute())
+
+
+def test_functions_use_of_a_matrix_what_they_need():
+    matrix = sp.csr_array(WEIGHTED)
+    hops = gf.sssp(matrix > 0, sources=[0]).compute()
+    assert hops.distance.tolist() == [0.0, 1.0, 2.0]
+    cut = gf.connected_components(matrix, threshold=1.5).compute()
+    assert cut.component.tolist() == [0, 0, 2, 3]
+    assert gf.connected_components(matrix).compute().component.tolist() == [0, 0, 0, 3]
+    assert gf.estimate(matrix, "bfs").plan == gf.estimate(matrix > 0, "bfs").plan
+    turned = sp.csr_array(WEIGHTED * 1j)
+    assert gf.bfs(turned, sources=[0]).compute().distance.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "longdouble"])
+def test_a_matrix_of_any_type_of_real_numbers_has_weights(dtype):
+    edges = gf.Graph(sp.csr_array(WEIGHTED.astype(dtype))).edges().compute()
+    assert edges.weight.tolist() == [2, 1, 5]
+
+
+def test_a_matrix_of_complex_numbers_has_no_weights():
+    edges = sp.csr_array(WEIGHTED * 1j)
+    with pytest.raises(WeightError, match=r"complex128.*Give abs\(edges\) or edges\.real$"):
+        gf.pagerank(edges)
+    assert gf.Graph(abs(edges)).edges().compute().weight.tolist() == [2, 1, 5]
+
+
+def test_entries_of_a_matrix_are_those_of_scipy():
+    zeros = sp.coo_array(([0.0, 3.0], ([0, 1], [1, 2])), shape=(3, 3))
+    assert gf.Graph(zeros).edges().compute().weight.tolist() == [0, 3]  # as in csgraph
+    twice = sp.csr_array(([1.0, 1.0, 2.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    assert gf.Graph(twice).edges().compute().values.tolist() == [[0, 1, 2.0]]
+    assert twice.nnz == 3, "the given matrix was changed"
+    unknown = WEIGHTED.copy()
+    unknown[0, 1] = unknown[1, 0] = np.nan
+    assert not gf.Graph(sp.csr_array(unknown)).directed
+    with pytest.raises(WeightError, match="1 null"):
+        gf.pagerank(sp.csr_array(unknown)).compute()
+
+
+def test_the_symmetry_of_a_matrix_is_tested_once_and_not_for_components(monkeypatch):
+    transposed = []
+    matrix = sp.csr_array(WEIGHTED)
+    turn = type(matrix).tocsc
+    monkeypatch.setattr(
+        type(matrix), "tocsc", lambda *given, **o: transposed.append(1) or turn(*given, **o)
+    )
+    gf.leiden(matrix).compute()
+    gf.pagerank(matrix).compute()
+    assert len(transposed) == 2
+    gf.connected_components(matrix).compute()
+    gf.pagerank(sp.csr_array(np.triu(WEIGHTED, 1))).compute()  # the degrees differ
+    assert len(transposed) == 2
 
 
 def test_a_networkx_graph_keeps_its_nodes_its_direction_and_its_weights():

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from inspect import Parameter
 from pathlib import Path
 
+from dask.typing import no_default
+
 import _graphflow_cli
 from dask_graphflow import cli
 from dask_graphflow.api import functions, graph_methods
@@ -67,7 +69,8 @@ def declaration(name: str, taken: Sequence[Parameter], result: str) -> str:
     shown = []
     for p in taken:
         annotation = "" if p.annotation is Parameter.empty else f": {p.annotation}"
-        shown.append(p.name + annotation + ("" if p.default is p.empty else f" = {p.default!r}"))
+        value = "..." if p.default is no_default else repr(p.default)
+        shown.append(p.name + annotation + ("" if p.default is p.empty else f" = {value}"))
     kinds = [p.kind for p in taken]
     if Parameter.KEYWORD_ONLY in kinds:
         shown.insert(kinds.index(Parameter.KEYWORD_ONLY), "*")

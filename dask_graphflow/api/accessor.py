@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
-from .arguments import attribute_error
+from dask_graphflow.showing.arguments import attribute_error
+
 from .functions import FrameMethods
 
 __all__ = ["GraphflowAccessor"]

@@ -6,8 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dask.typing import no_default
+
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.runtime.edge_inputs import values_of
 
 from . import signatures
 from .docstrings import docstring, method_docstring
@@ -27,6 +30,10 @@ def function(name: str, module: str) -> Callable[..., Any]:
         if isinstance(edges, Graph):
             refuse_options(made, read)
         else:
+            if declared.weights == "ignored":
+                read["weight"] = None
+            elif declared.weights == "required" and read["weight"] is no_default:
+                read["weight"] = values_of(edges)
             edges = Graph(edges, **read)
         return getattr(edges, name)(**options)
 

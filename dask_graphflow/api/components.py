@@ -6,18 +6,21 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from dask.typing import no_default
+
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.runtime.edge_inputs import values_of
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.spec import components_like
 from dask_graphflow.scheduling.progress import listener
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
 
 from . import inputs as inputs_of
-from .arguments import explained
 from .calls import refuse_options
 from .graph import Graph
 from .types import ColumnName, ColumnNames, Edges, Listener
@@ -32,7 +35,7 @@ def connected_components(
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
     vertices: Any = None,
-    weight: ColumnName | None = None,
+    weight: ColumnName | None = no_default,
     threshold: float | None = None,
     thresholds: Sequence[float] | None = None,
     seed: Any = None,
@@ -69,7 +72,7 @@ def connected_components(
     weight : column name, optional
         The column that `threshold` is compared with. The comparison is exact for every type of number;
         a float32 weight is not rounded, and neither is the threshold. An edge whose weight is missing
-        (null or NaN) never connects vertices.
+        (null or NaN) never connects vertices. By default the values, if `edges` is a sparse matrix.
     threshold : float, optional
         Only edges that weigh at least this much connect vertices. The ends of other edges still appear in
         the result.
@@ -164,7 +167,11 @@ def connected_components(
         }  # fmt: skip
         refuse_options(connected_components, options)
         return edges.connected_components(progress=progress)
-    given = inputs_of.edge_frame(edges, source, target, weight=weight, vertices=vertices)
+    if weight is no_default:
+        weight = None if threshold is None and thresholds is None else values_of(edges)
+    given = inputs_of.edge_frame(
+        edges, source, target, weight=weight, vertices=vertices, directed=True
+    )
     frame = given.frame
     shown = listener(progress, "connected components", PARTS)
     merging.merge_policy(merge)

@@ -14,6 +14,7 @@ from dask_graphflow.graph import derived
 from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.runtime import contents, saving
 from dask_graphflow.runtime.shards import Shards
+from dask_graphflow.showing.arguments import explained
 
 __all__ = ["GraphContents"]
 
@@ -84,6 +85,7 @@ class GraphContents:
     def __contains__(self, vertex: object) -> bool:
         return contents.contains(self._shards, vertex)
 
+    @explained
     def vertices(self) -> Any:
         """Return the ids of all vertices.
 
@@ -111,6 +113,7 @@ class GraphContents:
         """
         return contents.vertices(self._shards)
 
+    @explained
     def edges(self) -> Any:
         """Return all edges of the graph, after `multi` was applied.
 
@@ -135,6 +138,7 @@ class GraphContents:
         """
         return contents.edges(self._shards)
 
+    @explained
     def reverse(self) -> Self:
         """Return the graph with every edge reversed; an undirected graph is returned unchanged.
 
@@ -159,6 +163,7 @@ class GraphContents:
         columns = replace(spec.columns, source=spec.columns.target, target=spec.columns.source)
         return self._with(self._shards.derived(replace(spec, columns=columns), derived.reverse))
 
+    @explained
     def to_undirected(self) -> Self:
         """Return the graph without the directions of its edges.
 
@@ -199,6 +204,7 @@ class GraphContents:
         derive = partial(derived.undirected, multi=spec.multi)
         return self._with(self._shards.derived(replace(spec, directed=False), derive))
 
+    @explained
     def to_scipy(self) -> tuple[Any, Any]:
         """Return the adjacency matrix in the memory of this process.
 
@@ -226,6 +232,7 @@ class GraphContents:
         """
         return contents.to_scipy(self._shards)
 
+    @explained
     def to_networkx(self) -> Any:
         """Return the graph as one of NetworkX, in the memory of this process.
 
@@ -246,6 +253,7 @@ class GraphContents:
         """
         return contents.to_networkx(self._shards)
 
+    @explained
     def save(
         self, path: str | PathLike[str], *, storage_options: Mapping[str, Any] | None = None
     ) -> None:

@@ -12,15 +12,16 @@ import textwrap
 from collections.abc import Mapping
 
 from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm
+from dask_graphflow.showing.arguments import READING
 
 __all__ = ["docstring", "method_docstring"]
 
-READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna", "device")
 SHARED = {
     "edges": """\
 edges : DataFrame, sparse matrix, array, list of pairs, NetworkX graph or Graph
-    The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. Or a
-    :class:`~dask_graphflow.Graph`, without the options {reading}.""",
+    The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. A symmetric
+    matrix is read as undirected{values}. Or a :class:`~dask_graphflow.Graph`, without the options
+    {reading}.""",
     "trace": """\
 trace : bool
     Also return a frame with one row per superstep. False by default.""",
@@ -81,8 +82,9 @@ def docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str | None:
     entries = re.split(r"\n(?=\S)", sections["Parameters"])
     reading = [p for p in taken if p in READING]
     named = ", ".join(f"`{p}`" for p in reading)
+    values = ", and its values are weights" if "weight" in taken else ""
     explained = {
-        p: text.format(reading=named, default=taken[p].default)
+        p: text.format(reading=named, values=values, default=taken[p].default)
         for p, text in SHARED.items()
         if p in taken
     }

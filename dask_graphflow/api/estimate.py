@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from dask.typing import no_default
+
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import prediction
@@ -23,11 +25,11 @@ from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
-from .arguments import explained
 from .graph import Graph
 from .graph_sizes import sizes_of
 from .storage_choice import is_on_disk
@@ -116,8 +118,8 @@ def estimate(
     *,
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
-    weight: ColumnName | None = None,
-    directed: bool = True,
+    weight: ColumnName | None = no_default,
+    directed: bool | None = None,
     num_edges: int | None = None,
     num_vertices: int | None = None,
     shards: int | None = None,
@@ -141,7 +143,7 @@ def estimate(
         The workers to predict for. They do not have to exist. By default the current cluster, or this
         process.
     source, target, weight, directed
-        How a frame becomes a graph; see :class:`~dask_graphflow.Graph`.
+        How a frame or a matrix becomes a graph; see :class:`~dask_graphflow.Graph`.
     num_edges, num_vertices : int, optional
         Size of the graph. Required unless it is known without reading the edges. It is known for a
         persisted :class:`~dask_graphflow.Graph`. For integer ids that are close together, it is also known
@@ -237,7 +239,8 @@ def estimate(
     if cluster is None:
         check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
-    Flag().check("directed", directed, None)
+    if directed is not None:
+        Flag().check("directed", directed, None)
     check_count("shards", shards, least=1, optional=True)
     check_count("supersteps", supersteps, least=1, optional=True)
     check_count("k", k, least=1, optional=True)
@@ -257,6 +260,11 @@ def estimate(
             f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
             f"{', '.join([*sampling, PATHS])}"
         )
+    declared = ALGORITHMS.get(algorithm)
+    if weight is no_default and (declared is None or declared.weights == "ignored"):
+        weight = None
+    if directed is None and algorithm == "connected_components":
+        directed = True  # it reads both entries of a symmetric matrix
     graph = sizes_of(
         edges, source=source, target=target, weight=weight, directed=directed, num_edges=num_edges,
         num_vertices=num_vertices, dense_ids=dense_ids,

@@ -37,40 +37,40 @@ def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = No
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    sources: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    sources: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def bfs(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    sources: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
     direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
     trace: bool = False, progress: Listener = False) -> Any: ...
@@ -89,19 +89,19 @@ def bridges(edges: Edges | Graph, *, source: ColumnNames | None = None, target: 
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def closeness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
     trace: bool = False, progress: Listener = False) -> Any: ...
@@ -119,11 +119,11 @@ def clustering(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 def community_metrics(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, communities: Any, weight: ColumnName | None = None,
+    target: ColumnNames | None = None, communities: Any, weight: ColumnName | None = ...,
     directed: bool = False, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
 def connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, vertices: Any = None, weight: ColumnName | None = None,
+    target: ColumnNames | None = None, vertices: Any = None, weight: ColumnName | None = ...,
     threshold: float | None = None, thresholds: Sequence[float] | None = None, seed: Any = None,
     merge: Literal['tree', 'one-way', 'ring'] = 'tree', merge_chunks: int = 1,
     inputs: Literal['availability', 'round-robin'] | list[str] | tuple[str, ...] = 'availability',
@@ -143,65 +143,65 @@ def core_number(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 def degree_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None) -> DataFrame: ...
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
 def degrees(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    directed: bool | None = None, vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
 @overload
 def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def edge_betweenness_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
     normalized: bool = True, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: ColumnName | None = None, directed: bool = True,
+    centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: ColumnName | None = None, directed: bool = True,
+    centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, radius: int = 1, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def ego_graph(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    centers: Any, weight: ColumnName | None = None, directed: bool = True,
+    centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def eigenvector_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
@@ -223,84 +223,84 @@ def greedy_color(edges: Edges | Graph, *, source: ColumnNames | None = None,
     progress: Listener = False) -> Any: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def harmonic_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = True,
+    weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = True,
+    weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def hits(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = True,
+    weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
     precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
     trace: bool = False, progress: Listener = False) -> Any: ...
 def induced_subgraph(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, subset: Any, weight: ColumnName | None = None, directed: bool = True,
-    multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None) -> DataFrame: ...
+    target: ColumnNames | None = None, subset: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None) -> DataFrame: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def k_core(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    k: int, weight: ColumnName | None = None, directed: bool = False,
+    k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    k: int, weight: ColumnName | None = None, directed: bool = False,
+    k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def k_truss(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    k: int, weight: ColumnName | None = None, directed: bool = False,
+    k: int, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
     tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
@@ -308,39 +308,39 @@ def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
     tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
     fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def katz_centrality(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
     tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
     fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def label_propagation(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 10, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def label_propagation(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 10, trace: Literal[True],
     progress: Listener = False) -> Pair: ...
 @overload
 def label_propagation(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, max_iter: int = 10, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
@@ -348,7 +348,7 @@ def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     progress: Listener = False) -> DataFrame: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
@@ -356,7 +356,7 @@ def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     progress: Listener = False) -> Pair: ...
 @overload
 def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
     resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
@@ -364,20 +364,20 @@ def leiden(edges: Edges | Graph, *, source: ColumnNames | None = None, target: C
     progress: Listener = False) -> Any: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
     levels: int = 1, seed: int = 0, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
     levels: int = 1, seed: int = 0, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def louvain(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = False,
+    weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
     levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
@@ -397,16 +397,16 @@ def maximal_independent_set(edges: Edges | Graph, *, source: ColumnNames | None 
     device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
 def minimum_spanning_forest(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
 def neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None) -> DataFrame: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = True,
+    weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
@@ -414,7 +414,7 @@ def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target:
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = True,
+    weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
@@ -422,7 +422,7 @@ def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target:
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: ColumnName | None = None, directed: bool = True,
+    weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
@@ -430,99 +430,104 @@ def pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None, target:
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = None,
-    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
-    dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
-    tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
-    trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
+    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85,
+    max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> DataFrame: ...
 @overload
 def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = None,
-    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
-    dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
-    tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
-    trace: Literal[True], progress: Listener = False) -> Pair: ...
+    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85,
+    max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def personalized_pagerank(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = None,
-    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
-    dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
-    tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    target: ColumnNames | None = None, sources: Any, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None, alpha: float = 0.85,
+    max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
 def random_walks(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, starts: Any, length: int, weight: ColumnName | None = None,
-    directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None,
-    dropna: bool = False, device: Literal['gpu'] | None = None, walks_per_vertex: int = 1, p: float = 1.0,
-    q: float = 1.0, seed: int = 0) -> DataFrame: ...
+    target: ColumnNames | None = None, starts: Any, length: int, weight: ColumnName | None = ...,
+    directed: bool | None = None, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
+    vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
+    walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0, seed: int = 0) -> DataFrame: ...
 def sample_neighbors(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, seeds: Any, directed: bool = True, vertices: Any = None,
+    target: ColumnNames | None = None, seeds: Any, directed: bool | None = None, vertices: Any = None,
     dropna: bool = False, device: Literal['gpu'] | None = None, fanouts: Sequence[int] = (25, 10),
     replace: bool = False, seed: int = 0) -> DataFrame: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
     'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
     trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
     'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
     trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def similarity(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+    target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
     'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
     trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
     by_source: bool = False, trace: Literal[False] = False, progress: Listener = False) -> DataFrame: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
     by_source: bool = False, trace: Literal[True], progress: Listener = False) -> Pair: ...
 @overload
 def sssp(edges: Edges | Graph, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    sources: Any, weight: ColumnName | None = None, directed: bool = True,
+    sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
     multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
     device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
     by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
 @overload
 def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def strongly_connected_components(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[False] = False,
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> DataFrame: ...
 @overload
 def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: Literal[True], progress: Listener = False) -> Pair: ...
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, trace: Literal[True],
+    progress: Listener = False) -> Pair: ...
 @overload
 def topological_order(edges: Edges | Graph, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
+    target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
+    dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def triangle_count(edges: Edges | Graph, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -555,13 +560,13 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def betweenness_centrality(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
         normalized: bool = True, endpoints: bool = False, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def bfs(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, targets: Any = None, depth_limit: int | None = None,
         direction: Literal['gemini', 'beamer', 'push', 'pull'] = 'beamer', by_source: bool = False,
         trace: bool = False, progress: Listener = False) -> Any: ...
@@ -569,7 +574,7 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def closeness_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = True,
+        weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, wf_improved: bool = True, k: int | None = None, seed: int = 0,
         trace: bool = False, progress: Listener = False) -> Any: ...
@@ -577,11 +582,11 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def community_metrics(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        communities: Any, weight: ColumnName | None = None, directed: bool = False,
+        communities: Any, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
     def connected_components(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        vertices: Any = None, weight: ColumnName | None = None, threshold: float | None = None,
+        vertices: Any = None, weight: ColumnName | None = ..., threshold: float | None = None,
         thresholds: Sequence[float] | None = None, seed: Any = None,
         merge: Literal['tree', 'one-way', 'ring'] = 'tree', merge_chunks: int = 1,
         inputs: Literal['availability', 'round-robin'] | list[str] | tuple[str, ...] = 'availability',
@@ -591,23 +596,23 @@ class FrameMethods:
         directed: bool = False, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def degree_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
     def degrees(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
     def edge_betweenness_centrality(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, sources: Any = None,
         normalized: bool = True, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
     def ego_graph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        centers: Any, weight: ColumnName | None = None, directed: bool = True,
+        centers: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, radius: int = 1, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def eigenvector_centrality(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = True,
+        target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-06,
         precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
@@ -617,49 +622,49 @@ class FrameMethods:
         device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def harmonic_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = True,
+        weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def hits(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = True,
+        weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, max_iter: int = 100, tol: float = 1e-08,
         precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
         trace: bool = False, progress: Listener = False) -> Any: ...
     def induced_subgraph(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        subset: Any, weight: ColumnName | None = None, directed: bool = True,
+        subset: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
     def k_core(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = False,
+        weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, k: int | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def k_truss(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, k: int,
-        weight: ColumnName | None = None, directed: bool = False,
+        weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def katz_centrality(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = True,
+        weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
         tol: float = 1e-06, precision: Literal['float64', 'float32'] = 'float64', normalized: bool = True,
         fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any: ...
     def label_propagation(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = False,
+        weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, max_iter: int = 10, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def leiden(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = False,
+        weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, objective: Literal['modularity', 'cpm'] = 'modularity',
         resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
         max_community_size: int | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def louvain(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = False,
+        weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, resolution: float | list[float] = 1.0, tol: float = 1e-07,
         levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
@@ -668,52 +673,52 @@ class FrameMethods:
         dropna: bool = False, device: Literal['gpu'] | None = None, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def minimum_spanning_forest(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, weight: ColumnName | None = None, directed: bool = False,
+        target: ColumnNames | None = None, weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
     def neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        sources: Any, weight: ColumnName | None = None, directed: bool = True,
+        sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None) -> DataFrame: ...
     def pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = True,
+        weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, alpha: float = 0.85, tol: float | None = 1e-06,
         max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
         precision: Literal['float64', 'float32'] = 'float64', fail_on_nonconvergence: bool = True,
         trace: bool = False, progress: Listener = False) -> Any: ...
     def personalized_pagerank(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        sources: Any, weight: ColumnName | None = None, directed: bool = True,
+        sources: Any, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, alpha: float = 0.85, max_iter: int = 100,
         tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
         trace: bool = False, progress: Listener = False) -> Any: ...
     def random_walks(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        starts: Any, length: int, weight: ColumnName | None = None, directed: bool = True,
+        starts: Any, length: int, weight: ColumnName | None = ..., directed: bool | None = None,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0,
         seed: int = 0) -> DataFrame: ...
     def sample_neighbors(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        seeds: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+        seeds: Any, directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, fanouts: Sequence[int] = (25, 10), replace: bool = False,
         seed: int = 0) -> DataFrame: ...
     def similarity(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        weight: ColumnName | None = None, directed: bool = False,
+        weight: ColumnName | None = ..., directed: bool = False,
         multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, pairs: Any = None, measure: Literal['jaccard', 'sorensen',
         'overlap', 'cosine', 'adamic_adar', 'common_neighbors'] = 'jaccard', top_k: int | None = None,
         trace: bool = False, progress: Listener = False) -> Any: ...
     def sssp(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None, sources: Any,
-        weight: ColumnName, directed: bool = True, multi: Literal['keep', 'sum', 'min', 'first'] = 'keep',
-        vertices: Any = None, dropna: bool = False, device: Literal['gpu'] | None = None,
-        targets: Any = None, cutoff: float | None = None, by_source: bool = False, trace: bool = False,
-        progress: Listener = False) -> Any: ...
+        weight: ColumnName, directed: bool | None = None,
+        multi: Literal['keep', 'sum', 'min', 'first'] = 'keep', vertices: Any = None, dropna: bool = False,
+        device: Literal['gpu'] | None = None, targets: Any = None, cutoff: float | None = None,
+        by_source: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
     def strongly_connected_components(self, *, source: ColumnNames | None = None,
-        target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+        target: ColumnNames | None = None, directed: bool | None = None, vertices: Any = None,
         dropna: bool = False, device: Literal['gpu'] | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
     def topological_order(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        directed: bool | None = None, vertices: Any = None, dropna: bool = False,
         device: Literal['gpu'] | None = None, trace: bool = False, progress: Listener = False) -> Any: ...
     def triangle_count(self, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
         directed: bool = False, vertices: Any = None, dropna: bool = False,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from dask.typing import no_default
+
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -12,10 +14,10 @@ from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import graph_spec
 from dask_graphflow.scheduling import placement
+from dask_graphflow.showing.arguments import attribute_error, explained
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import edge_programs, inputs
-from .arguments import attribute_error, explained
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
@@ -47,10 +49,12 @@ class Graph(GraphMethods, GraphContents):
         "to", if the frame has exactly one of these pairs.
     weight : column name, optional
         Numeric column with the weights of the edges. They are stored as int32, int64, float32 or float64.
-        "weight" for the values of a sparse matrix; the edge attribute of a NetworkX graph.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions. An undirected NetworkX graph is always undirected.
+        The edge attribute of a NetworkX graph. By default, the values of a sparse matrix unless all of them
+        are 1, and no weights for other edges. None ignores the values of a matrix.
+    directed : bool, optional
+        Whether an edge leads only from its source to its target. False makes every edge count in both
+        directions. By default, True, except for a symmetric matrix. An undirected NetworkX graph is always
+        undirected.
     multi : {"keep", "sum", "min", "first"}
         What to do with parallel edges, which have the same source and target. "keep", the default, keeps
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
@@ -111,9 +115,11 @@ class Graph(GraphMethods, GraphContents):
 
     Notes
     -----
-    An entry in row i and column j of a sparse matrix is an edge from i to j, and every row is a vertex.
-    With ``directed=False`` the matrix has to be triangular, or symmetric: then two equal entries are one
-    edge. The nodes of a NetworkX graph are vertices, and a weight that an edge does not have is 1.
+    An entry in row i and column j of a sparse matrix is an edge from i to j, also if its value is 0, and
+    every row is a vertex. Duplicate entries are added up. The values are in the column "weight"; they must
+    be real numbers, and NaN raises `WeightError` when the graph is built. In a symmetric matrix, two equal
+    entries are one undirected edge. With ``directed=False`` the matrix has to be symmetric or triangular.
+    The nodes of a NetworkX graph are vertices, and a weight that an edge does not have is 1.
     Polars, Arrow and NumPy data in host memory are not copied, so an array must not change until the
     result is computed. A lazy polars frame and a DuckDB relation are computed once, at the call.
 
@@ -159,8 +165,8 @@ class Graph(GraphMethods, GraphContents):
         *,
         source: ColumnNames | None = None,
         target: ColumnNames | None = None,
-        weight: ColumnName | None = None,
-        directed: bool = True,
+        weight: ColumnName | None = no_default,
+        directed: bool | None = None,
         multi: Multi = "keep",
         vertices: Any = None,
         dropna: bool = False,
@@ -170,13 +176,14 @@ class Graph(GraphMethods, GraphContents):
         storage: Storage = "auto",
     ) -> None:
         Choice(get_args(Multi)).check("multi", multi, None)
-        Flag().check("directed", directed, None)
+        if directed is not None:
+            directed = Flag().check("directed", directed, None)
         given = inputs.edge_frame(
-            edges, source, target, weight=weight, vertices=vertices, directed=bool(directed)
+            edges, source, target, weight=weight, vertices=vertices, directed=directed
         )
-        frames = inputs.graph_inputs(given, weight=weight, multi=multi, dropna=dropna)
+        frames = inputs.graph_inputs(given, multi=multi, dropna=dropna)
         frame, columns = frames[0]
-        spec = graph_spec(frame, columns, directed=bool(given.directed), multi=multi)
+        spec = graph_spec(frame, columns, directed=given.directed, multi=multi)
         placement.check_spilling(spec.ids)
         plan = member_plan(frame, spec, shards, hybrid, device, storage)
         self._take(Shards(spec, frames, plan))
@@ -184,7 +191,7 @@ class Graph(GraphMethods, GraphContents):
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
         def __getattr__(self, name: str) -> Any:
-            raise attribute_error("Graph", name, dir(type(self)))
+            raise attribute_error("Graph", name, dir(self))
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the known facts about the graph, without computing anything."""
@@ -210,6 +217,7 @@ class Graph(GraphMethods, GraphContents):
     def _repr_html_(self) -> str:
         return as_html(self._rows())
 
+    @explained
     def persist(self) -> Graph:
         """Build the graph now and keep it, in this process or on the workers of the cluster.
 
@@ -236,6 +244,7 @@ class Graph(GraphMethods, GraphContents):
         """
         return self._with(self._shards.persist())
 
+    @explained
     def layout(self) -> Any:
         """Return statistics of each shard: vertices, edges, and neighbors in other shards.
 

@@ -7,6 +7,7 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from dask.typing import no_default
 
 from dask_graphflow.costs.cost import Shape
 from dask_graphflow.costs.prediction import GraphSizes
@@ -31,8 +32,8 @@ def sizes_of(
     *,
     source: Any = None,
     target: Any = None,
-    weight: Any = None,
-    directed: bool = True,
+    weight: Any = no_default,
+    directed: bool | None = None,
     num_edges: int | None = None,
     num_vertices: int | None = None,
     dense_ids: bool | None = None,
@@ -64,7 +65,7 @@ def sizes_of(
         Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
-    edges, listed, own = as_edges(edges, source, target, weight=weight, directed=directed)
+    edges, listed, own, weight = as_edges(edges, source, target, weight=weight, directed=directed)
     if listed is not None and num_vertices is None:
         num_vertices = len(listed)
     given = inputs.edge_frame(edges, source, target)
@@ -111,7 +112,7 @@ def sizes_of(
         -(-num_edges // max(frame.npartitions, 1)),
         id_bytes,
         weight_bytes,
-        bool(own),
+        own,
         built=False,
         device=not is_pandas(type(meta)),
         held=held,

@@ -51,15 +51,18 @@ class EdgeFrame(NamedTuple):
     source, target : column name, or list of column names
     vertices : list
         Ids that are vertices even without an edge: frames, series or lists.
-    directed : bool or None
+    directed : bool
         Whether edges lead only from their source to their target.
+    weight : column name or None
+        The column with the weights.
     """
 
     frame: Any
     source: Any
     target: Any
     vertices: list[Any]
-    directed: bool | None
+    directed: bool
+    weight: Any
 
 
 def edge_frame(
@@ -71,26 +74,24 @@ def edge_frame(
     vertices: Any = None,
     directed: bool | None = None,
 ) -> EdgeFrame:
-    """Return given edges as a frame; see :class:`.Graph` for the arguments. None is any direction."""
+    """Return given edges as a frame; see :func:`.as_edges` for the arguments."""
     given = as_edges(edges, source, target, weight=weight, directed=directed)
     source, target = edgelist.ends_of(source, target, list(given.frame.columns))
     frame = as_dask(given.frame, "edges", source, target)
     listed = [ids for ids in (given.vertices, vertices) if ids is not None]
-    return EdgeFrame(frame, source, target, listed, given.directed)
+    return EdgeFrame(frame, source, target, listed, given.directed, given.weight)
 
 
-def graph_inputs(
-    given: EdgeFrame, *, weight: Any, multi: str, dropna: bool
-) -> list[tuple[Any, EdgeColumns]]:
+def graph_inputs(given: EdgeFrame, *, multi: str, dropna: bool) -> list[tuple[Any, EdgeColumns]]:
     """Return the frames of a graph's edges and of its given vertices, and how to read each.
 
     Raise if an argument is invalid; see :class:`.Graph`.
     """
-    if weight is not None:
-        edgelist.check_weight(given.frame, weight)
+    if given.weight is not None:
+        edgelist.check_weight(given.frame, given.weight)
     elif multi in ("sum", "min"):
         raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
-    columns = edge_columns(given, weight, dropna)
+    columns = edge_columns(given, given.weight, dropna)
     listed = [vertex_frame(ids, columns, given.frame._meta) for ids in given.vertices]
     return with_one_dtype([(given.frame, columns), *listed])
 

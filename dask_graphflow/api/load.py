@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from dask_graphflow.runtime import saving
 from dask_graphflow.runtime.options import Choice
+from dask_graphflow.showing.arguments import explained
 
 from .graph import Graph
 from .member_plan import shard_count
@@ -15,6 +16,7 @@ from .member_plan import shard_count
 __all__ = ["load_graph"]
 
 
+@explained
 def load_graph(
     path: str | PathLike[str],
     *,

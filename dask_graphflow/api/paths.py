@@ -16,11 +16,19 @@ from dask_graphflow.kernels import kernels_for
 from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.scheduling import gang_build, placement
 from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 
 __all__ = ["shortest_paths"]
 
 
+ADVICE = (
+    "it reads the result of sssp or bfs, as in shortest_paths(sssp(edges, sources=..., weight=...), "
+    "targets=...)"
+)
+
+
+@partial(explained, advice=ADVICE)
 def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     """Return the vertices on the shortest path to each target.
 

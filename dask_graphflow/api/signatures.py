@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from inspect import Parameter
 from typing import Any
 
+from dask.typing import no_default
+
 from dask_graphflow import algorithms
 from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm, ask
 from dask_graphflow.runtime.options import Choice, Option
+from dask_graphflow.showing.arguments import bind
 
-from .arguments import bind
 from .docstrings import docstring, method_docstring
 from .types import Multi
 
@@ -44,8 +46,8 @@ def literal(names: Iterable[str]) -> str:
 READING = (
     option("source", "ColumnNames | None", None),
     option("target", "ColumnNames | None", None),
-    option("weight", "ColumnName | None", None),
-    option("directed", "bool", True),
+    option("weight", "ColumnName | None", no_default),
+    option("directed", "bool | None", None),
     option("multi", literal(typing.get_args(Multi)), "keep"),
     option("vertices", "Any", None),
     option("dropna", "bool", False),
@@ -60,7 +62,7 @@ def reading_parameters(declared: Algorithm) -> list[Parameter]:
     """Return the parameters that say how a frame is read. A graph does not allow them."""
     unweighted = ("weight", "multi") if declared.weights == "ignored" else ()
     return [
-        p.replace(default=declared.directed) if p.name == "directed" else p
+        option("directed", "bool", False) if p.name == "directed" and not declared.directed else p
         for p in READING
         if p.name not in unweighted
     ]
@@ -105,7 +107,7 @@ def frame_method_parameters(name: str, parameters: Sequence[Parameter]) -> list[
     return [
         SELF,
         *(
-            p.replace(default=p.empty, annotation=p.annotation.removesuffix(" | None"))
+            p.replace(default=p.empty, annotation="ColumnName")
             if required and p.name == "weight"
             else p
             for p in parameters[1:]

@@ -99,7 +99,7 @@ def _option(
     elif p.name == "directed":
         name, kind = "--directed/--undirected", {"default": None}
         described = _said(described, "--directed", "--undirected")
-        described += f" {'--directed' if p.default else '--undirected'} is the default."
+        described += f" {'--undirected' if p.default is False else '--directed'} is the default."
     elif "Sequence" in p.annotation or "list" in p.annotation:
         kind = {"callback": _numbers, "metavar": "NUMBER,NUMBER,..."}
     elif p.annotation.startswith("Any"):

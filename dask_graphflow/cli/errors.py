@@ -35,6 +35,7 @@ def in_options(text: str, names: Iterable[str]) -> str:
     """Replace the library's arguments in a text by options, such as dropna=True by --dropna."""
     known = "|".join(names)
     for pattern, option in (
+        (rf"\bgive ({known})=None\b", r"leave out --\1"),
         (rf"\b({known})=True\b", r"--\1"),
         (rf"\b({known})=False\b", r"--no-\1"),
         (rf"\b({known})=(?=[\w'\"\[])", r"--\1 "),

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.values import shown
 
 __all__ = ["QUADRANTS", "grid", "path", "rmat"]
@@ -37,6 +38,7 @@ Ids = npt.NDArray[np.uint32]
 Scramble = Sequence[tuple[np.uint32, np.uint32]]
 
 
+@explained
 def rmat(
     scale: int,
     *,
@@ -98,6 +100,7 @@ def rmat(
     )
 
 
+@explained
 def grid(
     rows: int, columns: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64"
 ) -> Any:
@@ -139,6 +142,7 @@ def grid(
     )
 
 
+@explained
 def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64") -> Any:
     """Return the edges of the path 0 - 1 - ... - (n - 1), which has the largest possible diameter.
 

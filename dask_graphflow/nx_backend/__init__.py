@@ -1,8 +1,8 @@
 """The NetworkX backend "graphflow": functions of NetworkX that run on this library.
 
-NetworkX finds the backend by the entry points of the package. For each call it asks :func:`can_run` about
-the arguments, converts the graph, and calls the function of the same name. Each function has the signature
-and the result of the NetworkX function.
+NetworkX finds the backend by the entry points of the package, which are in ``_graphflow_networkx``. It
+converts the graph of a call, and calls the function of the same name. Each function has the signature and
+the result of the NetworkX function.
 
 To add a function, write it in the file of its family, add it to the table in ``_graphflow_networkx`` with
 the options that it does not support, and list NetworkX's tests of it in ``tests/test_networkx.py``.
@@ -10,7 +10,7 @@ the options that it does not support, and list NetworkX's tests of it in ``tests
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from _graphflow_networkx.backend import backend
 
 # Importing a family of functions registers them.
 from . import (  # noqa: F401
@@ -33,17 +33,14 @@ from . import (  # noqa: F401
 )
 from .convert import convert_from_nx, convert_to_nx
 from .converted import ConvertedGraph
-from .dispatch import can_run, on_start_tests, should_run
+from .expected_failures import on_start_tests
 from .registry import REGISTERED
 
-__all__ = ["ConvertedGraph", "backend", "convert_from_nx", "convert_to_nx"]
-
-#: The object that NetworkX loads.
-backend = SimpleNamespace(
-    convert_from_nx=convert_from_nx,
-    convert_to_nx=convert_to_nx,
-    can_run=can_run,
-    should_run=should_run,
-    on_start_tests=on_start_tests,
-    **REGISTERED,
-)
+__all__ = [
+    "REGISTERED",
+    "ConvertedGraph",
+    "backend",
+    "convert_from_nx",
+    "convert_to_nx",
+    "on_start_tests",
+]

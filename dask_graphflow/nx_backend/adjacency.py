@@ -5,28 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
+from _graphflow_networkx.backend import overridden
+
 from .converted import Node
-
-KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-#: The members by which a graph is read. NetworkX's functions use some of these, each function other ones.
-MEMBERS = (
-    *("__contains__", "__getitem__", "__iter__", "__len__", "_adj", "_node", "_pred", "_succ"),
-    *("adj", "adjacency", "degree", "edges", "get_edge_data", "has_edge", "has_node"),
-    *("has_predecessor", "has_successor", "in_degree", "in_edges", "is_directed"),
-    *("is_multigraph", "nbunch_iter", "neighbors", "nodes", "number_of_edges"),
-    *("number_of_nodes", "order", "out_degree", "out_edges", "pred", "predecessors"),
-    *("size", "succ", "successors"),
-)
-
-
-def overridden(graph: Any) -> list[str]:
-    """Return the members by which the class of a graph is read in another way than NetworkX's class."""
-    own = type(graph)
-    kind = next((base for base in own.__mro__ if base in KINDS), object)
-    return [name for name in MEMBERS if getattr(own, name, None) is not getattr(kind, name, None)]
 
 
 def is_kept(graph: Any) -> bool:

@@ -12,7 +12,7 @@ import pandas as pd
 from networkx.algorithms.community.quality import NotAPartition
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function, reason_against
+from .registry import networkx_function
 
 #: What NetworkX's Leiden method maximizes by default. Before 3.7, modularity was the only choice.
 METRIC = (
@@ -48,12 +48,6 @@ def leiden_communities(
 ) -> list[set[Node]]:
     """Return the communities that the Leiden method finds."""
     return _best(G, "leiden", weight, seed, resolution=resolution, objective=metric)
-
-
-@reason_against(leiden_communities)
-def _(G: Any, metric: Any = METRIC, **others: Any) -> str | None:
-    known = "cpm", "modularity"
-    return None if metric in known else "metric= has to be 'cpm' or 'modularity'"
 
 
 def _best(

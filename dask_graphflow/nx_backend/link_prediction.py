@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function, reason_against
+from .registry import networkx_function
 from .searches import require
 
 Scores = Iterator[tuple[Node, Node, float]]
@@ -29,11 +29,6 @@ def adamic_adar_index(
 ) -> Scores:
     """Return pairs of nodes, each with the sum of 1 / log(degree) of their common neighbors."""
     return _scores(G, ebunch, "adamic_adar")
-
-
-@reason_against(jaccard_coefficient, adamic_adar_index)
-def _(G: Any, ebunch: Any = None) -> str | None:
-    return ALL_PAIRS if ebunch is None else None
 
 
 def _scores(G: ConvertedGraph, ebunch: Any, measure: str) -> Scores:

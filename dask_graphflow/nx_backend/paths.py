@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function, reason_against
+from .registry import networkx_function
 from .searches import distances, path_to, paths, require, search, weighted_search
 from .weighted_distances import bellman_ford_path_length, dijkstra_path_length
 from .weighted_paths import bellman_ford_path
@@ -75,11 +75,6 @@ def shortest_path_length(
     if not len(found):
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return found.distance.iloc[0].item()
-
-
-@reason_against(shortest_path, shortest_path_length)
-def _(G: Any, source: Any = None, target: Any = None, **_options: Any) -> str | None:
-    return ALL_PAIRS if source is None and target is None else None
 
 
 def _one_end(source: Node | None, target: Node | None, weight: Any, method: str) -> Node:

@@ -13,8 +13,6 @@ from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 
 #: The functions of the backend. :func:`networkx_function` adds each of them.
 REGISTERED: dict[str, Callable[..., Any]] = {}
-#: What :func:`reason_against` added: functions that return why a call is not supported, or None.
-REASONS: dict[str, Callable[..., str | None]] = {}
 
 
 def networkx_function(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,7 +25,11 @@ def networkx_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        given = signature.bind(*arguments, **options)
+        try:
+            given = signature.bind(*arguments, **options)
+        except TypeError as error:  # a newer NetworkX has more options
+            name = function.__name__
+            raise NotImplementedError(f"{name}() of this backend {error}") from error
         given.apply_defaults()
         max_iter = given.arguments.get("max_iter", 1)
         if len(given.arguments["G"]) and max_iter <= 0:
@@ -41,15 +43,3 @@ def networkx_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
     REGISTERED[function.__name__] = call
     return call
-
-
-def reason_against(*functions: Callable[..., Any]) -> Callable[[Callable[..., str | None]], None]:
-    """Decorate a function that takes the arguments of `functions` and returns why they are not supported.
-
-    It returns None if they are.
-    """
-
-    def register(reason: Callable[..., str | None]) -> None:
-        REASONS.update((function.__name__, reason) for function in functions)
-
-    return register

@@ -241,7 +241,7 @@ class GraphView:
         if self.all_sum(own is None):
             raise WeightError(
                 "a weight is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
-                "Remove these edges, or leave out weight="
+                "Remove these edges, or give weight=None"
             )
         return self.shard.here(name, own)
 

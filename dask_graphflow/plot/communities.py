@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, color_bar, map_axes, named, pyplot, write_names
@@ -22,6 +23,7 @@ NAMED = 12  # circles with a name; names would hide smaller ones
 COVERED = 0.2  # share of the picture that circles cover
 
 
+@explained
 def communities(
     edges: Any,
     labels: Any,

@@ -14,6 +14,7 @@ from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownCol
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SIZE = "__size__"  # column name that does not clash with the columns of the labels
 
 
+@explained
 def components(labels: Any, *, column: Any = "component", ax: Axes | None = None) -> Axes:
     """Plot the number of components of each size, and name the largest component.
 

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import PALETTE, new_axes, plain, pyplot, with_commas
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@explained
 def degrees(degrees: Any, *, ax: Axes | None = None) -> Axes:
     """Plot how many vertices have at least a given number of edges.
 

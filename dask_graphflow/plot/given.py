@@ -44,7 +44,7 @@ def built(function: Callable[..., Any], edges: Any, **read: Any) -> Graph:
     if isinstance(edges, Graph):
         refuse_options(function, read)
         return edges.persist()
-    return Graph(edges, **read).persist()
+    return Graph(edges, weight=None, **read).persist()
 
 
 def whole(graph: Graph, limit: int) -> Drawing:

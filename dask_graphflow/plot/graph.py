@@ -9,6 +9,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, PALETTE, color_bar, map_axes, named, pyplot, write_names
@@ -28,6 +29,7 @@ PIXELS = (
 )
 
 
+@explained
 def graph(
     edges: Any,
     *,

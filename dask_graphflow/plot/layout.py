@@ -14,6 +14,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import BackendError
 from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.showing.arguments import explained
 
 from .given import LIMIT, built, whole
 
@@ -23,6 +24,7 @@ REPULSION = 10.0
 GRAVITY = 0.05  # strong gravity, which also keeps small components in the picture
 
 
+@explained
 def layout(
     edges: Any,
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import INK, PALETTE, named, new_axes, pyplot
@@ -20,6 +21,7 @@ LONGEST = 24  # letters of a label
 FILLS = (PALETTE[5], PALETTE[0], PALETTE[4], "#b9dcf2")  # by distance; larger ones use the last
 
 
+@explained
 def neighborhood(
     edges: Any,
     vertex: Any,

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.scheduling.forest_expr import ForestGang, ForestReduction
 from dask_graphflow.scheduling.trees import Chain, Merge, depth
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, INK, PALETTE, new_axes, pyplot
@@ -25,6 +26,7 @@ NAMED = 12  # workers that get a line in the legend
 ANYWHERE = "#8a939b"
 
 
+@explained
 def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     """Plot the steps of a connected-components computation before it runs.
 

@@ -86,7 +86,7 @@ def around(
         return Subgraph(
             ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
         )
-    edges, listed, directed = as_edges(edges, source, target, directed=directed is None or directed)
+    edges, listed, directed, _ = as_edges(edges, source, target, directed=directed)
     given = inputs.edge_frame(edges, source, target)
     columns = inputs.edge_columns(given, None, dropna)
     ends = (given.source, given.target)[:: -1 if follow == "in" else 1]
@@ -94,13 +94,12 @@ def around(
         edges,
         source=ends[0],
         target=ends[1],
-        directed=bool(directed) and follow != "both",
+        directed=directed and follow != "both",
         vertices=listed,
         dropna=dropna,
     ).persist()
     ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
     pairs = _among(given.frame, columns, ids)
-    directed = bool(directed)
     return Subgraph(ids, distance, parent, _once(pairs, directed), directed, reached)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
@@ -29,6 +30,7 @@ SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 
 
+@explained
 def trace(steps: Any, *, fig: Any = None) -> np.ndarray:
     """Plot the supersteps of an algorithm, in panels from top to bottom.
 

@@ -115,8 +115,9 @@ def ask(
     declared, spec = ALGORITHMS[run.__name__], shards.spec
     if declared.weights == "required" and not spec.weighted:
         raise WeightError(
-            f"{declared.name} needs the weights of the edges; name their column with weight=, or use an "
-            "algorithm without weights, such as bfs, which counts edges"
+            f"{declared.name} needs the weights of the edges; name their column where the edges are given, "
+            f"as in {declared.name}(edges, weight=...) or Graph(edges, weight=...), or use an algorithm "
+            "without weights, such as bfs, which counts edges"
         )
     # An optional option that is None is not checked.
     checks = {

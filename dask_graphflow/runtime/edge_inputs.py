@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from dask.typing import no_default
 
-from dask_graphflow.exceptions import EdgeListError, VertexTypeError
+from dask_graphflow.exceptions import EdgeListError, VertexTypeError, WeightError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.vertex_ids import typed
 from dask_graphflow.showing.values import shown
 
 ENDS = ["source", "target"]
+VALUES = "weight"  # the column with the values of a matrix
 PAIRS = (tuple, list, np.ndarray)
 FORMS = (
     "edges can be a DataFrame of Dask, pandas, cuDF, polars, PyArrow or DuckDB, a SciPy sparse matrix, a "
@@ -34,13 +36,21 @@ class Edges(NamedTuple):
         if they have weights, one more.
     vertices : Series or None
         All vertex ids, if the given edges also have vertices without an edge.
-    directed : bool or None
+    directed : bool
         Whether edges lead only from their source to their target.
+    weight : column name or None
+        The column of the frame with the weights.
     """
 
     frame: Any
     vertices: Any
-    directed: bool | None
+    directed: bool
+    weight: Any
+
+
+def values_of(given: Any) -> Any:
+    """Return the column with the values of a sparse matrix, or None for edges in another form."""
+    return VALUES if _is_matrix(given) else None
 
 
 def as_edges(
@@ -54,26 +64,36 @@ def as_edges(
         The edges.
     source, target : column name, list of column names, or None
         The columns of a frame that hold the ids; None for the usual names.
-    weight : column name or None
-        The column of a frame or the edge attribute with the weights; None if the caller needs none.
+    weight : column name, None or no_default
+        The column of a frame or the edge attribute with the weights; None if the caller needs none. The
+        default is the values of a matrix unless all of them are 1, and None for other edges.
     directed : bool or None
-        Whether the caller wants directed edges; None if the direction does not matter.
+        Whether the caller wants directed edges. None reads a symmetric matrix and an undirected graph of
+        NetworkX as undirected, and other edges as directed.
     """
     if isinstance(given, type):
         raise EdgeListError(_why_not(given))
+    if _is_matrix(given):
+        return _of_matrix(given, weight, directed)
+    if weight is no_default:
+        weight = None
     frame = as_frame(given, "edges", partial(edgelist.used_columns, source, target, weight))
+    along = directed is not False
     # Checked first, because the columns of a frame can have the names of the attributes below.
     if hasattr(frame, "columns"):
-        return Edges(frame, None, directed)
-    if hasattr(given, "tocsr"):
-        return _of_matrix(given, weight, directed)
+        return Edges(frame, None, along, weight)
     if hasattr(given, "is_directed") and hasattr(given, "nodes"):
-        return _of_networkx(given, weight, directed)
+        return _of_networkx(given, weight, along)
     if isinstance(given, np.ndarray):
-        return Edges(_of_array(given), None, directed)
+        return Edges(_of_array(given), None, along, weight)
     if _lists(given):
-        return Edges(_of_pairs(list(given)), None, directed)
+        return Edges(_of_pairs(list(given)), None, along, weight)
     raise EdgeListError(_why_not(given))
+
+
+def _is_matrix(given: Any) -> bool:
+    """Say whether a value is a sparse matrix; the columns of a frame can have any name."""
+    return hasattr(given, "tocsr") and not hasattr(given, "columns")
 
 
 def _lists(given: Any) -> bool:
@@ -90,28 +110,62 @@ def _of_matrix(matrix: Any, weight: Any, directed: bool | None) -> Edges:
             "row and one column per vertex. For two kinds of vertices, give "
             "scipy.sparse.block_array([[None, edges], [edges.T, None]])"
         )
-    rows = matrix.tocsr()  # adds up duplicate entries, and leaves a CSR matrix as it is
+    rows = _rows(matrix)
+    if weight is no_default:
+        weight = None if (rows.data == 1).all() else VALUES
+    symmetric = directed is None and _is_symmetric(rows)
     entries = rows.tocoo(copy=False)
     columns = {"source": entries.row, "target": entries.col}
     if weight is not None:
-        columns["weight"] = entries.data
+        columns[VALUES] = _weights(entries.data)
     frame = pd.DataFrame(columns, copy=False)
-    upper = entries.row <= entries.col
-    if directed is False and not upper.all() and not (entries.row >= entries.col).all():
-        if weight is None:
-            rows = type(rows)((np.ones(rows.nnz, bool), rows.indices, rows.indptr), rows.shape)
-        if (rows != rows.T).nnz:
-            raise EdgeListError(
-                "edges is a sparse matrix that is neither symmetric nor triangular; with directed=False, "
-                "each edge has one entry, or two equal ones. Give edges.maximum(edges.T), or directed=True"
-            )
-        frame = frame[upper]
-    return Edges(
-        frame, pd.Series(np.arange(len(rows.indptr) - 1, dtype=entries.row.dtype)), directed
+    if symmetric or directed is False:
+        upper = entries.row <= entries.col
+        if not upper.all() and not (entries.row >= entries.col).all():
+            if not symmetric and not _is_symmetric(rows, values=weight is not None):
+                raise EdgeListError(
+                    "edges is a sparse matrix that is neither symmetric nor triangular; in an undirected "
+                    "graph, each edge has one entry, or two equal ones. Give edges.maximum(edges.T), or "
+                    "directed=True"
+                )
+            frame = frame[upper]
+    vertices = pd.Series(np.arange(len(rows.indptr) - 1, dtype=entries.row.dtype))
+    return Edges(frame, vertices, not symmetric and directed is not False, weight)
+
+
+def _rows(matrix: Any) -> Any:
+    """Return a matrix as sorted compressed rows, in which duplicate entries are added up."""
+    rows = matrix.tocsr()  # leaves a CSR matrix as it is
+    if getattr(matrix, "format", "") == "bsr":
+        rows.eliminate_zeros()  # they fill up the blocks; other zeros are edges of weight 0
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _is_symmetric(rows: Any, *, values: bool = True) -> bool:
+    """Say whether a matrix, as :func:`_rows` returns it, equals its transpose; NaN equals NaN."""
+    size = len(rows.indptr) - 1
+    if not np.array_equal(np.bincount(rows.indices, minlength=size), np.diff(rows.indptr)):
+        return False  # most matrices that are not symmetric, without a copy
+    columns = rows.tocsc()
+    same = np.array_equal(rows.indices, columns.indices)
+    return same and (not values or np.array_equal(rows.data, columns.data, equal_nan=True))
+
+
+def _weights(values: np.ndarray) -> np.ndarray:
+    """Return the values of a matrix, or raise if they cannot be weights."""
+    if dtypes.is_number(values.dtype):
+        return values
+    advice = "abs(edges) or edges.real" if values.dtype.kind == "c" else "edges.astype('float64')"
+    raise WeightError(
+        f"edges is a sparse matrix of {values.dtype}, and its values are the weights; a weight is a real "
+        f"number of at most 64 bits. Give {advice}"
     )
 
 
-def _of_networkx(graph: Any, weight: Any, directed: bool | None) -> Edges:
+def _of_networkx(graph: Any, weight: Any, directed: bool) -> Edges:
     """Return the edges and nodes of a graph of NetworkX, in which a missing weight counts as 1."""
     try:
         nodes = _ids(list(graph))
@@ -124,9 +178,8 @@ def _of_networkx(graph: Any, weight: Any, directed: bool | None) -> Edges:
     columns = ENDS if weight is None else [*ENDS, weight]
     rows = graph.edges() if weight is None else graph.edges(data=weight, default=1)
     frame = pd.DataFrame(list(rows), columns=columns)
-    return Edges(
-        frame.astype(dict.fromkeys(ENDS, nodes.dtype)), nodes, directed and graph.is_directed()
-    )
+    frame = frame.astype(dict.fromkeys(ENDS, nodes.dtype))
+    return Edges(frame, nodes, directed and graph.is_directed(), weight)
 
 
 def _of_array(array: np.ndarray) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def without_parallel_edges(g: GraphView) -> GraphView:
     if g.all_sum(not valid):
         raise WeightError(
             "a weight is 0, negative, infinite or NaN; to count shortest paths, weights have to be finite "
-            "and above 0. Remove these edges, or leave out weight="
+            "and above 0. Remove these edges, or give weight=None"
         )
     return g.lightest
 

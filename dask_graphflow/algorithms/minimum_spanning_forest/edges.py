@@ -24,8 +24,8 @@ def edges_of(g: GraphView) -> Edges:
     wrong = 0 if weights is None else count_true(weights != weights)
     if g.weighted and g.all_sum(wrong):
         raise WeightError(
-            "a weight is NaN, so edges cannot be ordered by weight. Remove these edges, or leave out "
-            "weight="
+            "a weight is NaN, so edges cannot be ordered by weight. Remove these edges, or give "
+            "weight=None"
         )
     if g.shard.placed is None:
         return Edges(source, rows.ends, weights)

@@ -33,6 +33,6 @@ class Measure(Choice):
         if spec.weighted and measure not in WEIGHTED:
             raise OptionError(
                 f"{name}={measure!r} is not defined for edges with weights; give "
-                f"{', '.join(map(repr, WEIGHTED))}, or use a graph without weights: leave out weight="
+                f"{', '.join(map(repr, WEIGHTED))}, or use a graph without weights: give weight=None"
             )
         return measure

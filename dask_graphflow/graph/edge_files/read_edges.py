@@ -17,6 +17,7 @@ from dask.utils import parse_bytes
 from fsspec.utils import read_block
 
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
+from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
@@ -93,6 +94,7 @@ class Block:
         return at + before
 
 
+@explained
 def read_edges(
     path: Any,
     *,
