@@ -43,8 +43,8 @@ class Graph(GraphMethods, GraphContents):
     source, target : column name, or list of column names, optional
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
-        have the same type. By default the columns "source" and "target", "src" and "dst", or "from" and
-        "to", if the frame has exactly one of these pairs.
+        have the same type. By default the columns "source" and "target", "src" and "dst", "from" and
+        "to", or "left" and "right", if the frame has exactly one of these pairs.
     weight : column name, optional
         Numeric column with the weights of the edges. They are stored as int32, int64, float32 or float64.
         "weight" for the values of a sparse matrix; the edge attribute of a NetworkX graph.

@@ -91,6 +91,8 @@ class Engine:
                     threads_per_worker=self._threads,
                     memory_limit=self._memory_limit or "auto",
                     dashboard_address=None,
+                    # Without a dashboard, the scheduler would still listen on port 8787.
+                    scheduler_kwargs={"dashboard_address": ":0"},
                 )
             )
         self._client = opened.enter_context(Client(cluster))
