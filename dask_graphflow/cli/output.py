@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 import uuid
@@ -28,6 +29,7 @@ from fsspec.implementations.local import LocalFileSystem
 from dask_graphflow.exceptions import OutputError
 from dask_graphflow.graph.edge_files.find import COMPRESSIONS, FORMAT_OF, File
 
+from .plain import comparable, range_of
 from .tables import write_rows
 
 BATCH_ROWS = 1 << 20
@@ -186,6 +188,14 @@ class Output:
             ) from error
         return rows
 
+    def print(self, rows: Rows, format: str) -> None:
+        """Write rows to standard output, after all of them were converted without an error."""
+        built = self.scratch / "built"
+        with pa.OSFile(str(built), "wb") as sink:
+            write_rows(rows, sink, format)
+        with built.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+
     def _write_text(self, rows: Rows, sink: Any) -> None:
         if self._codec is None:
             write_rows(rows, sink, self._format, tabs=self._extension != ".csv")
@@ -237,11 +247,13 @@ class Rows:
         told: dict[str, Any] = {"rows": self.count}
         for field in self.schema:
             if self.count and field.name.partition("_")[0] not in ("vertex", "source", "target"):
-                values = pa.chunked_array([batch[field.name] for batch in self])
-                low, high = (one.as_py() for one in pc.min_max(values).values())
-                told[field.name] = {"min": low, "max": high}
+                values = pa.chunked_array([batch[field.name] for batch in self], field.type)
+                if (extremes := range_of(values)) is None:
+                    continue
+                told[field.name] = dict(zip(("min", "max"), extremes, strict=True))
                 if not pa.types.is_floating(field.type) and self.count <= COUNTED_ROWS:
-                    told[field.name]["distinct"] = pc.count_distinct(values).as_py()
+                    distinct = pc.count_distinct(comparable(values))
+                    told[field.name]["distinct"] = distinct.as_py()
         return told
 
 
