@@ -5,7 +5,7 @@ Importing ``dask_graphflow`` takes about a second. It is imported only when a co
 ``python3 dev.py generate`` writes.
 
 Exit codes: 0, success; 1, an error in the library or the input, reported in one line; 2, incorrect
-usage; 130, interrupted.
+usage; 130, interrupted; 143 or 129, ended by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import click
 
+from . import signals
 from .commands import COMMANDS
 
 __all__ = ["main"]
@@ -63,7 +64,11 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with signals.raised():
+                return super().invoke(ctx)
+        except signals.Ended as ended:
+            click.echo("graphflow: terminated", err=True)
+            ctx.exit(ended.code)
         except KeyboardInterrupt:
             click.echo("graphflow: interrupted", err=True)
             ctx.exit(130)

@@ -175,7 +175,7 @@ def test_ids_are_of_the_type_of_the_column():
     out, _ = run("components", "in.csv", *ENDS, "-o", "-", "--text-ids")
     assert out == "vertex,component\n007,007\n7,007\n"
     _, err = run("bfs", "in.csv", *ENDS, "--sources", "x", code=2)
-    assert "x cannot be ids of dtype int64, which the column 'a' has" in err
+    assert "'x' is not an id of dtype int64; give a whole number" in err
     assert "--sources '8'" not in failing("bfs", "in.csv", *ENDS, "--sources", "8")
 
 

@@ -75,7 +75,7 @@ class Engine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is KeyboardInterrupt:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
             # distributed would log long messages about the work that was interrupted.
             for name in ("asyncio", "distributed.nanny"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
