@@ -1,7 +1,7 @@
 """Start the command line, ``graphflow``, in a package that imports only click.
 
 Importing ``dask_graphflow`` takes about a second. It is imported only when a command runs, so that
-``graphflow --help`` responds immediately. The help of the commands is in ``commands.py``, which
+``--help`` and ``--version`` respond immediately. What they show is in ``commands.py`` and ``help.json``, which
 ``python3 dev.py generate`` writes.
 
 Exit codes: 0, success; 1, an error in the library or the input, reported in one line; 2, incorrect
@@ -17,7 +17,8 @@ from typing import IO, Any
 import click
 
 from . import signals
-from .commands import COMMANDS
+from .commands import COMMANDS, VERSION
+from .described import asks_for_help, described
 
 __all__ = ["main"]
 
@@ -53,6 +54,9 @@ class _Commands(click.Group):
         known = {*NAMES, *EARLIER}
         if args[0] not in known and (similar := difflib.get_close_matches(args[0], NAMES)):
             ctx.fail(f"No such command {args[0]!r}; did you mean {similar[0]!r}?")
+        if asks_for_help(args[1:]) and args[0] in known:
+            name = EARLIER.get(args[0], args[0])
+            return name, described(name, args[1:]), args[1:]
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -86,9 +90,7 @@ class _Commands(click.Group):
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from dask_graphflow import __version__
-
-        click.echo(f"graphflow, version {__version__}")
+        click.echo(f"graphflow, version {VERSION}")
         ctx.exit()
 
 

@@ -3,6 +3,8 @@
 # ruff: noqa: E501
 # fmt: off
 
+VERSION = '0.2.0'
+
 COMMANDS = {
     'Algorithms': {
         'articulation-points': 'Compute whether each vertex is an articulation point.',
