@@ -87,6 +87,7 @@ OWN = {
     "personalized-pagerank": ["--sources", "8,1"],
     "random-walks": ["--starts", "1", "--length", "3"],
     "sample-neighbors": ["--seeds", "@seeds.csv", "--fanouts", "2,-1"],
+    "shortest-paths": ["--sources", "1", "--targets", "5,2", "--weight", "km"],
     "sssp": ["--sources", "1", "--weight", "km"],
 }
 SAME = {  # the same options for the function
@@ -116,8 +117,12 @@ def roads():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_gives_what_its_function_gives(name, roads):
     run(name, *roads, *OWN.get(name, ()), "-o", "out.parquet")
-    function = getattr(gf, ALGORITHMS[name])
-    reference = function(ROADS, source="a", target="b", **SAME.get(name, {})).compute()
+    if name == "shortest-paths":
+        graph = gf.Graph(ROADS, source="a", target="b", weight="km")
+        reference = graph.shortest_paths([1], [5, 2]).compute()
+    else:
+        function = getattr(gf, ALGORITHMS[name])
+        reference = function(ROADS, source="a", target="b", **SAME.get(name, {})).compute()
     check(pd.read_parquet("out.parquet"), reference.reset_index(drop=True))
 
 
@@ -205,7 +210,9 @@ def test_ids_of_several_columns():
     assert out.splitlines()[1] == "1,x,0,,"
 
 
-@pytest.mark.parametrize("names", [["source", "target"], ["src", "dst"], ["from", "to"]])
+@pytest.mark.parametrize(
+    "names", [["source", "target"], ["src", "dst"], ["from", "to"], ["left", "right"]]
+)
 def test_usual_names_of_columns_are_the_default_ends(names, edges):
     write_csv(edges.rename(columns=dict(zip("ab", names, strict=True))))
     run("connected-components", "in.csv", "-o", "out.csv")

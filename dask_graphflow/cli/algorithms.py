@@ -22,6 +22,7 @@ from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.vertex_options import VertexIds, VertexPairs
 
+from . import paths
 from .docs import documented
 from .files import Files
 from .output import Output
@@ -45,10 +46,16 @@ SEE_GRAPH = "How the edges of a frame become a graph"
 
 def algorithm_command(function_name: str) -> click.Command:
     """Return the command of an algorithm."""
-    function = getattr(functions, function_name)
+    if function_name == paths.shortest_paths.__name__:
+        return _command(paths.shortest_paths, paths.CHECKS)
+    checks = {name: option.check for name, option in ALGORITHMS[function_name].options.items()}
+    return _command(getattr(functions, function_name), checks)
+
+
+def _command(function: Callable[..., Any], checks: Mapping[str, Check]) -> click.Command:
+    """Return the command of a function that takes edges."""
     described, helps = documented(function)
     own = [p for p in inspect.signature(function).parameters.values() if p.name not in HERE]
-    checks = {name: option.check for name, option in ALGORITHMS[function_name].options.items()}
 
     def callback(paths: tuple[str, ...], **given: Any) -> None:
         reading = options.taken(given, options.READING)
@@ -74,7 +81,7 @@ def algorithm_command(function_name: str) -> click.Command:
         options.common,
     )
     short = described.partition("\n\n")[0]
-    name = function_name.replace("_", "-")
+    name = function.__name__.replace("_", "-")
     return click.command(name, help=described, short_help=short)(add(callback))
 
 
