@@ -55,8 +55,8 @@ class _Commands(click.Group):
         if args[0] not in known and (similar := difflib.get_close_matches(args[0], NAMES)):
             ctx.fail(f"No such command {args[0]!r}; did you mean {similar[0]!r}?")
         if asks_for_help(args[1:]) and args[0] in known:
-            name = EARLIER.get(args[0], args[0])
-            return name, described(name, args[1:]), args[1:]
+            command = described(EARLIER.get(args[0], args[0]), args[1:])
+            return command.name, command, args[1:]
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -21,17 +21,17 @@ def asks_for_help(args: list[str]) -> bool:
 def described(name: str, args: list[str]) -> click.Command:
     """Return a command that only shows the help of the command `name`, or of its subcommand in `args`."""
     content = json.loads(HELP.read_text("utf-8"))
-    longer = f"{name} {args[0]}"
-    about = content["commands"][longer if longer in content["commands"] else name]
-    return _Described(name if about is content["commands"].get(name) else longer, about, content)
+    if (longer := f"{name} {args[0]}") in content["commands"]:
+        name = longer
+    return _Described(name, content["commands"][name], content["options"])
 
 
 class _Described(click.Command):
     """A command that is not imported, with the help in the file."""
 
-    def __init__(self, name: str, about: dict[str, Any], content: dict[str, Any]) -> None:
+    def __init__(self, name: str, about: dict[str, Any], helps: dict[str, str]) -> None:
         super().__init__(name, help=about["help"], epilog=about["epilog"])
-        self._about, self._helps = about, content["options"]
+        self._about, self._helps = about, helps
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help, whatever else was given."""

@@ -24,12 +24,12 @@ class Reader(NamedTuple):
     Attributes
     ----------
     read : callable
-        Returns a value for a text and Arrow's type of the ids, or raises ValueError.
+        Returns a value for a text and the dtype of the ids, or raises ValueError.
     form : str
         What the text has to be, for error messages.
     """
 
-    read: Callable[[str, pa.DataType], Any]
+    read: Callable[[str, Any], Any]
     form: str
 
 
@@ -42,64 +42,73 @@ def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:
         A text is not an id of this dtype. The message says which one, and what is allowed.
     """
     dtype = dtypes.values_dtype(dtype)
-    kind = "uuid" if _is_uuid(dtype) else dtypes.kind(dtype)
+    kind = "UUID" if _is_uuid(dtype) else dtypes.kind(dtype)
     if kind == "string" or kind not in READERS:  # ids of other kinds are refused with the edges
         return pd.Series(texts)
     reader = READERS[kind]
     values = []
-    arrow = None if kind in PANDAS else pa.array(pd.Series([], dtype=dtype)).type
     for text in texts:
         try:
-            values.append(reader.read(text, dtype if arrow is None else arrow))
+            values.append(reader.read(text, dtype))
         except (ValueError, pa.ArrowException, OverflowError) as error:
             raise ValueError(f"{text!r} is not an id of dtype {dtype}; give {reader.form}") from error
-    if kind == "integer":
+    if kind in PANDAS:
         return pd.Series(values)  # the call says which of them the dtype cannot hold
-    if arrow is None:
-        return pd.Series(values, dtype=dtype)
-    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, arrow)))
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, _arrow(dtype))))
 
 
 def _is_uuid(dtype: Any) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and isinstance(dtype.pyarrow_dtype, pa.UuidType)
 
 
-def _truth(text: str, _: pa.DataType) -> bool:
+def _arrow(dtype: Any) -> pa.DataType:
+    return pa.array(pd.Series([], dtype=dtype)).type
+
+
+def _truth(text: str, _: Any) -> bool:
     try:
         return TRUTH[text.lower()]
     except KeyError:
         raise ValueError(text) from None
 
 
-def _integer(text: str, _: pa.DataType) -> int:
+def _integer(text: str, _: Any) -> int:
     if not re.fullmatch(r"[+-]?[0-9]+", text):  # int() also reads 1_000 and digits of other scripts
         raise ValueError(text)
     return int(text)
 
 
-def _by_arrow(text: str, arrow: pa.DataType) -> Any:
-    return pa.array([text]).cast(arrow)[0]
+def _by_arrow(text: str, dtype: Any) -> Any:
+    return pa.array([text]).cast(_arrow(dtype))[0]
 
 
-def _bytes(text: str, _: pa.DataType) -> bytes:
+def _time(text: str, dtype: Any) -> Any:
+    # Arrow reads no times of day, but the moments of a day.
+    arrow = _arrow(dtype)
+    return pa.array([f"1970-01-01T{text}"]).cast(pa.timestamp(arrow.unit)).cast(arrow)[0]
+
+
+def _bytes(text: str, _: Any) -> bytes:
     if not re.fullmatch(r"([0-9a-fA-F]{2})*", text):  # fromhex() skips blanks
         raise ValueError(text)
     return bytes.fromhex(text)
 
 
-def _uuid(text: str, _: pa.DataType) -> bytes:
+def _uuid(text: str, _: Any) -> bytes:
     return uuid.UUID(text).bytes
 
 
-def _timedelta(text: str, dtype: Any) -> pd.Timedelta:
-    if re.fullmatch(r"\s*[+-]?[0-9.]+\s*", text):  # pandas would take it for nanoseconds
+def _timedelta(text: str, _: Any) -> pd.Timedelta:
+    duration = pd.Timedelta(text)
+    # pandas takes a number without a unit for nanoseconds, and some words for a missing value.
+    if duration is pd.NaT or re.fullmatch(r"\s*[+-]?[0-9.]+\s*", text):
         raise ValueError(text)
-    return pd.Timedelta(text)
+    return duration
 
 
 def _period(text: str, dtype: Any) -> pd.Period:
     period = pd.Period(text, dtype.freq)
-    if str(period) != text:  # pandas shortens 2024-01-15 to a month
+    if period is pd.NaT or str(period) != text:  # pandas shortens 2024-01-15 to a month
         raise ValueError(text)
     return period
 
@@ -109,7 +118,7 @@ READERS = {
     "bool": Reader(_truth, "true or false"),
     "integer": Reader(_integer, "a whole number such as 42"),
     "date": Reader(_by_arrow, "a date such as 2024-12-31"),
-    "time": Reader(_by_arrow, "a time such as 23:59:59.5, without more digits than the ids have"),
+    "time": Reader(_time, "a time such as 23:59:59.5, without more digits than the ids have"),
     "datetime": Reader(
         _by_arrow,
         "a time such as 2024-12-31T23:59:59.5, without a time zone or more digits than the ids have",
@@ -122,6 +131,6 @@ READERS = {
     "timedelta": Reader(_timedelta, "a duration with its units, such as 1 days 12:30:00"),
     "decimal": Reader(_by_arrow, "a decimal number without more digits than the ids have"),
     "binary": Reader(_bytes, "the bytes as hexadecimal digits, such as ff01"),
-    "uuid": Reader(_uuid, "a UUID such as 00000000-0000-0000-0000-0000000000ff"),
+    "UUID": Reader(_uuid, "a UUID such as 00000000-0000-0000-0000-0000000000ff"),
     "period": Reader(_period, "a period as the commands write it, such as 2024-12 for a month"),
 }
