@@ -1,8 +1,8 @@
 """Start the command line, ``graphflow``, in a package that imports only click.
 
 Importing ``dask_graphflow`` takes about a second. It is imported only when a command runs, so that
-``--help`` and ``--version`` respond immediately. What they show is in ``commands.py`` and ``help.json``, which
-``python3 dev.py generate`` writes.
+``--help`` and ``--version`` respond immediately. ``python3 dev.py generate`` writes what they show, into
+``commands.py`` and ``help.json``.
 
 Exit codes: 0, success; 1, an error in the library or the input, reported in one line; 2, incorrect
 usage; 130, interrupted; 143 or 129, ended by SIGTERM or SIGHUP.

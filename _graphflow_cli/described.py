@@ -48,5 +48,8 @@ class _Described(click.Command):
         for title, rows in self._about["sections"].items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(row, self._helps[row]) if isinstance(row, str) else tuple(row) for row in rows]
+                    [
+                        (row, self._helps[row]) if isinstance(row, str) else tuple(row)
+                        for row in rows
+                    ]
                 )

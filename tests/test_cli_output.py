@@ -38,7 +38,9 @@ def zoned(text):
 
 INF = float("inf")
 MOMENT = datetime.datetime(2024, 1, 1, 10, 0, 0, 1)
-SUMMER, WINTER = (pd.Timestamp(f"2024-{m:02}-01 10:00:00.000000001", tz="Europe/Berlin") for m in (7, 1))
+SUMMER, WINTER = (
+    pd.Timestamp(f"2024-{m:02}-01 10:00:00.000000001", tz="Europe/Berlin") for m in (7, 1)
+)
 MONTHS = pd.Series(pd.period_range("2024-12", periods=2, freq="M"))
 # By type: the values in Arrow, and how the value is found from what was written.
 VALUES = {
@@ -97,7 +99,10 @@ def test_every_value_comes_back_from_text(name, format):
     with path.open("wb") as sink:
         tables.write_rows(rows_of(values), sink, format)
     if format == "jsonl":
-        written = [json.loads(line, parse_constant=pytest.fail)["value"] for line in path.read_text("utf-8").split("\n")[:-1]]
+        written = [
+            json.loads(line, parse_constant=pytest.fail)["value"]
+            for line in path.read_text("utf-8").split("\n")[:-1]
+        ]
         found = [None if value is None else back(value) for value in written]
         assert found == wanted_of(values)
     if (name, format) == ("infinite", "jsonl"):  # Arrow's reader takes no texts among the numbers

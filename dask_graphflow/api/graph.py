@@ -308,7 +308,9 @@ class Graph(GraphMethods, GraphContents):
         --------
         >>> import pandas as pd
         >>> import dask_graphflow as gf
-        >>> roads = pd.DataFrame({"a": ["x", "x", "y"], "b": ["y", "z", "z"], "km": [3.0, 9.0, 1.0]})
+        >>> roads = pd.DataFrame(
+        ...     {"a": ["x", "x", "y"], "b": ["y", "z", "z"], "km": [3.0, 9.0, 1.0]}
+        ... )
         >>> g = gf.Graph(roads, source="a", target="b", weight="km")
         >>> g.shortest_paths("x", "z").compute()
           target  step vertex

@@ -204,9 +204,7 @@ def _ids(files: Files, name: str, texts: tuple[str, ...], edges: Any, source: li
     return _with_dtype(ids, edges.dtypes[source[0]], hint)
 
 
-def _id_table(
-    files: Files, name: str, path: str, edges: Any, source: list[str], ends: int
-) -> Any:
+def _id_table(files: Files, name: str, path: str, edges: Any, source: list[str], ends: int) -> Any:
     """Return the frame that an option names, whose first columns are the ids of one or two vertices.
 
     A text file has no type for most ids, so they are read as text, and converted here.

@@ -54,7 +54,9 @@ class Files:
         found = [self._stdin() if path == STDIN else path for path in paths]
         options = {**self._options, "format": self._format, "dtype": self._dtype}
         frame = self._read(found, options)
-        texts = [name for name in ids or default_ends(list(frame.columns)) or () if name in frame.columns]
+        texts = [
+            name for name in ids or default_ends(list(frame.columns)) or () if name in frame.columns
+        ]
         return self._read(found, options, texts) if self._text_ids and texts else frame
 
     def frame(self, path: str, ids: int | None) -> Any:
@@ -79,4 +81,3 @@ class Files:
             with path.open("wb") as sink:
                 shutil.copyfileobj(sys.stdin.buffer, sink)
         return os.fspath(path)
-

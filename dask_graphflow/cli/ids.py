@@ -51,7 +51,9 @@ def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:
         try:
             values.append(reader.read(text, dtype))
         except (ValueError, pa.ArrowException, OverflowError) as error:
-            raise ValueError(f"{text!r} is not an id of dtype {dtype}; give {reader.form}") from error
+            raise ValueError(
+                f"{text!r} is not an id of dtype {dtype}; give {reader.form}"
+            ) from error
     if kind in PANDAS:
         return pd.Series(values)  # the call says which of them the dtype cannot hold
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, _arrow(dtype))))
@@ -101,14 +103,14 @@ def _uuid(text: str, _: Any) -> bytes:
 def _timedelta(text: str, _: Any) -> pd.Timedelta:
     duration = pd.Timedelta(text)
     # pandas takes a number without a unit for nanoseconds, and some words for a missing value.
-    if duration is pd.NaT or re.fullmatch(r"\s*[+-]?[0-9.]+\s*", text):
+    if pd.isna(duration) or re.fullmatch(r"\s*[+-]?[0-9.]+\s*", text):
         raise ValueError(text)
     return duration
 
 
 def _period(text: str, dtype: Any) -> pd.Period:
     period = pd.Period(text, dtype.freq)
-    if period is pd.NaT or str(period) != text:  # pandas shortens 2024-01-15 to a month
+    if pd.isna(period) or str(period) != text:  # pandas shortens 2024-01-15 to a month
         raise ValueError(text)
     return period
 

@@ -97,7 +97,9 @@ def comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return values in the same order, and of a type that Arrow can compare and count."""
     kind, is_a = values.type, pa.types
     if isinstance(kind, pa.BaseExtensionType):
-        return comparable(pa.chunked_array([one.storage for one in values.chunks], kind.storage_type))
+        return comparable(
+            pa.chunked_array([one.storage for one in values.chunks], kind.storage_type)
+        )
     if is_a.is_dictionary(kind):
         return values.cast(kind.value_type)
     if is_a.is_duration(kind):
@@ -111,5 +113,10 @@ def _is_binary(kind: pa.DataType) -> bool:
     is_a = pa.types
     return any(
         test(kind)
-        for test in (is_a.is_binary, is_a.is_large_binary, is_a.is_fixed_size_binary, is_a.is_binary_view)
+        for test in (
+            is_a.is_binary,
+            is_a.is_large_binary,
+            is_a.is_fixed_size_binary,
+            is_a.is_binary_view,
+        )
     )

@@ -75,7 +75,9 @@ def _json_cells(column: pa.Array) -> pa.Array:
         return values
     texts = text_of(values)
     if values.type == TEXT:
-        return pa.array([None if text is None else encode(text) for text in texts.to_pylist()], TEXT)
+        return pa.array(
+            [None if text is None else encode(text) for text in texts.to_pylist()], TEXT
+        )
     if pa.types.is_floating(values.type):
         for value, text in INFINITE.items():
             texts = pc.if_else(pc.equal(values, value), pa.scalar(encode(text), TEXT), texts)

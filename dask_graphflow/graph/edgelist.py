@@ -59,8 +59,8 @@ def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     """
     if source is not None and target is not None:
         return source, target
-    if source is None and target is None and (default := default_ends(have)):
-        return default
+    if source is None and target is None and (ends := default_ends(have)):
+        return ends
     usual = _usual_ends(have)
     pairs = [f"{one!r} and {other!r}" for one, other in usual or DEFAULT_ENDS]
     default = f"{', '.join(pairs[:-1])} or {pairs[-1]}" if len(pairs) > 1 else pairs[0]
