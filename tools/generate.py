@@ -1,7 +1,7 @@
-"""Write what is made from the algorithms' declarations: type stubs, and what the command line shows for ``--help``.
+"""Write what is made from the algorithms' declarations: type stubs, and the help of the command line.
 
-Run it as ``python3 dev.py generate`` after you change the signature of an algorithm, or an option of a command. With ``--check`` it
-only says which files are out of date.
+Run it as ``python3 dev.py generate`` after you change the signature of an algorithm, or an option of a
+command. With ``--check`` it only says which files are out of date.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _timedelta(text: str, _: Any) -> pd.Timedelta:
 
 def _period(text: str, dtype: Any) -> pd.Period:
     period = pd.Period(text, dtype.freq)
-    if pd.isna(period) or str(period) != text:  # pandas shortens 2024-01-15 to a month
+    if text == "NaT" or str(period) != text:  # pandas shortens 2024-01-15 to a month
         raise ValueError(text)
     return period
 
