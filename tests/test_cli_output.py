@@ -17,7 +17,8 @@ from click.testing import CliRunner
 
 import dask_graphflow as gf
 from _graphflow_cli import main
-from dask_graphflow.cli import plain, tables
+from dask_graphflow.cli import output, plain, tables
+from dask_graphflow.exceptions import OutputError
 
 
 def run(*arguments, code=0):
@@ -115,23 +116,23 @@ def test_every_value_comes_back_from_text(name, format):
         assert read.dtype == "float64"
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("place", OUTPUTS)
 @pytest.mark.parametrize("name", ["float64", "text", "date", "uuid", "bytes", "period"])
-def test_commands_write_every_value_to_every_output(name, output):
+def test_commands_write_every_value_to_every_output(name, place):
     values, back = VALUES[name]
     pq.write_table(pa.table({"n": range(len(values)), "value": values}), "in.parquet")
     if name == "period":
         MONTHS.to_frame("value").assign(n=0).to_parquet("in.parquet")
-    if output == "--json":
+    if place == "--json":
         text = run("convert", "in.parquet", "-o", "-", "--json")
-        output = "out.jsonl"
-        Path(output).write_text(text)
+        place = "out.jsonl"
+        Path(place).write_text(text)
     else:
-        text = run("convert", "in.parquet", "-o", output)
-    if output == "-":
-        output = "out.csv"
-        Path(output).write_text(text)
-    read = gf.read_edges(output, blocksize=None).compute()["value"]
+        text = run("convert", "in.parquet", "-o", place)
+    if place == "-":
+        place = "out.csv"
+        Path(place).write_text(text)
+    read = gf.read_edges(place, blocksize=None).compute()["value"]
     assert [None if pd.isna(value) else back(value) for value in read] == wanted_of(values)
 
 
@@ -197,3 +198,27 @@ def test_standard_output_gets_nothing_if_a_later_row_cannot_be_written(options, 
     result = CliRunner().invoke(main, degrees)
     assert (result.exit_code, result.stdout) == (1, "")
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("place", ["out.parquet", "out.csv", "out.jsonl"])
+def test_parts_may_differ_in_the_codes_of_a_category_and_have_no_values(place):
+    days = [datetime.date(2024, 1, 1)]
+    parts = {"one": (["x"], [None]), "two": ([f"n{i}" for i in range(1000)], days * 1000)}
+    for name, (texts, dates) in parts.items():
+        text = pa.array(texts).dictionary_encode()
+        codes = pa.int8() if len(texts) == 1 else pa.int16()
+        text = text.cast(pa.dictionary(codes, pa.string()))
+        columns = {"n": range(len(texts)), "text": text, "day": pa.array(dates, pa.date32())}
+        pq.write_table(pa.table(columns), f"{name}.parquet")
+    run("convert", "one.parquet", "two.parquet", "-o", place)
+    found = gf.read_edges(place).compute()
+    assert found["text"].astype(str).tolist() == [*parts["one"][0], *parts["two"][0]]
+    assert found["day"].isna().tolist() == [True, *[False] * 1000]
+
+
+def test_parts_with_different_types_are_an_error_that_names_the_column(tmp_path):
+    files = []
+    for value in (["a"], [1]):
+        files += output._write_part(pd.DataFrame({"id": value}), tmp_path)["file"].tolist()
+    with pytest.raises(OutputError, match=r"different types.*id"):
+        output.Rows([tmp_path / file for file in files], [1, 1])
