@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from dask_graphflow.graph import dtypes
 
+from .plain import is_uuid
+
 TRUTH = {"true": True, "false": False}
 
 
@@ -60,7 +62,7 @@ def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:
 
 
 def _is_uuid(dtype: Any) -> bool:
-    return isinstance(dtype, pd.ArrowDtype) and isinstance(dtype.pyarrow_dtype, pa.UuidType)
+    return isinstance(dtype, pd.ArrowDtype) and is_uuid(dtype.pyarrow_dtype)
 
 
 def _arrow(dtype: Any) -> pa.DataType:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["finite", "plain", "range_of", "text_of"]
+__all__ = ["comparable", "finite", "is_uuid", "plain", "range_of", "text_of"]
 
 TEXT = pa.large_string()
 INFINITE = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
@@ -36,8 +36,8 @@ def plain(values: pa.Array) -> pa.Array:
         zone = None if kind.tz is None else "UTC"
         moments = values.cast(pa.timestamp(kind.unit, zone)).cast(TEXT)
         return pc.replace_substring(moments, " ", "T", max_replacements=1)
-    if _is_binary(kind) or isinstance(kind, pa.UuidType):
-        stored = values.storage if isinstance(kind, pa.UuidType) else values
+    if _is_binary(kind) or is_uuid(kind):
+        stored = values.storage if is_uuid(kind) else values
         texts = [None if value is None else value.hex() for value in stored.to_pylist()]
         hexadecimal = pa.array(texts, TEXT)
         if _is_binary(kind):
@@ -107,6 +107,11 @@ def comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
     if is_a.is_float16(kind):
         return values.cast(pa.float32())
     return values.cast(TEXT) if is_a.is_string_view(kind) else values
+
+
+def is_uuid(kind: pa.DataType) -> bool:
+    """Say whether this is Arrow's type of UUIDs, which old versions of PyArrow do not have."""
+    return getattr(kind, "extension_name", None) == "arrow.uuid"
 
 
 def _is_binary(kind: pa.DataType) -> bool:
