@@ -175,7 +175,7 @@ def main() -> int:
     commands.add_parser("lint", help="run " + ", ".join(LINTERS))
     commands.add_parser("docs", help="build the documentation site into docs/_build/html")
     generated = commands.add_parser(
-        "generate", help="write the type stubs and the table of commands from the declarations"
+        "generate", help="write the type stubs and the help of the commands from the declarations"
     )
     generated.add_argument(
         "--check", action="store_true", help="only say which files are out of date"

@@ -1,11 +1,11 @@
 """Start the command line, ``graphflow``, in a package that imports only click.
 
 Importing ``dask_graphflow`` takes about a second. It is imported only when a command runs, so that
-``graphflow --help`` responds immediately. The help of the commands is in ``commands.py``, which
-``python3 dev.py generate`` writes.
+``--help`` and ``--version`` respond immediately. ``python3 dev.py generate`` writes what they show, into
+``commands.py`` and ``help.json``.
 
 Exit codes: 0, success; 1, an error in the library or the input, reported in one line; 2, incorrect
-usage; 130, interrupted.
+usage; 130, interrupted; 143 or 129, ended by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import IO, Any
 
 import click
 
-from .commands import COMMANDS
+from . import signals
+from .commands import COMMANDS, VERSION
+from .described import asks_for_help, described
 
 __all__ = ["main"]
 
@@ -52,6 +54,9 @@ class _Commands(click.Group):
         known = {*NAMES, *EARLIER}
         if args[0] not in known and (similar := difflib.get_close_matches(args[0], NAMES)):
             ctx.fail(f"No such command {args[0]!r}; did you mean {similar[0]!r}?")
+        if asks_for_help(args[1:]) and args[0] in known:
+            command = described(EARLIER.get(args[0], args[0]), args[1:])
+            return command.name, command, args[1:]
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -63,7 +68,11 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with signals.raised():
+                return super().invoke(ctx)
+        except signals.Ended as ended:
+            click.echo("graphflow: terminated", err=True)
+            ctx.exit(ended.code)
         except KeyboardInterrupt:
             click.echo("graphflow: interrupted", err=True)
             ctx.exit(130)
@@ -81,9 +90,7 @@ class _Commands(click.Group):
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from dask_graphflow import __version__
-
-        click.echo(f"graphflow, version {__version__}")
+        click.echo(f"graphflow, version {VERSION}")
         ctx.exit()
 
 

@@ -3,6 +3,8 @@
 # ruff: noqa: E501
 # fmt: off
 
+VERSION = '0.2.0'
+
 COMMANDS = {
     'Algorithms': {
         'articulation-points': 'Compute whether each vertex is an articulation point.',
@@ -36,6 +38,7 @@ COMMANDS = {
         'personalized-pagerank': 'Compute the personalized PageRank of the vertices for each source: how near they are to it.',
         'random-walks': 'Compute random walks from some vertices, uniform or biased as in node2vec.',
         'sample-neighbors': 'Compute a random sample of the neighborhood of each seed vertex, hop by hop.',
+        'shortest-paths': 'Compute the vertices on the shortest path to each target from the source nearest to it.',
         'similarity': 'Compute how similar pairs of vertices are, by their common neighbors.',
         'sssp': 'Compute the weighted distance from the nearest source to each vertex, by delta-stepping.',
         'strongly-connected-components': 'Compute the strongly connected component of each vertex.',

@@ -152,7 +152,7 @@ def _processes(
     with (
         LocalCluster(
             n_workers=threads, threads_per_worker=1, memory_limit=limit // threads,
-            local_directory=folder, dashboard_address=None,
+            local_directory=folder, dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
     ):  # fmt: skip

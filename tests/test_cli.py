@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from dask.utils import parse_bytes
+from distributed import LocalCluster
 from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow as gf
@@ -87,6 +88,7 @@ OWN = {
     "personalized-pagerank": ["--sources", "8,1"],
     "random-walks": ["--starts", "1", "--length", "3"],
     "sample-neighbors": ["--seeds", "@seeds.csv", "--fanouts", "2,-1"],
+    "shortest-paths": ["--sources", "1", "--targets", "5,2", "--weight", "km"],
     "sssp": ["--sources", "1", "--weight", "km"],
 }
 SAME = {  # the same options for the function
@@ -116,8 +118,12 @@ def roads():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_gives_what_its_function_gives(name, roads):
     run(name, *roads, *OWN.get(name, ()), "-o", "out.parquet")
-    function = getattr(gf, ALGORITHMS[name])
-    reference = function(ROADS, source="a", target="b", **SAME.get(name, {})).compute()
+    if name == "shortest-paths":
+        graph = gf.Graph(ROADS, source="a", target="b", weight="km")
+        reference = graph.shortest_paths([1], [5, 2]).compute()
+    else:
+        function = getattr(gf, ALGORITHMS[name])
+        reference = function(ROADS, source="a", target="b", **SAME.get(name, {})).compute()
     check(pd.read_parquet("out.parquet"), reference.reset_index(drop=True))
 
 
@@ -178,7 +184,7 @@ def test_ids_are_of_the_type_of_the_column():
     assert out == "vertex,component\n007,007\n7,007\n"
     Path("in.csv").write_text("a,b\n7,7\n")
     _, err = run("bfs", "in.csv", *ENDS, "--sources", "x", code=2)
-    assert "x cannot be ids of dtype int64, which the column 'a' has" in err
+    assert "'x' is not an id of dtype int64; give a whole number" in err
     assert "--sources '8'" not in failing("bfs", "in.csv", *ENDS, "--sources", "8")
 
 
@@ -208,7 +214,9 @@ def test_ids_of_several_columns():
     assert out.splitlines()[1] == "1,x,0,,"
 
 
-@pytest.mark.parametrize("names", [["source", "target"], ["src", "dst"], ["from", "to"]])
+@pytest.mark.parametrize(
+    "names", [["source", "target"], ["src", "dst"], ["from", "to"], ["left", "right"]]
+)
 def test_usual_names_of_columns_are_the_default_ends(names, edges):
     write_csv(edges.rename(columns=dict(zip("ab", names, strict=True))))
     run("connected-components", "in.csv", "-o", "out.csv")
@@ -237,12 +245,21 @@ def test_dropna_leaves_edges_out_and_large_integers_are_exact():
     assert out == f"vertex,component\n{large},{large}\n{large + 2},{large}\n"
 
 
-def test_workers_give_the_same_labels(edges):
+def test_workers_give_the_same_labels_and_use_no_fixed_port(edges, monkeypatch):
+    ports = []
+
+    def start(**options):
+        cluster = LocalCluster(**options)
+        ports.append(cluster.scheduler.http_server.port)
+        return cluster
+
+    monkeypatch.setattr("distributed.LocalCluster", start)
     limits = ["--workers", 2, "--threads", 1, "--memory-limit", "1GB"]
     out, err = run("components", *write_csv(edges), *ENDS, "-o", "out.parquet", *limits)
     check(pd.read_parquet("out.parquet"), expected(edges))
     assert re.search(r"rows +\d", out)
-    assert err == ""
+    assert err == ""  # Dask warns if another process has the port
+    assert 8787 not in ports
 
 
 def test_a_memory_limit_that_is_too_low_for_a_worker_is_refused_at_once(edges, monkeypatch):
@@ -602,17 +619,6 @@ def test_long_work_shows_progress_on_a_terminal():
 
 def test_version():
     assert run("--version")[0] == f"graphflow, version {gf.__version__}\n"
-
-
-def test_help_lists_all_commands_and_imports_only_click():
-    code = (
-        "import sys; before = {*sys.modules}; from _graphflow_cli import main; "
-        "main(['--help'], standalone_mode=False); "
-        "heavy = {'dask', 'numba', 'numpy', 'pandas', 'pyarrow', 'dask_graphflow'} & sys.modules.keys(); "
-        "sys.exit(str(heavy - before) if heavy - before else 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert all(f"\n  {name} " in done.stdout for name in ALGORITHMS)
 
 
 def test_the_package_runs_as_a_program(edges):

@@ -325,7 +325,7 @@ def test_usual_names_of_columns_are_the_defaults(kind, names):
         (
             ["a", "b"],
             {},
-            r"not have their defaults 'source' and .* or 'from' and 'to'; .* 'a', 'b'",
+            r"not have their defaults 'source' and .* or 'left' and 'right'; .* 'a', 'b'",
         ),
         (["source", "dst"], {}, r"the columns are 'source', 'dst'\. Name the two columns"),
         (

@@ -43,6 +43,16 @@ def rows(found):
     return list(found.itertuples(index=False, name=None))
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_graph_finds_the_paths_that_follow_from_its_own_search(weight):
+    edges = pd.DataFrame({"a": [1, 2, 1, 8], "b": [2, 3, 3, 9], "w": [1.0, 1.0, 9.0, 1.0]})
+    g = gf.Graph(edges, source="a", target="b", weight=weight)
+    found = g.shortest_paths(1, [3, 9]).compute()
+    assert found["vertex"].tolist() == ([1, 3] if weight is None else [1, 2, 3])
+    search = g.bfs if weight is None else g.sssp
+    pd.testing.assert_frame_equal(found, gf.shortest_paths(search(1), [3, 9]).compute())
+
+
 @pytest.mark.parametrize("search", ["bfs", "sssp"])
 @pytest.mark.parametrize("ids", ["numbers", "text"])
 def test_paths_follow_the_predecessors(built, search, ids):

@@ -1,23 +1,29 @@
-"""Write what is made from the algorithms' declarations: type stubs, and the help of ``graphflow --help``.
+"""Write what is made from the algorithms' declarations: type stubs, and the help of the command line.
 
-Run it as ``python3 dev.py generate`` after you change the signature of an algorithm. With ``--check`` it
-only says which files are out of date.
+Run it as ``python3 dev.py generate`` after you change the signature of an algorithm, or an option of a
+command. With ``--check`` it only says which files are out of date.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import itertools
+import json
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter
 from pathlib import Path
+from typing import Any
+
+import click
 
 from dask.typing import no_default
 
 import _graphflow_cli
-from dask_graphflow import cli
+from dask_graphflow import __version__, cli
 from dask_graphflow.api import functions, graph_methods
 from dask_graphflow.api.signatures import TRACE
 from dask_graphflow.runtime.algorithm import ALGORITHMS
@@ -98,12 +104,56 @@ def stub_class(name: str, methods: Sequence[str]) -> str:
 def commands() -> str:
     """Return the commands of the command line with their short help."""
     text = '"""The commands with their short help, written by ``python3 dev.py generate``."""\n\n'
-    text += "# ruff: noqa: E501\n# fmt: off\n\nCOMMANDS = {\n"
+    text += f"# ruff: noqa: E501\n# fmt: off\n\nVERSION = {__version__!r}\n\nCOMMANDS = {{\n"
     for title, names in (("Algorithms", cli.ALGORITHMS), ("Other commands", cli.OTHERS)):
         helps = {name: cli.command(name).get_short_help_str(limit=200) for name in names}
         lines = "".join(f"        {name!r}: {text!r},\n" for name, text in helps.items())
         text += f"    {title!r}: {{\n{lines}    }},\n"
     return text + "}\n"
+
+
+def helps() -> str:
+    """Return the help of all commands as JSON, with the usual help of each option only once."""
+    told = dict(_described())
+    texts: dict[str, Counter[str]] = {}
+    for about in told.values():
+        for row, text in itertools.chain(*about["sections"].values()):
+            texts.setdefault(row, Counter())[text] += 1
+    usual = {row: found.most_common(1)[0][0] for row, found in texts.items()}
+    for about in told.values():
+        for title, rows in about["sections"].items():
+            about["sections"][title] = [
+                row if text == usual[row] else (row, text) for row, text in rows
+            ]
+    return json.dumps({"options": usual, "commands": told}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _described() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of each command and subcommand, and the parts of its help."""
+    main = click.Context(_graphflow_cli.main, **_graphflow_cli.main.context_settings)
+    for name in (*cli.ALGORITHMS, *cli.OTHERS):
+        command = cli.command(name)
+        inner = command.commands if isinstance(command, click.Group) else {}
+        under = click.Context(command, parent=main)
+        yield name, _parts(command, under, inner)
+        for sub, one in inner.items():
+            yield f"{name} {sub}", _parts(one, click.Context(one, parent=under), {})
+
+
+def _parts(
+    command: click.Command, ctx: click.Context, inner: Mapping[str, click.Command]
+) -> dict[str, Any]:
+    options = [p for p in command.get_params(ctx) if isinstance(p, click.Option)]
+    sections = {"Options": [record for p in options if (record := p.get_help_record(ctx))]}
+    if inner:
+        helps = [(name, one.get_short_help_str(limit=200)) for name, one in sorted(inner.items())]
+        sections["Commands"] = helps
+    return {
+        "usage": command.collect_usage_pieces(ctx),
+        "help": inspect.cleandoc(command.help or ""),
+        "epilog": command.epilog,
+        "sections": sections,
+    }
 
 
 def files() -> dict[Path, str]:
@@ -127,6 +177,7 @@ def files() -> dict[Path, str]:
         + "".join(declarations(name, getattr(functions, name)) for name in functions.__all__)
         + stub_class("FrameMethods", ["_frame: Any\n", *of_frame]),
         CLI / "commands.py": commands(),
+        CLI / "help.json": helps(),
         API / "graph_methods.pyi": METHODS + "\n" + stub_class("GraphMethods", of_graph),
     }
 

@@ -63,8 +63,8 @@ def connected_components(
     source, target : column name, or list of column names, optional
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
-        have the same type. By default the columns "source" and "target", "src" and "dst", or "from" and
-        "to", if the frame has exactly one of these pairs.
+        have the same type. By default the columns "source" and "target", "src" and "dst", "from" and
+        "to", or "left" and "right", if the frame has exactly one of these pairs.
     vertices : list, array, Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
         first columns are the id, as many as `source` has. The ids in the result get the integer type or the

@@ -21,6 +21,7 @@ from . import edge_programs, inputs
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
+from .paths import shortest_paths
 from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi, Storage
 
 __all__ = ["Graph"]
@@ -45,8 +46,8 @@ class Graph(GraphMethods, GraphContents):
     source, target : column name, or list of column names, optional
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
-        have the same type. By default the columns "source" and "target", "src" and "dst", or "from" and
-        "to", if the frame has exactly one of these pairs.
+        have the same type. By default the columns "source" and "target", "src" and "dst", "from" and
+        "to", or "left" and "right", if the frame has exactly one of these pairs.
     weight : column name, optional
         Numeric column with the weights of the edges. They are stored as int32, int64, float32 or float64.
         The edge attribute of a NetworkX graph. By default, the values of a sparse matrix unless all of them
@@ -280,6 +281,54 @@ class Graph(GraphMethods, GraphContents):
         [0.5, 0.5]
         """
         return self._shards.run(layout, layout_frame([]), name="layout")
+
+    @explained
+    def shortest_paths(self, sources: Any, targets: Any) -> Any:
+        """Return the vertices on the shortest path to each target from the source nearest to it.
+
+        Without weights, the shortest path is the one with the fewest edges. This method searches the whole
+        graph, by :meth:`bfs` or, if the edges have weights, by :meth:`sssp`, and gives the result to
+        :func:`dask_graphflow.shortest_paths`. If you have a result of a search, call that function.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            First vertices of the paths. If ids have several columns, write each id as a tuple.
+        targets : id, or list, Series or DataFrame of ids
+            Last vertices of the paths, as for `sources`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex on a path, sorted by target, then by step, with the columns ``target``,
+            ``step`` (int32, 0 at the source) and ``vertex``. A target that no path reaches is left out.
+
+        Raises
+        ------
+        EdgeListError, VertexTypeError
+            An argument is invalid; raised at the call.
+        UnknownVertexError
+            A source is not in the graph. Raised when the result is computed.
+        WeightError
+            A weight is negative, infinite, NaN, or far too large or small. Raised when the result is
+            computed.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> roads = pd.DataFrame(
+        ...     {"a": ["x", "x", "y"], "b": ["y", "z", "z"], "km": [3.0, 9.0, 1.0]}
+        ... )
+        >>> g = gf.Graph(roads, source="a", target="b", weight="km")
+        >>> g.shortest_paths("x", "z").compute()
+          target  step vertex
+        0      z     0      x
+        1      z     1      y
+        2      z     2      z
+        """
+        search = self.sssp if self.weighted else self.bfs
+        return shortest_paths(search(sources), targets)
 
     @explained
     def run(

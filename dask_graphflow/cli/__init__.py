@@ -12,11 +12,13 @@ from .doctor import doctor
 from .estimate import estimate
 from .generate import generate
 from .info import info
+from .paths import shortest_paths
 
 __all__ = ["ALGORITHMS", "OTHERS", "command"]
 
 OTHERS = {one.name: one for one in (info, convert, estimate, generate, doctor) if one.name}
-ALGORITHMS = {name.replace("_", "-"): name for name in functions.__all__}
+NAMES = sorted([*functions.__all__, shortest_paths.__name__])
+ALGORITHMS = {name.replace("_", "-"): name for name in NAMES}
 
 
 def command(name: str) -> click.Command:

@@ -17,12 +17,14 @@ import click
 
 from dask_graphflow.api import functions
 from dask_graphflow.cli import options
+from dask_graphflow.graph.edgelist import default_ends
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.vertex_options import VertexIds, VertexPairs
 
+from . import paths
 from .docs import documented
-from .files import Files, first_ends
+from .files import Files
 from .output import Output
 from .run import run
 
@@ -44,10 +46,16 @@ SEE_GRAPH = "How the edges of a frame become a graph"
 
 def algorithm_command(function_name: str) -> click.Command:
     """Return the command of an algorithm."""
-    function = getattr(functions, function_name)
+    if function_name == paths.shortest_paths.__name__:
+        return _command(paths.shortest_paths, paths.CHECKS)
+    checks = {name: option.check for name, option in ALGORITHMS[function_name].options.items()}
+    return _command(getattr(functions, function_name), checks)
+
+
+def _command(function: Callable[..., Any], checks: Mapping[str, Check]) -> click.Command:
+    """Return the command of a function that takes edges."""
     described, helps = documented(function)
     own = [p for p in inspect.signature(function).parameters.values() if p.name not in HERE]
-    checks = {name: option.check for name, option in ALGORITHMS[function_name].options.items()}
 
     def callback(paths: tuple[str, ...], **given: Any) -> None:
         reading = options.taken(given, options.READING)
@@ -73,7 +81,7 @@ def algorithm_command(function_name: str) -> click.Command:
         options.common,
     )
     short = described.partition("\n\n")[0]
-    name = function_name.replace("_", "-")
+    name = function.__name__.replace("_", "-")
     return click.command(name, help=described, short_help=short)(add(callback))
 
 
@@ -158,8 +166,8 @@ def _arguments(
     """Return the arguments of the function: with frames for paths, and ids for text."""
     sides = {side: list(given.pop(side, ())) for side in ("source", "target")}
     edges = files.edges(paths, [*sides["source"], *sides["target"]])
-    if not any(sides.values()):
-        sides |= {side: [name] for side, name in zip(sides, first_ends(edges), strict=False)}
+    if not any(sides.values()) and (default := default_ends(list(edges.columns))):
+        sides |= {side: [name] for side, name in zip(sides, default, strict=True)}
     width = max(1, len(sides["source"]))
     call: dict[str, Any] = {"edges": edges}
     for side, columns in sides.items():
@@ -169,9 +177,9 @@ def _arguments(
         if isinstance(check, VertexIds):
             call[name] = _ids(files, name, value, edges, sides["source"])
         elif isinstance(check, VertexPairs):
-            call[name] = files.frame(value, 2 * width).compute()
+            call[name] = _id_table(files, name, value, edges, sides["source"], 2)
         elif check is not None and check.names_vertices:
-            call[name] = files.frame(value, width).compute()
+            call[name] = _id_table(files, name, value, edges, sides["source"], 1)
         elif name in ("vertices", "seed") and isinstance(value, str):
             call[name] = files.frame(value, ids=None if name == "seed" else width)
         elif check is not None and check.reads_frame:
@@ -183,11 +191,9 @@ def _arguments(
 
 def _ids(files: Files, name: str, texts: tuple[str, ...], edges: Any, source: list[str]) -> Any:
     """Return the ids that an option names, with the dtype of the id column."""
-    import pandas as pd
-
-    if len(texts) == 1 and texts[0].startswith("@"):
-        return files.frame(texts[0], max(1, len(source))).compute()
     hint = f"--{name.replace('_', '-')}"
+    if len(texts) == 1 and texts[0].startswith("@"):
+        return _id_table(files, name, texts[0], edges, source, 1)
     if len(source) > 1:
         raise click.BadParameter(
             "write ids of several columns to a file, and give @PATH", param_hint=hint
@@ -195,11 +201,31 @@ def _ids(files: Files, name: str, texts: tuple[str, ...], edges: Any, source: li
     ids = [part for text in texts for part in text.split(",")]
     if not source or source[0] not in edges.columns:
         return ids  # the function says that there is no such column
-    dtype = edges.dtypes[source[0]]
+    return _with_dtype(ids, edges.dtypes[source[0]], hint)
+
+
+def _id_table(files: Files, name: str, path: str, edges: Any, source: list[str], ends: int) -> Any:
+    """Return the frame that an option names, whose first columns are the ids of one or two vertices.
+
+    A text file has no type for most ids, so they are read as text, and converted here.
+    """
+    from dask_graphflow.graph.dtypes import kind
+
+    width = max(1, len(source))
+    frame = files.frame(path, ends * width).compute()
+    hint = f"--{name.replace('_', '-')}"
+    for column, end in zip(frame.columns, source * ends, strict=False):
+        ids = frame[column]
+        if end in edges.columns and kind(ids.dtype) == "string" and ids.notna().all():
+            made = _with_dtype(ids.tolist(), edges.dtypes[end], hint)
+            frame[column] = made.set_axis(frame.index)
+    return frame
+
+
+def _with_dtype(ids: list[str], dtype: Any, hint: str) -> Any:
+    from .ids import read_ids
+
     try:
-        return pd.Series(ids).astype(dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise click.BadParameter(
-            f"{', '.join(ids)} cannot be ids of dtype {dtype}, which the column {source[0]!r} has: {error}",
-            param_hint=hint,
-        ) from error
+        return read_ids(ids, dtype)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=hint) from error

@@ -75,7 +75,7 @@ class Engine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is KeyboardInterrupt:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
             # distributed would log long messages about the work that was interrupted.
             for name in ("asyncio", "distributed.nanny"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -91,6 +91,8 @@ class Engine:
                     threads_per_worker=self._threads,
                     memory_limit=self._memory_limit or "auto",
                     dashboard_address=None,
+                    # Without a dashboard, the scheduler would still listen on port 8787.
+                    scheduler_kwargs={"dashboard_address": ":0"},
                 )
             )
         self._client = opened.enter_context(Client(cluster))

@@ -38,7 +38,7 @@ def in_options(text: str, names: Iterable[str]) -> str:
         (rf"\bgive ({known})=None\b", r"leave out --\1"),
         (rf"\b({known})=True\b", r"--\1"),
         (rf"\b({known})=False\b", r"--no-\1"),
-        (rf"\b({known})=(?=[\w'\"\[])", r"--\1 "),
+        (rf"\b({known})=(?=[\w'\"\[({{-]|\.\d)", r"--\1 "),
         (rf"\b({known})=", r"--\1"),
     ):
         text = re.sub(pattern, option, text)

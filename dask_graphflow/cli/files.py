@@ -12,7 +12,7 @@ import click
 
 from dask_graphflow.graph.edge_files.find import EXTENSIONS, find_files, format_of
 from dask_graphflow.graph.edge_files.read_edges import read_edges
-from dask_graphflow.graph.edgelist import usual_ends
+from dask_graphflow.graph.edgelist import default_ends
 
 from .output import Output
 
@@ -54,7 +54,9 @@ class Files:
         found = [self._stdin() if path == STDIN else path for path in paths]
         options = {**self._options, "format": self._format, "dtype": self._dtype}
         frame = self._read(found, options)
-        texts = [name for name in ids or first_ends(frame) if name in frame.columns]
+        texts = [
+            name for name in ids or default_ends(list(frame.columns)) or () if name in frame.columns
+        ]
         return self._read(found, options, texts) if self._text_ids and texts else frame
 
     def frame(self, path: str, ids: int | None) -> Any:
@@ -79,8 +81,3 @@ class Files:
             with path.open("wb") as sink:
                 shutil.copyfileobj(sys.stdin.buffer, sink)
         return os.fspath(path)
-
-
-def first_ends(frame: Any) -> tuple[str, ...]:
-    """Return the first pair of columns with the usual names of the ends of edges; empty without one."""
-    return next(iter(usual_ends(list(frame.columns))), ())

@@ -82,7 +82,7 @@ def grid(rows: int, columns: int, npartitions: int | None, **running: Any) -> No
 @click.option("-n", type=click.IntRange(min=1), required=True, help="Number of vertices.")
 @_writes_edges
 def path(n: int, npartitions: int | None, **running: Any) -> None:
-    """Write the path 0 - 1 - 2 - ..., which has the largest possible diameter."""
+    """Write the path 0 - 1 - 2 - ..., whose diameter is the largest."""
     from dask_graphflow.graph import generate as graphs
 
     edges = graphs.path(n, npartitions=npartitions)

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from dask_graphflow.cli import options
+from dask_graphflow.graph.edgelist import default_ends
 
 from .engine import Engine
-from .files import Files, first_ends
+from .files import Files
 from .output import Output
 from .tables import summary_json, summary_text
 
@@ -46,8 +47,10 @@ def info(
             f"column {name}": str(dtype) for name, dtype in edges.dtypes.items()
         }
         told["partitions"] = edges.npartitions
-        ends = ([*source] or None, [*target] or None) if source or target else first_ends(edges)
-        if not ends:
+        ends: tuple[Any, Any] | None = [*source] or None, [*target] or None
+        if not (source or target):
+            ends = default_ends(list(edges.columns))
+        if ends is None:
             (told["rows"],) = engine.compute(edges.map_partitions(len).sum())
         else:
             told |= _counted(engine, edges, *ends)

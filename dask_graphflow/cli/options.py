@@ -72,7 +72,7 @@ ends = together(
         multiple=True,
         metavar="COLUMN",
         help="Column with the vertex where each edge starts; repeat it for an id of several columns. By "
-        "default the columns named source and target, src and dst, or from and to.",
+        "default the columns named source and target, src and dst, from and to, or left and right.",
     ),
     click.option(
         "--target", multiple=True, metavar="COLUMN", help="Column with the vertex where it ends."

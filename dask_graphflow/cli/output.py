@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,6 +30,7 @@ from fsspec.implementations.local import LocalFileSystem
 from dask_graphflow.exceptions import OutputError
 from dask_graphflow.graph.edge_files.find import COMPRESSIONS, FORMAT_OF, File
 
+from .plain import comparable, range_of
 from .tables import write_rows
 
 BATCH_ROWS = 1 << 20
@@ -186,6 +189,14 @@ class Output:
             ) from error
         return rows
 
+    def print(self, rows: Rows, format: str) -> None:
+        """Write rows to standard output, after all of them were converted without an error."""
+        built = self.scratch / "built"
+        with pa.OSFile(str(built), "wb") as sink:
+            write_rows(rows, sink, format)
+        with built.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+
     def _write_text(self, rows: Rows, sink: Any) -> None:
         if self._codec is None:
             write_rows(rows, sink, self._format, tabs=self._extension != ".csv")
@@ -221,13 +232,17 @@ class Rows:
         full = [file for file, count in zip(files, counts, strict=True) if count]
         self.files = full or files[:1]
         self.count = int(sum(counts))
-        with pa.ipc.open_file(str(self.files[0])) as first:
-            self.schema: pa.Schema = first.schema
+        self.schema = _common_schema(self.files)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for file in self.files:
             with pa.memory_map(str(file)) as source, pa.ipc.open_file(source) as part:
-                yield from map(part.get_batch, range(part.num_record_batches))
+                for number in range(part.num_record_batches):
+                    batch = part.get_batch(number)
+                    if batch.schema != self.schema:
+                        with _one_type():
+                            batch = batch.cast(self.schema)
+                    yield batch
 
     def summary(self) -> dict[str, Any]:
         """Return the number of rows, and the range and the number of distinct values of each column.
@@ -237,12 +252,40 @@ class Rows:
         told: dict[str, Any] = {"rows": self.count}
         for field in self.schema:
             if self.count and field.name.partition("_")[0] not in ("vertex", "source", "target"):
-                values = pa.chunked_array([batch[field.name] for batch in self])
-                low, high = (one.as_py() for one in pc.min_max(values).values())
-                told[field.name] = {"min": low, "max": high}
+                values = pa.chunked_array([batch[field.name] for batch in self], field.type)
+                if (extremes := range_of(values)) is None:
+                    continue
+                told[field.name] = dict(zip(("min", "max"), extremes, strict=True))
                 if not pa.types.is_floating(field.type) and self.count <= COUNTED_ROWS:
-                    told[field.name]["distinct"] = pc.count_distinct(values).as_py()
+                    distinct = pc.count_distinct(comparable(values))
+                    told[field.name]["distinct"] = distinct.as_py()
         return told
+
+
+def _common_schema(files: Sequence[Path]) -> pa.Schema:
+    """Return a schema for the rows of all files.
+
+    The parts of a category differ in the type of their codes, and a part without values has a type of its
+    own.
+    """
+    schemas = []
+    for file in files:
+        with pa.ipc.open_file(str(file)) as part:
+            schemas.append(part.schema)
+    with _one_type():
+        return pa.unify_schemas(schemas, promote_options="permissive")
+
+
+@contextmanager
+def _one_type() -> Iterator[None]:
+    """Raise the library's error if the values of a column do not fit in one type."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise OutputError(
+            f"a column has different types in different parts of the result: {error}. An output has one "
+            "type per column; convert the column in the input files first"
+        ) from error
 
 
 def _identity(fs: Any, path: str) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import click
 
 from .engine import Engine
-from .output import Output, Rows
-from .tables import first_rows, summary_json, summary_text, write_rows
+from .output import Output
+from .tables import first_rows, summary_json, summary_text
 
 
 def run(
@@ -34,7 +33,10 @@ def run(
         (parts,) = engine.compute(out.parts(frame_of(out)))
         rows = out.publish(parts)
         if out.is_stdout:
-            _print(rows, as_csv=output is not None, as_json=as_json)
+            if as_json or output is not None:
+                out.print(rows, "jsonl" if as_json else "csv")
+            else:
+                click.echo(first_rows(rows))
             return
         if quiet:
             return
@@ -44,10 +46,3 @@ def run(
             told["peak memory in MiB"] = peak >> 20
         told["output"] = output
     click.echo(summary_json(told) if as_json else summary_text(told))
-
-
-def _print(rows: Rows, *, as_csv: bool, as_json: bool) -> None:
-    if as_csv or as_json:
-        write_rows(rows, sys.stdout.buffer, "jsonl" if as_json else "csv")
-    else:
-        click.echo(first_rows(rows))

@@ -28,10 +28,16 @@ from . import dtypes, frames
 from .dtypes import Inexact
 
 # The columns of both ends, if the caller does not name them.
-DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
+DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("left", "right"))
 
 
-def usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
+def default_ends(have: Sequence[Any]) -> tuple[str, str] | None:
+    """Return the columns of both ends if the caller names none, or None if they are not clear."""
+    usual = _usual_ends(have)
+    return usual[0] if len(usual) == 1 else None
+
+
+def _usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
     """Return the pairs of usual names of both ends that are among the columns of a frame."""
     return [pair for pair in DEFAULT_ENDS if all(name in have for name in pair)]
 
@@ -53,9 +59,9 @@ def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     """
     if source is not None and target is not None:
         return source, target
-    usual = usual_ends(have)
-    if source is None and target is None and len(usual) == 1:
-        return usual[0]
+    if source is None and target is None and (ends := default_ends(have)):
+        return ends
+    usual = _usual_ends(have)
     pairs = [f"{one!r} and {other!r}" for one, other in usual or DEFAULT_ENDS]
     default = f"{', '.join(pairs[:-1])} or {pairs[-1]}" if len(pairs) > 1 else pairs[0]
     if source is not None or target is not None:
