@@ -21,7 +21,7 @@ from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
 
 from .exceptions import GraphflowError
-from .graph import generate
+from .graph import datasets, generate
 
 __all__ = [
     "EdgeOp",
@@ -31,6 +31,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "costs",
+    "datasets",
     "estimate",
     "exceptions",
     "generate",

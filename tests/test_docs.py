@@ -61,7 +61,7 @@ def test_exported_names():
     assert " ".join(sorted(gf.__all__)) == (
         "EdgeOp Graph GraphflowError Hybrid __version__ articulation_points "
         "betweenness_centrality bfs bridges calibrate "
-        "closeness_centrality clustering community_metrics connected_components core_number costs "
+        "closeness_centrality clustering community_metrics connected_components core_number costs datasets "
         "degree_centrality degrees edge_betweenness_centrality ego_graph eigenvector_centrality estimate "
         "exceptions generate greedy_color harmonic_centrality hits hybrid_cluster induced_subgraph "
         "k_core k_truss katz_centrality label_propagation leiden load_graph louvain "
