@@ -41,7 +41,7 @@ CALLS = {
         gf.generate.path(50, npartitions=5), merge_chunks=2
     ),
     "text": lambda _: gf.connected_components(FEW.astype("str"), **ENDS),
-    "search in shards": lambda _: gf.bfs(FEW, sources=[1], shards=2, **ENDS),
+    "search in shards": lambda _: gf.Graph(FEW, shards=2, **ENDS).bfs([1]),
     "trace": lambda _: gf.Graph(FEW, shards=2, **ENDS).pagerank(trace=True)[1],
     "path": lambda _: gf.shortest_paths(gf.bfs(FEW, sources=[1], **ENDS), [4]),
     "saved": saved,
