@@ -5,18 +5,12 @@ from __future__ import annotations
 import importlib.util
 import pathlib
 import re
-import shlex
-import shutil
 import subprocess
 import sys
-import tomllib
 
-import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import dask_graphflow as gf
-from _graphflow_cli import main
 from benchmarks import pages, picture
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 
@@ -201,38 +195,8 @@ def folder(tmp_path, monkeypatch):
     edges = gf.generate.rmat(8, npartitions=2)
     edges.to_parquet(tmp_path / "edges")
     edges.compute().to_parquet(tmp_path / "edges.parquet")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_readmes_blocks_run_in_order_and_print_what_it_shows(folder, capsys):
-    names, printed = {}, ""
-    blocks = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    for language, block in blocks:
-        if language == "python":
-            exec(block, names)
-            printed = capsys.readouterr().out
-        elif language == "text":
-            assert printed == block
-        else:
-            for line in block.splitlines():
-                run_or_check(line.partition("#")[0].strip())
-    assert [language for language, _ in blocks].count("text") == 1
-    assert len(names["people"]) == 5
-
-
-def run_or_check(line):
-    """Run a command of the library, and check the extras of an installation."""
-    program, *arguments = shlex.split(line)
-    if program == "pip":
-        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-        assert arguments[0] == "install"
-        assert {*re.findall(r"\[(\w+)\]", line)} <= extras["optional-dependencies"].keys()
-    elif arguments != ["doctor"]:
-        assert program == "graphflow"
-        done = CliRunner().invoke(main, arguments)
-        assert done.exit_code == 0, done.output
 
 
 def test_tables_of_measured_times_are_those_of_the_stored_results():
@@ -241,28 +205,12 @@ def test_tables_of_measured_times_are_those_of_the_stored_results():
         text = document.read_text()
         assert pages.written(text) == text, "run: python -m benchmarks.pages"
         marked += [name for _, name, _ in pages.MARKED.findall(text)]
-    assert sorted(marked) == sorted(pages.TABLES)
+    assert {*marked} == {*pages.TABLES}
 
 
 def test_the_picture_of_measured_times_is_that_of_the_stored_results():
     with pytest.importorskip("PIL.Image").open(picture.PICTURE) as drawn:
         assert drawn.text["Description"] == picture.description(), "run: python -m benchmarks.pages"
-
-
-def commands():
-    """Return the lines of the command line in README and on the pages, which may have a comment."""
-    documents = [(ROOT / name).read_text() for name in ("README.md", *PAGES)]
-    shell = "\n".join(re.findall(r"```shell\n(.*?)```", "\n".join(documents), re.DOTALL))
-    return sorted(set(re.findall(r"^graphflow ([^#\n]+)", shell, re.MULTILINE)))
-
-
-@pytest.mark.parametrize("command", commands())
-def test_commands_run(command, folder):
-    pairs = pd.DataFrame({"id_l": ["a", "b", "x"], "id_r": ["b", "c", "y"]})
-    pairs.to_parquet("pairs.parquet")
-    done = CliRunner().invoke(main, shlex.split(command))
-    if command.split() != ["doctor"]:  # it may find that something is wrong on this machine
-        assert done.exit_code == 0, done.output
 
 
 def test_the_build_of_the_site_runs_all_code_except_for_gpus():

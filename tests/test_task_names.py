@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from conftest import ENDS
 from dask.callbacks import Callback
 from dask.utils import key_split
-from conftest import ENDS
 
 import dask_graphflow as gf
 
