@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import importlib.util
 import pathlib
 import re
@@ -69,8 +71,18 @@ def test_exported_names():
 @pytest.mark.parametrize("document", [*ROOT_PAGES, *PAGES])
 def test_links_to_files_hold(document):
     path = ROOT / document
-    for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-        assert (path.parent / link).exists(), link
+    for link, anchor in re.findall(r"\]\(([^)#:\s]*)#?([^)\s:]*)\)", path.read_text()):
+        linked = path.parent / link if link else path
+        assert linked.exists(), link
+        assert not anchor or anchor in anchors(linked), f"{link}#{anchor}"
+
+
+def anchors(path):
+    """Return the anchors of a page's headings, as GitHub and the site make them, and its own."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    words = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {word.strip().replace(" ", "-") for word in words} | {*re.findall(r"^\((.*)\)=$", text)}
 
 
 @pytest.mark.parametrize(
@@ -165,6 +177,42 @@ def test_the_check_of_the_site_finds_pictures_without_alternative_text(check_sit
 
 CELL = re.compile(r"```\{code-cell\} python\n(.*?)```", re.DOTALL)
 DRAWS = re.compile(r"gf\.plot\.(?!layout)|draw\.(canvas|chart|levels|plt)|plt\.subplots|\.draw\(\)")
+
+
+def shown(document):
+    """Return the cells of a page that readers see, without their options."""
+    cells = CELL.findall((ROOT / document).read_text())
+    seen = [cell for cell in cells if not re.match(r":tags: \[remove-(input|cell)\]", cell)]
+    return [re.sub(r"^[:%].*", "", cell, flags=re.MULTILINE) for cell in seen]
+
+
+# The page says that `shown` stands for pytest.raises.
+UNBOUND = {"docs/reference/errors.md": {"shown"}}
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_readers_can_copy_the_cells_of_a_page_into_an_empty_folder(document):
+    code = "\n".join(shown(document))
+    assert not re.search(r"\.\./|examples/|import drawing", code)
+    tree = ast.parse(code)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler):
+            bound.add(node.name)
+    assert used - bound - {*dir(builtins)} == UNBOUND.get(document, set())
+
+
+def test_the_first_cells_of_the_tour_run_in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec("\n".join(shown("docs/start/tour.md")[:4]), names)
+    assert len(names["labels"]) == 65_839
 
 
 @pytest.mark.parametrize("document", PAGES)
