@@ -6,9 +6,9 @@ from pathlib import Path
 
 __all__ = ["debian12_deps"]
 
-PACKAGE = Path(__file__).parents[1]
-# A wheel contains the files of `examples/` in the package; in a checkout, the folder is beside the package.
-FOLDERS = (PACKAGE / "examples", PACKAGE.parent / "examples")
+BESIDE = Path(__file__).parents[2]
+# The folder beside the package, as the wheel installs it and in a checkout.
+FOLDERS = (BESIDE / "_graphflow_examples", BESIDE / "examples")
 
 
 def debian12_deps() -> str:
