@@ -33,10 +33,11 @@ STACKS = {  # files for pip besides the package
 }
 BIN, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 
-DEMO = (
-    "graphflow components examples/debian12_deps.parquet --source src --target dst "
+COMPONENTS = (
+    "graphflow connected-components examples/debian12_deps.parquet --source src --target dst "
     "--output labels.parquet --overwrite"
 )
+SENTENCE = "python examples/say_groups.py labels.parquet"
 FAST_TESTS = "not slow and not gpu and not gpu2"
 # One process per core. Each starts with its share of the tests, and takes over others' when it is done.
 PARALLEL = ("--numprocesses=logical", "--dist=worksteal")
@@ -107,8 +108,9 @@ def run(programs: Path, program: str, *arguments: str) -> int:
 
 
 def demo() -> int:
-    """Find the connected components of the Debian package graph."""
-    return run(environment("newest"), *DEMO.split())
+    """Group the packages of Debian by their dependencies, and say what was found."""
+    programs = environment("newest")
+    return run(programs, *COMPONENTS.split()) or run(programs, *SENTENCE.split())
 
 
 def test(stack: str, arguments: list[str]) -> int:
@@ -156,7 +158,9 @@ def main() -> int:
     """Run the given command."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("demo", help="find the connected components of the graph in examples/")
+    commands.add_parser(
+        "demo", help="group the packages of the graph in examples/, and say what was found"
+    )
     tests = commands.add_parser(
         "test",
         help="run the tests on all cores (about 5 minutes on two)",

@@ -1,4 +1,4 @@
-"""Write the tables of measured times in README and on the page of benchmarks, and draw their picture.
+"""Write the tables of measured times in README and on two pages, and draw their picture.
 
 `python -m benchmarks.pages` reads the stored results. A test fails if one of them is out of date.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,12 @@ from .stored import Measured, newest, questions, stored
 from .under_limit import BUILD, PROCESS
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "internals" / "benchmarks.md")
+DOCS = ROOT / "docs"
+DOCUMENTS = (
+    ROOT / "README.md",
+    DOCS / "start" / "why.md",
+    DOCS / "internals" / "benchmarks.md",
+)
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
 
 TABLE, HOST = "from-a-table-10000000-{ids}-*.json", "algorithms-scale20-*.json"
@@ -241,6 +247,20 @@ def _most(tries: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join([*done[:1], *failed[-1:]])
 
 
+def first_calls() -> str:
+    """Return the CPU time of each function's first call: the longest first."""
+    results = stored("first-calls-*.json")[0]
+    times = {}
+    for name, rounds in results["calls"].items():
+        cpu = [[one[which]["cpu"] for one in rounds] for which in ("first", "cached")]
+        times[name] = [statistics.median(one) for one in cpu]
+    slowest = sorted(times, key=times.__getitem__, reverse=True)
+    rows = [[code(name), *(f"{seconds:.1f}" for seconds in times[name])] for name in slowest]
+    machine = Measured(0, {}, {}, results["machine"])
+    text = table(["", "first call, in s", "in a later process, in s"], rows, [])
+    return f"{text}\n\nMeasured: on {machine.place} ({machine.day})."
+
+
 def networkx() -> str:
     """Return how many times as fast as NetworkX its backend is: the worst losses first."""
     sizes, lines = {"10000": "10,000", "100000": "100,000", "1000000": "1,000,000"}, []
@@ -256,7 +276,7 @@ def networkx() -> str:
     return table(["edges:", *sizes.values()], [line for _, line in sorted(lines)], [])
 
 
-MADE = (speed, from_a_table, components, built, every, gpu, under_limit, networkx)
+MADE = (speed, from_a_table, components, built, every, gpu, under_limit, first_calls, networkx)
 TABLES = {made.__name__: made for made in MADE}
 
 

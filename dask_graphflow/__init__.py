@@ -21,7 +21,7 @@ from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
 from dask_graphflow.showing.arguments import attribute_error as _attribute_error
 
 from .exceptions import GraphflowError
-from .graph import generate
+from .graph import datasets, generate
 
 __all__ = [
     "EdgeOp",
@@ -31,6 +31,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "costs",
+    "datasets",
     "estimate",
     "exceptions",
     "generate",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 
+from nbclient import NotebookClient
+
 import dask_graphflow
 
 project = "dask-graphflow"
@@ -31,6 +33,26 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+# By default, a kernel listens on six TCP ports, which everybody on the machine can reach.
+# One of them is for the output of forked processes. No page has such output.
+OUTPUT = "get_ipython().kernel.iopub_thread"
+sockets = tempfile.TemporaryDirectory(prefix="graphflow-docs-")
+create = NotebookClient.create_kernel_manager
+
+
+def without_ports(client):
+    """Return the manager of a new kernel, which listens on sockets in a private folder."""
+    client.extra_arguments = [
+        f"--IPKernelApp.exec_lines={OUTPUT}._pipe_flag = False",
+        f"--IPKernelApp.exec_lines={OUTPUT}.schedule({OUTPUT}._pipe_in.close)",
+    ]
+    manager = create(client)
+    manager.transport = "ipc"
+    manager.connection_file = os.path.join(tempfile.mkdtemp(dir=sockets.name), "kernel.json")
+    return manager
+
+
+NotebookClient.create_kernel_manager = without_ports
 # For estimates on pages, this build measures the machine on small graphs, because large ones take a minute.
 calibration = tempfile.TemporaryDirectory(prefix="graphflow-docs-")
 os.environ["DASK_GRAPHFLOW__CALIBRATION__PATH"] = calibration.name

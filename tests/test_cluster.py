@@ -85,7 +85,10 @@ def tasks_of(labels):
 
 def stages_of(labels):
     """Return the names of the stages in a result's graph."""
-    return {TOKEN.split(str(key[0]))[0].strip("-") for key in tasks_of(labels)}
+    return {
+        TOKEN.split(str(key[0]))[0].strip("-").removeprefix("graphflow-")
+        for key in tasks_of(labels)
+    }
 
 
 @pytest.mark.parametrize(
@@ -165,7 +168,7 @@ def test_partitions_that_were_spilled_are_taken_several_at_a_time(mortal):
     homes = mortal.who_has(futures_of(edges))
     held = [sum(home in workers for workers in homes.values()) for home in addresses(homes)]
     graph = dict(labels.optimize().__dask_graph__())
-    hooks = sum(str(key[0]).startswith("hook") for key in graph)
+    hooks = sum(str(key[0]).startswith("graphflow-hook") for key in graph)
     assert hooks == sum(-(-n // 4) for n in held)
     # No task passes a partition on: hooks depend directly on the persisted partitions.
     assert sum(key in homes for key in graph) == 18

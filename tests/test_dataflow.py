@@ -27,6 +27,7 @@ def stages(labels):
     counts = {}
     for key in graph_of(labels):
         stage = str(key[0] if isinstance(key, tuple) else key).rpartition("-")[0]
+        stage = stage.removeprefix("graphflow-")
         counts[stage] = counts.get(stage, 0) + 1
     return counts
 
@@ -95,7 +96,7 @@ def test_each_chunk_is_hooked_once_and_each_chain_is_merged_once():
     assert counts["merge"] == 2
     with dask.config.set(num_workers=4):
         labels = gf.connected_components(edges, **ENDS, merge="one-way")
-    merges = sorted(k[1:] for k in graph_of(labels) if str(k[0]).startswith("merge-"))
+    merges = sorted(k[1:] for k in graph_of(labels) if str(k[0]).startswith("graphflow-merge-"))
     assert merges == [(0, 1, 0), (1, 2, 0), (2, 3, 0)]
 
 

@@ -553,12 +553,12 @@ def slow_edges(i, folder):
 def sent_reads(dask_worker):
     """Return the reads whose results another worker sent to this one."""
     keys = [key for one in dask_worker.transfer_incoming_log for key in one["keys"]]
-    return [key for key in keys if "graph-read" in str(key)]
+    return [key for key in keys if "graphflow-read" in str(key)]
 
 
 def spills(dask_worker):
     """Return whether a worker with a graph spills when its process has many pages; None for others."""
-    has_graph = any("graph-build" in str(key) for key in dask_worker.data)
+    has_graph = any("graphflow-build" in str(key) for key in dask_worker.data)
     return bool(dask_worker.memory_manager.memory_spill_fraction) if has_graph else None
 
 

@@ -56,7 +56,11 @@ def machine(monkeypatch, tmp_path):
     def set_up(*, python="3.12.1", driver=None, gpus=None, packages=None, run=None, **others):
         there = here | {"distributed": here["dask"], "pyarrow": "26.0", "fsspec": "2026.1"}
         there |= {"click": "8.2", "packaging": "26.0", "psutil": "7.0", "tqdm": "4.67"}
-        there |= {"matplotlib": "3.11", "crategraph-forceatlas2": "0.1"} | (packages or {}) | others
+        there |= (
+            {"matplotlib": "3.11", "crategraph-forceatlas2": "0.1", "bokeh": "3.7"}
+            | (packages or {})
+            | others
+        )
         found = [SimpleNamespace(name=name, version=one) for name, one in there.items() if one]
         monkeypatch.setattr(importlib.metadata, "requires", lambda _: requires)
         monkeypatch.setattr(importlib.metadata, "metadata", lambda _: metadata)
@@ -100,7 +104,19 @@ def test_doctor_prints_a_table(machine):
     assert lines[0].split() == ["Python", "ok", "3.12.1"]
     at = next(i for i, line in enumerate(lines) if line.startswith("matplotlib "))
     assert lines[at + 1].split(maxsplit=1) == ["do", 'pip install "dask-graphflow[plot]"']
-    assert len({line.index("ok") for line in lines if " ok " in line}) == 1
+    assert len({line.index(" ok ") for line in lines if " ok " in line}) == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "found"),
+    [(None, MISSING, "not installed"), ("2.4", WRONG, "2.4; >=3.1 is required")],
+)
+def test_doctor_says_what_the_dashboard_needs(machine, version, state, found):
+    machine(bokeh=version)
+    check = examined()["bokeh"]
+    assert (check.state, check.found) == (state, f"{found}; Dask's dashboard needs it")
+    assert check.todo == 'pip install "dask-graphflow[dashboard]"'
+    assert not check.needed
 
 
 def test_a_package_that_is_too_old_is_named_with_the_required_version(machine):

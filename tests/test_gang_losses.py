@@ -91,7 +91,9 @@ def last_to_end(channel, shard, rank, folder):
 
 def ended(dask_scheduler):
     members = [
-        t for t in dask_scheduler.tasks.values() if str(t.key).startswith("('last_to_end-gang")
+        t
+        for t in dask_scheduler.tasks.values()
+        if str(t.key).startswith("('graphflow-last-to-end-gang")
     ]
     return sum(task.state == "memory" for task in members)
 

@@ -58,12 +58,12 @@ def merging(labels):
     graph = labels.optimize().__dask_graph__()
 
     def name(key):
-        return (key[0].rpartition("-")[0], *key[1:])
+        return (key[0].rpartition("-")[0].removeprefix("graphflow-"), *key[1:])
 
     return {
         name(key): {name(other) for other in task.dependencies}
         for key, task in dict(graph).items()
-        if key[0].startswith("merge")
+        if key[0].startswith("graphflow-merge")
     }
 
 

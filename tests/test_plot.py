@@ -367,7 +367,9 @@ def dots(ax):
 
 def stages(labels):
     graph = labels.optimize().__dask_graph__()
-    return collections.Counter(str(key[0]).split("-")[0] for key in graph)
+    return collections.Counter(
+        str(key[0]).removeprefix("graphflow-").split("-")[0] for key in graph
+    )
 
 
 def target_rows(labels):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("dask_graphflow", "_graphflow_cli", "_graphflow_networkx")
-EXAMPLE = ROOT / "examples" / "debian12_deps.parquet"
+EXAMPLE = "import dask_graphflow as gf; print(gf.datasets.debian12_deps())"
 RELATIVE_LINK = re.compile(r'(?:\]\(|(?:src|srcset|href)=")(?!https?:|#)[^)"]*')
 
 
@@ -37,11 +37,13 @@ def install_and_use(wheel: Path, sdist: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         programs = Path(folder, "Scripts" if sys.platform == "win32" else "bin")
-        components = (programs / "graphflow", "components", EXAMPLE)
         pip = (programs / "python", "-m", "pip", "install", "--quiet")
         # The dependencies are installed once, with the wheel.
         for distribution in ([wheel], ["--force-reinstall", "--no-deps", sdist]):
             subprocess.run([*pip, *distribution], cwd=folder, check=True)
+            find = [programs / "python", "-c", EXAMPLE]
+            found = subprocess.run(find, cwd=folder, check=True, capture_output=True, text=True)
+            components = [programs / "graphflow", "connected-components", found.stdout.strip()]
             subprocess.run(
                 [*components, "--overwrite", "-o", "out.parquet"], cwd=folder, check=True
             )

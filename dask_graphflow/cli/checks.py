@@ -228,15 +228,16 @@ def _on_gpu(packages: list[Check]) -> Check:
     return Check(name, OK, "compiled by NVRTC; the result is correct")
 
 
-def pictures() -> Iterator[Check]:
-    """Check the packages that plots need."""
-    for wanted in _required("plot"):
-        (version,) = versions.installed([wanted.name]).values()
-        if version is None:
-            todo = f'pip install "{PACKAGE}[plot]"'
-            yield Check(wanted.name, MISSING, "not installed; gf.plot needs it", todo)
-        else:
-            yield Check(wanted.name, OK, version)
+def extras() -> Iterator[Check]:
+    """Check the packages that plots and Dask's dashboard need."""
+    for extra, user in (("plot", "gf.plot"), ("dashboard", "Dask's dashboard")):
+        for wanted in _required(extra):
+            (version,) = versions.installed([wanted.name]).values()
+            check = _requirement(wanted, version)._replace(needed=False)
+            if check.state != OK:
+                found = f"{check.found}; {user} needs it"
+                check = check._replace(found=found, todo=_install(extra))
+            yield check
 
 
 def cluster() -> Iterator[Check]:
@@ -276,7 +277,7 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     kernels,
     cache,
     gpus,
-    pictures,
+    extras,
     cluster,
     memory,
     calibration,

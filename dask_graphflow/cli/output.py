@@ -146,6 +146,7 @@ class Output:
         return frame.map_partitions(
             _write_part,
             folder,
+            token="graphflow-write",
             meta=pd.DataFrame({"file": ["a"], "rows": [0]}).iloc[:0],
             enforce_metadata=False,
         )

@@ -15,6 +15,7 @@ from dask_graphflow.exceptions import BackendError, OptionError
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.clients import check_waiting, client_in_use, result_of
+from dask_graphflow.scheduling.names import unique
 from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted
@@ -122,7 +123,7 @@ def in_use(device: bool) -> list[ClusterSpec]:
     for (gpu, threads), addresses in sorted(kinds.items()):
         hosts = Counter(workers[address]["host"] for address in addresses)
         if gpu:
-            future = client.submit(room_of, True, workers=addresses[:1], pure=False)
+            future = client.submit(room_of, True, workers=addresses[:1], key=unique("calibrate"))
             room = result_of(future)
         else:
             room = min(int(workers[address]["memory_limit"] or 0) for address in addresses) or None
@@ -194,7 +195,7 @@ def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
     given = kind.device, kind.threads, _beside(kind), *args
     if client is None:
         return function(*given)
-    future = client.submit(function, *given, workers=kind.addresses[:1], pure=False)
+    future = client.submit(function, *given, workers=kind.addresses[:1], key=unique("calibrate"))
     return result_of(future)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 import dask
 
@@ -17,6 +17,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.scheduling import gang, plugins
 from dask_graphflow.scheduling.clients import result_of
+from dask_graphflow.scheduling.names import unique
 from dask_graphflow.showing.tables import as_html, as_text, duration
 
 from .measuring import kernels_on
@@ -110,9 +111,9 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
     if len(addresses) == 2 and client is not None:
         moves = _moves(client, addresses, device)
     shards = [
-        dask.delayed(rank, pure=False)
+        dask.delayed(rank, name=unique("calibrate"))
         if client is None
-        else dask.delayed(client.submit(_same, rank, workers=[address], pure=False))
+        else dask.delayed(client.submit(_same, rank, workers=[address], key=unique("calibrate")))
         for rank, address in enumerate(addresses)
     ]
     # As for a persisted graph, later runs use the connections of the first one.
@@ -129,16 +130,20 @@ def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
     """Return the bytes per second at which a forest moves from one worker to the other."""
     if device:
         plugins.preload("dask_graphflow.components.serialization")
-    first, second = ({"workers": [address], "pure": False} for address in addresses)
+
+    def on(address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        return client.submit(function, *arguments, workers=[address], key=unique("calibrate"))
+
+    first, second = addresses
     taken: dict[int, float] = {}
     for size in (1, FOREST):
         turns = []
         for _ in range(MOVED):
-            forest = client.submit(_forest, size, device, **first)
-            result_of(client.submit(_covered, forest, **first))
-            result_of(client.submit(_same, 0, **second))
+            forest = on(first, _forest, size, device)
+            result_of(on(first, _covered, forest))
+            result_of(on(second, _same, 0))
             began = time.perf_counter()
-            covered = client.submit(_covered, forest, **second)
+            covered = on(second, _covered, forest)
             result_of(covered)
             turns.append(time.perf_counter() - began)
             del forest, covered
@@ -151,8 +156,8 @@ def _tasks(levels: int, width: int) -> float:
 
     def chain() -> Any:
         value: Any = 0
-        for level in range(levels):
-            value = dask.delayed(_same, pure=False)(value, dask_key_name=f"{level}-{uuid4()}")
+        for _ in range(levels):
+            value = dask.delayed(_same)(value, dask_key_name=unique("calibrate"))
         return value
 
     turns = []
@@ -179,7 +184,14 @@ def _covered(forest: Forest) -> int:
 def _gang(shards: Sequence[Any], rounds: int, nbytes: int, device: bool) -> tuple[float, list[Any]]:
     """Return the seconds of a gang that exchanges messages, and the times that the members measured."""
     run = gang.run(
-        shards, _rounds, None, rounds, nbytes, device, name=f"links-{uuid4().hex}", alone=device
+        shards,
+        _rounds,
+        None,
+        rounds,
+        nbytes,
+        device,
+        name=f"calibrate-{uuid.uuid4().hex}",
+        alone=device,
     )
     began = time.perf_counter()
     times = dask.compute(*run)

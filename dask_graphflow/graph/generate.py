@@ -217,7 +217,7 @@ def _lazy_frame(
     bounds = [edges * run // count for run in range(count + 1)]
     runs = list(itertools.starmap(Run, itertools.pairwise(bounds)))
     meta = _frame(0, np.empty((2, 0), kind))
-    return dd.from_map(make, runs, dtype=kind, meta=meta, **graph)
+    return dd.from_map(make, runs, dtype=kind, meta=meta, label="graphflow-generate", **graph)
 
 
 def _frame(start: int, ends: npt.NDArray[Any]) -> pd.DataFrame:

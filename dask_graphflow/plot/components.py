@@ -14,6 +14,7 @@ from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownCol
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.scheduling.names import unique
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
@@ -159,11 +160,13 @@ def _sizes(labels: Any, column: Any) -> _Sizes:
         return _Sizes.of(_counted(labels[names]))
     check_waiting("gf.plot.components", "gf.plot.components(...)")
     meta = _counted(labels._meta[names])
-    counts = labels[names].map_partitions(_counted, meta=meta)
+    counts = labels[names].map_partitions(_counted, meta=meta, token="graphflow-plot")
     # In the worst case, there are as many components as vertices, so use as many partitions.
     sizes = counts.groupby(names, sort=False)[SIZE].sum(split_out=labels.npartitions)
     whole = sizes.reset_index().to_delayed()
-    return _Sizes.all(list(dask.compute(*(dask.delayed(_Sizes.of)(part) for part in whole))))
+    of = dask.delayed(_Sizes.of)
+    tasks = (of(part, dask_key_name=unique("plot")) for part in whole)
+    return _Sizes.all(list(dask.compute(*tasks)))
 
 
 def _columns(labels: Any, column: Any) -> list[Any]:

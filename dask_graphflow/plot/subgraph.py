@@ -16,6 +16,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.runtime.edge_inputs import as_edges
 from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.scheduling.names import unique
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
 
@@ -120,7 +121,10 @@ def _nearest(
     if left := limit - len(rings[0]) if whole < hops else 0:
         ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
         parts = ring.to_delayed()
-        best = dask.compute(*(dask.delayed(_most_edges)(part, names, left) for part in parts))
+        most = dask.delayed(_most_edges)
+        best = dask.compute(
+            *(most(part, names, left, dask_key_name=unique("plot")) for part in parts)
+        )
         rings.append(_most_edges(pd.concat(best), names, left)[columns])
     near = pd.concat(rings).sort_values(["distance", *names], ignore_index=True)
     parents = near[columns[len(names) + 1 :]].set_axis(names, axis=1)
@@ -143,8 +147,12 @@ def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges of a frame between some vertices, as row numbers of `ids`, in one pass."""
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     parts = partitions_of(frame)
+    between = dask.delayed(_between)
     pairs = dask.compute(
-        *(dask.delayed(_between)(part, i, columns, ids) for i, part in enumerate(parts))
+        *(
+            between(part, i, columns, ids, dask_key_name=unique("plot"))
+            for i, part in enumerate(parts)
+        )
     )
     return np.concatenate(pairs)
 

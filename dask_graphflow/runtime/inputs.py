@@ -38,7 +38,9 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
         # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
         # frame that is passed as an argument would be hashed.
         try:
-            return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+            return dd.from_map(
+                _Partition(held), [0], meta=empty_like(frame), label="graphflow-held"
+            )
         except NotImplementedError as error:  # Arrow's take() does not support some of its types
             column = _untaken(frame)
             raise VertexTypeError(

@@ -21,6 +21,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.storage import Folder, Manifest
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.scheduling.names import named
 
 from .shards import Shards
 from .spec import GraphSpec
@@ -36,7 +37,7 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
     check_waiting("save", f"graph.save({path!r})")
     folder = Folder.of(path, storage_options)
     storage.make_folder(folder)
-    parts = shards.run(partial(storage_members.save, folder=folder), None, name="graph-save")
+    parts = shards.run(partial(storage_members.save, folder=folder), None, name="save")
     saved = [part for part in dask.compute(*parts) if part is not None]
     storage_files.write_grains(folder, np.concatenate([part.grains for part in saved]))
     storage.write_manifest(folder, _manifest(shards.spec, saved))
@@ -118,7 +119,9 @@ class SavedGraph:
         )
         token = tokenize(self.folder, self.manifest.token, bounds, self.spec.on_device)
         task = delayed(load, pure=True)
-        built = [task(i, dask_key_name=f"graph-load-{token}-{i}") for i in range(len(bounds) - 1)]
+        built = [
+            task(i, dask_key_name=named("load", f"{token}-{i}")) for i in range(len(bounds) - 1)
+        ]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
         on_disk = self.folder.is_local and not self.spec.on_device
         shards = Shards.loaded(self.spec, built, sizes, self.folder.path, on_disk)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+from dask.base import tokenize
 from dask.delayed import Delayed, delayed
 
 from dask_graphflow.comm.channel import Channel
@@ -18,6 +19,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.scheduling import clients, gang, gang_build
 from dask_graphflow.scheduling.expr import Empty, Held, bind, bind_known
+from dask_graphflow.scheduling.names import named
 from dask_graphflow.scheduling.with_frames import with_frames
 
 from .spec import GraphSpec
@@ -118,7 +120,7 @@ class Shards:
     def built(self) -> list[Delayed]:
         """The shards, each as a lazy object or, once persisted, as the future of one."""
         built: list[Delayed] = self._build(
-            self._build_loop(), None, name="graph-build", alone=self.spec.on_device
+            self._build_loop(), None, name="build", alone=self.spec.on_device
         )
         return built
 
@@ -134,7 +136,7 @@ class Shards:
         kept.sizes = dict(self.sizes)
         kept._inputs = None  # it would stay in memory otherwise
         if self.plan.choose is not None:
-            kept._choice = clients.persisted(delayed(_choice)(kept.built[0]))
+            kept._choice = clients.persisted(_chosen(kept.built[0]))
         return kept
 
     @classmethod
@@ -301,6 +303,12 @@ def _derive_and_run(
     for step in derive:
         shard = step(shard, exchange, gang.threads())
     return loop(channel, shard, rank, *arguments)
+
+
+def _chosen(shard: Delayed) -> Delayed:
+    """Return, lazily, the number of shards that the build chose, and the reason."""
+    task: Delayed = delayed(_choice)(shard, dask_key_name=named("choice", tokenize(shard)))
+    return task
 
 
 def _choice(shard: Shard) -> tuple[int, str]:

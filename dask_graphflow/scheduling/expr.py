@@ -26,6 +26,7 @@ from dask.utils import key_split
 from dask_graphflow.exceptions import UsageError, missing_column
 
 from .clients import any_client, default_client
+from .names import named
 
 LOOKS = 10  # how often to look for results that another client may have just submitted
 BETWEEN_LOOKS = 0.05  # seconds
@@ -242,7 +243,7 @@ class Held:
 
     def task(self, partition: int) -> Task:
         """Return the task whose result is the frame."""
-        return Task((f"held-{self._token}", partition), self)
+        return Task((named("held", self._token), partition), self)
 
 
 def as_computed(frame: Any, columns: list[str]) -> Expr:
@@ -262,6 +263,10 @@ class _Columns(Blockwise):  # type: ignore[misc]
     """Some columns of a frame. If a partition lacks a column, the error names the column."""
 
     _parameters: ClassVar = ["frame", "columns"]
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return named("columns", self.deterministic_token)
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -46,7 +46,7 @@ from dask_graphflow.showing.tables import counted
 
 from . import memory_limits, plugins
 from .expr import Held, Replaced, Resident, Source
-from .names import brought, pinned
+from .names import brought, named, pinned
 from .trees import Chain, Merge, together
 
 RESIDENT = 4  # partitions that one task takes, if they are already in the worker's memory
@@ -88,7 +88,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     @functools.cached_property
     def _name(self) -> str:
-        return f"label-{self.deterministic_token}"
+        return named("label", self.deterministic_token)
 
     def _lower(self) -> Expr | None:
         frames = [Source.of(f) or f if isinstance(f, Expr) else f for f in self._frames]
@@ -126,7 +126,7 @@ class ForestGang(Replaced):
 
     @functools.cached_property
     def _name(self) -> str:
-        return f"label-{self.deterministic_token}"
+        return named("label", self.deterministic_token)
 
 
 def _later(owners: int) -> list[tuple[int, range]]:
@@ -227,7 +227,7 @@ class _Layer:
             # A chain's first task has its own name: it runs where there is room, or on the worker with
             # the data. The tasks after it run on the worker with the forest.
             stage = pinned("hook" if i else "hook-first", worker)
-            key = (f"{stage}-{self.token}", chain, i)
+            key = (named(stage, self.token), chain, i)
             steps: list[Task] = []
             for chunk in chunks[i : i + each]:
                 position, frame, partition = self.chunks[chunk]
@@ -275,7 +275,7 @@ class _Layer:
     def _merge(self, forests: list[TaskRef]) -> TaskRef:
         """Add the merges; the last one finishes the forest."""
         for step, (source, target) in enumerate(self.merges):
-            key = (f"{self._beside(target, 'merge')}-{self.token}", step, source, target)
+            key = (named(self._beside(target, "merge"), self.token), step, source, target)
             if self.merge_chunks > 1:
                 steps = [self._merge_slices(key, forests[source], forests[target])]
             else:
@@ -317,7 +317,7 @@ class _Layer:
         self.tasks[key] = Task.fuse(*steps, key=key) if len(steps) > 1 else steps[0]
 
     def _add(self, stage: str, index: Sequence[int], function: Any, *arguments: Any) -> TaskRef:
-        key = (f"{stage}-{self.token}", *index)
+        key = (named(stage, self.token), *index)
         self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
 

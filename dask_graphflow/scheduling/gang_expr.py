@@ -35,7 +35,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask_graphflow.showing.tables import counted
 
 from .expr import Held, Resident, Source, all_futures, futures_in
-from .names import gang, pinned, ready_name, staying
+from .names import gang, named, pinned, ready_name, staying
 
 
 class Parts:
@@ -80,14 +80,14 @@ class Reads(Expr):  # type: ignore[misc]
 
     @functools.cached_property
     def _name(self) -> str:
-        return f"graph-pieces-{self.deterministic_token}"
+        return named("pieces", self.deterministic_token)
 
     @property
     def keys(self) -> list[Any]:
         """The key of each member's list. It contains the address of its worker, if it has one."""
         workers = self.operand("workers") or [None] * self.npartitions
         token = self.deterministic_token
-        return [(f"{pinned('graph-pieces', at)}-{token}", i) for i, at in enumerate(workers)]
+        return [(named(pinned("pieces", at), token), i) for i, at in enumerate(workers)]
 
     def _layer(self) -> dict[Any, Any]:
         tasks: dict[Any, Any] = {}
@@ -109,11 +109,11 @@ class Reads(Expr):  # type: ignore[misc]
     def _reads(self, rank: int) -> list[list[Task]]:
         """Return the steps that read each partition of a member, frame by frame."""
         workers, dealt = self.operand("workers"), self.operand("dealt")
-        stage = staying("graph-read") if self.operand("stay") else "graph-read"
+        stage = staying("read") if self.operand("stay") else "read"
         stage = pinned(stage, None if workers is None else workers[rank])
         reads = []
         for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
-            name = f"{stage}-{tokenize(frame, reader)}"
+            name = named(stage, tokenize(frame, reader))
             for i in own[rank]:
                 steps = [frame.task(i)] if isinstance(frame, Source | Held) else []
                 if steps:
@@ -223,8 +223,9 @@ class Gang(Expr):  # type: ignore[misc]
 
     @functools.cached_property
     def _name(self) -> str:
-        title, token = self.operand("title"), self.deterministic_token
-        return f"{title}-{token}" if self.npartitions == 1 else gang(title, token)
+        # Dask shows a name as far as its first part that is not made of letters.
+        title, token = self.operand("title").replace("_", "-"), self.deterministic_token
+        return named(title, token) if self.npartitions == 1 else gang(title, token)
 
     def _layer(self) -> dict[Any, Any]:
         shards, program, size = self.operand("shards"), self.operand("program"), self.npartitions
@@ -268,7 +269,7 @@ class Items(Expr):  # type: ignore[misc]
 
     @functools.cached_property
     def _name(self) -> str:
-        return f"graph-part-{self.deterministic_token}"
+        return named("part", self.deterministic_token)
 
     def _layer(self) -> dict[Any, Any]:
         lists: Parts = self.operand("lists")

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 MARK = "-graphflow-at-"
 BROUGHT = "-graphflow-brought"
 GANG = "-gang-"
 STAYS = "-graphflow-stays"
+
+
+def named(stage: str, token: str) -> str:
+    """Return the name of the tasks of a stage. A dashboard shows it without the token.
+
+    Examples
+    --------
+    >>> named("hook", "0a1b2c")
+    'graphflow-hook-0a1b2c'
+    """
+    return f"graphflow-{stage}-{token}"
+
+
+def unique(stage: str) -> str:
+    """Return the name of a task that runs each time, even if an equal one has run before."""
+    return named(stage, uuid.uuid4().hex)
 
 
 def pinned(stage: str, worker: str | None) -> str:
@@ -28,7 +45,7 @@ def pinned_to(key: Any) -> str | None:
 
     Examples
     --------
-    >>> pinned_to(("hook-graphflow-at-tcp://10.0.0.1:8786-0a1b2c", 0, 3))
+    >>> pinned_to(("graphflow-hook-graphflow-at-tcp://10.0.0.1:8786-0a1b2c", 0, 3))
     'tcp://10.0.0.1:8786'
     """
     _, mark, rest = str(key[0] if isinstance(key, tuple) else key).partition(MARK)
@@ -51,8 +68,8 @@ def cargo(key: Any) -> Any:
 
     Examples
     --------
-    >>> cargo(("merge-0-slice-graphflow-brought-0a1b2c", 0, 1, 0))
-    ('merge-0-slice-0a1b2c', 0, 1, 0)
+    >>> cargo(("graphflow-merge-0-slice-graphflow-brought-0a1b2c", 0, 1, 0))
+    ('graphflow-merge-0-slice-0a1b2c', 0, 1, 0)
     """
     if not isinstance(key, tuple) or not isinstance(key[0], str) or BROUGHT not in key[0]:
         return None
@@ -64,8 +81,8 @@ def staying(stage: str) -> str:
 
     Examples
     --------
-    >>> staying("graph-read")
-    'graph-read-graphflow-stays'
+    >>> staying("read")
+    'read-graphflow-stays'
     """
     return stage + STAYS
 
@@ -75,7 +92,7 @@ def stays(key: Any) -> bool:
 
     Examples
     --------
-    >>> stays(("graph-read-graphflow-stays-0a1b2c", 3)), stays(("graph-read-0a1b2c", 3))
+    >>> stays(("graphflow-read-graphflow-stays-0a1b2c", 3)), stays(("graphflow-read-0a1b2c", 3))
     (True, False)
     """
     return isinstance(key, tuple) and isinstance(key[0], str) and STAYS in key[0]
@@ -87,9 +104,9 @@ def gang(title: str, token: str) -> str:
     Examples
     --------
     >>> gang("bfs", "0a1b2c")
-    'bfs-gang-0a1b2c'
+    'graphflow-bfs-gang-0a1b2c'
     """
-    return f"{title}{GANG}{token}"
+    return named(f"{title}-gang", token)
 
 
 def ready_name(gang: str) -> str:
@@ -98,7 +115,7 @@ def ready_name(gang: str) -> str:
     Examples
     --------
     >>> ready_name(gang("bfs", "0a1b2c"))
-    'bfs-ready-0a1b2c'
+    'graphflow-bfs-ready-0a1b2c'
     """
     title, _, token = gang.rpartition(GANG)
     return f"{title}-ready-{token}"

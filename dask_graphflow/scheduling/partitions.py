@@ -10,6 +10,7 @@ from dask.delayed import Delayed
 
 from .expr import Empty, Held, as_computed, collection
 from .gang_expr import Items, Parts
+from .names import named
 
 
 def partitions_of(frame: Any) -> list[Delayed]:
@@ -22,7 +23,7 @@ def partitions_of(frame: Any) -> list[Delayed]:
     if not isinstance(frame, Held):
         whole = collection(as_computed(frame, list(frame.columns)))
         return list(whole.to_delayed())
-    name = f"held-{tokenize(frame)}"
+    name = named("held", tokenize(frame))
     return [Delayed(name, {name: (frame,)})]
 
 

@@ -7,12 +7,15 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
+from dask.base import tokenize
 from dask.delayed import Delayed, delayed
 
 from dask_graphflow.comm.channel import Channel
 
 from .expr import Held
 from .gang import Loop, Subset
+from .names import named
+from .partitions import partitions_of
 
 
 class _ShardWithFrames(Subset):
@@ -42,13 +45,15 @@ def with_frames(
     both = delayed(_ShardWithFrames, pure=True)
     # Not in a dict or list: Dask drops the futures of persisted partitions from nested arguments.
     every = list(chain.from_iterable(read.values()))
-    return [both(shard, counts, *every) for shard in shards], partial(_run, loop=loop)
+    carried = [
+        both(shard, counts, *every, dask_key_name=named("carry", tokenize(shard, counts, every)))
+        for shard in shards
+    ]
+    return carried, partial(_run, loop=loop)
 
 
 def _partitions(frame: Any) -> list[Delayed]:
-    if isinstance(frame, Held):
-        return [delayed(frame, pure=True, traverse=False)()]
-    return frame.to_delayed()  # type: ignore[no-any-return]
+    return partitions_of(frame) if isinstance(frame, Held) else list(frame.to_delayed())
 
 
 def _run(channel: Channel, shard: _ShardWithFrames, rank: int, *arguments: Any, loop: Loop) -> Any:

@@ -202,7 +202,13 @@ def read_edges(
     meta = _to_pandas(pa.schema(types.items()).empty_table().select(chosen))
     blocks = [block for file in files for block in _blocks(file, size, density)]
     frame = dd.from_map(
-        _read, blocks, lines=lines, types=types, columns=chosen, meta=meta, label="read-edges"
+        _read,
+        blocks,
+        lines=lines,
+        types=types,
+        columns=chosen,
+        meta=meta,
+        label="graphflow-read-edges",
     )
     return frame.to_backend()
 
