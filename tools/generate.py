@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-
 from dask.typing import no_default
 
 import _graphflow_cli

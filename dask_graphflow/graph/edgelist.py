@@ -33,11 +33,11 @@ DEFAULT_ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("left", "
 
 def default_ends(have: Sequence[Any]) -> tuple[str, str] | None:
     """Return the columns of both ends if the caller names none, or None if they are not clear."""
-    usual = _usual_ends(have)
+    usual = usual_ends(have)
     return usual[0] if len(usual) == 1 else None
 
 
-def _usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
+def usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
     """Return the pairs of usual names of both ends that are among the columns of a frame."""
     return [pair for pair in DEFAULT_ENDS if all(name in have for name in pair)]
 
@@ -61,7 +61,7 @@ def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
         return source, target
     if source is None and target is None and (ends := default_ends(have)):
         return ends
-    usual = _usual_ends(have)
+    usual = usual_ends(have)
     pairs = [f"{one!r} and {other!r}" for one, other in usual or DEFAULT_ENDS]
     default = f"{', '.join(pairs[:-1])} or {pairs[-1]}" if len(pairs) > 1 else pairs[0]
     if source is not None or target is not None:
