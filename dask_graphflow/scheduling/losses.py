@@ -56,7 +56,7 @@ class Losses(SchedulerPlugin):  # type: ignore[misc]
         for task in self._ours(deadly):
             lost = counted(task.suspicious, "worker")
             why = advice(scheduler, ended_on(scheduler, task))
-            self._fail(task, f"{lost} ended while it ran there. {why}")
+            self._fail(task, f"{lost} were lost while it ran there. {why}")
 
     def _look(self) -> None:
         scheduler = self._scheduler
@@ -101,7 +101,7 @@ def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
             "resources= of Dask's functions and of dask.annotate), and call again"
         )
     lost = ended_on(scheduler, task)
-    why = f" {counted(len(lost), 'worker')} ended while it ran there. {advice(scheduler, lost)}."
+    why = f" {counted(len(lost), 'worker')} were lost while it ran there. {advice(scheduler, lost)}."
     return (
         f"for {limit:g} s, the cluster had no worker.{why if lost else ''} Start workers, for example with "
         f"cluster.scale(1), before you call again. If workers take longer to start, set {LOST} to a longer "
