@@ -14,6 +14,7 @@ from dask_graphflow.showing.tables import size
 from . import memory_limits
 
 WAITING = ("waiting", "processing", "queued", "no-worker")  # states of tasks that will run
+AGAIN = "and call again. A persisted graph or result keeps this error, so delete it first"
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -83,15 +84,14 @@ def advice(scheduler: Any, lost: Collection[str]) -> str:
     if not ended:
         return (
             "No nanny of Dask reported that it ended them because of their memory limit, so the processes "
-            "crashed or were killed. Look at the workers' logs and at the memory of their machines, and "
-            "call again"
+            f"crashed or were killed. Look at the workers' logs and their machines' memory, {AGAIN}"
         )
     used = max(one["rss"] for one in ended)
     enough = -(-2 * used // memory_limits.STEP) * memory_limits.STEP
     return (
         f"Dask's nanny ended a worker that used {size(used)}, because that exceeds the part of its memory "
         f"limit at which a nanny ends it. Give each worker memory_limit='{enough // 10**6}MB' or more, or "
-        "use more workers, and call again"
+        f"use more workers, {AGAIN}"
     )
 
 

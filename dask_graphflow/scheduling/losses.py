@@ -25,7 +25,7 @@ from tornado.ioloop import PeriodicCallback
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.showing.tables import counted
 
-from .failing import WAITING, advice, allowed, ended_on, fail, of_our_calls
+from .failing import AGAIN, WAITING, advice, allowed, ended_on, fail, of_our_calls
 
 LOOK = 0.2  # seconds between two looks at tasks without a worker
 LOST = "distributed.deploy.lost-worker-timeout"
@@ -54,9 +54,8 @@ class Losses(SchedulerPlugin):  # type: ignore[misc]
         most = max(scheduler.allowed_failures, 1)  # Dask fails a task at the next loss
         deadly = [task for task in scheduler.tasks.values() if task.suspicious >= most]
         for task in self._ours(deadly):
-            lost = counted(task.suspicious, "worker")
             why = advice(scheduler, ended_on(scheduler, task))
-            self._fail(task, f"{lost} were lost while it ran there. {why}")
+            self._fail(task, f"its worker was {_lost(task.suspicious)}. {why}")
 
     def _look(self) -> None:
         scheduler = self._scheduler
@@ -98,15 +97,21 @@ def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
         return (
             f"for {limit:g} s, the cluster had no worker on which it may run: it is restricted to "
             f"{_restrictions(task)}. Start such a worker, or leave out the restriction (workers= or "
-            "resources= of Dask's functions and of dask.annotate), and call again"
+            f"resources= of Dask's functions and of dask.annotate), {AGAIN}"
         )
     lost = ended_on(scheduler, task)
-    why = f" {counted(len(lost), 'worker')} were lost while it ran there. {advice(scheduler, lost)}."
+    why = (
+        f" {counted(len(lost), 'worker')} were lost while it ran there. {advice(scheduler, lost)}."
+    )
     return (
         f"for {limit:g} s, the cluster had no worker.{why if lost else ''} Start workers, for example with "
-        f"cluster.scale(1), before you call again. If workers take longer to start, set {LOST} to a longer "
-        "time in the configuration of Dask's scheduler"
+        f"cluster.scale(1), {AGAIN}. If workers take longer to start, set {LOST} to a longer time in the "
+        "configuration of Dask's scheduler"
     )
+
+
+def _lost(times: int) -> str:
+    return f"lost {counted(times, 'time')} while it ran"
 
 
 def _restrictions(task: Any) -> str:

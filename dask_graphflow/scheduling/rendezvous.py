@@ -27,7 +27,7 @@ from typing import Any
 from distributed import SchedulerPlugin
 from distributed.stealing import fast_tasks
 
-from .failing import advice
+from .failing import AGAIN, advice
 from .gang_expr import roster_of
 from .names import pinned_to, ready_name, stays
 from .ties import Ties
@@ -39,7 +39,7 @@ GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after anot
 DEPTH = 5  # maximum number of steps from a shard back to the partitions that it is made from
 WALK = 10_000  # maximum number of tasks that are checked on the way
 LOOKS = 4  # number of checks per timeout of what a run is waiting for
-LOOK = "Look at the workers' logs and memory, and call again"
+LOOK = f"Look at the workers' logs and memory, {AGAIN}"
 COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that will run
 
 
