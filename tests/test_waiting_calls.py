@@ -75,7 +75,7 @@ def test_calls_without_a_worker_end_and_work_once_there_is_one(workers):
     without_workers(workers)
     for call in CALLS.values():
         with pytest.raises(
-            WorkerLostError, match=r"the cluster had no worker.*cluster\.scale\(1\)"
+            WorkerLostError, match=r"the cluster had no worker.*cluster\.scale\(2\)"
         ):
             call(part).compute()
     with_workers(workers)

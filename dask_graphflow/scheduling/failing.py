@@ -70,12 +70,15 @@ def fail(scheduler: Any, task: Any, error: Exception) -> None:
 def ended_on(scheduler: Any, task: Any) -> set[str]:
     """Return the workers that were lost while they ran a task."""
     return {
-        event["worker"]
-        for event in _events(scheduler, "all")
-        if event.get("action") == "remove-worker"
-        and not event["expected"]
-        and task.key in event["processing-tasks"]
+        loss["worker"]
+        for loss in _removals(scheduler)
+        if not loss["expected"] and task.key in loss["processing-tasks"]
     }
+
+
+def last_lost(scheduler: Any) -> set[str]:
+    """Return the worker that left last, if it was lost."""
+    return {loss["worker"] for loss in _removals(scheduler)[-1:] if not loss["expected"]}
 
 
 def advice(scheduler: Any, lost: Collection[str]) -> str:
@@ -97,3 +100,7 @@ def advice(scheduler: Any, lost: Collection[str]) -> str:
 
 def _events(scheduler: Any, topic: str) -> list[dict[str, Any]]:
     return [event for _, event in scheduler.get_events(topic) if isinstance(event, dict)]
+
+
+def _removals(scheduler: Any) -> list[dict[str, Any]]:
+    return [one for one in _events(scheduler, "all") if one.get("action") == "remove-worker"]

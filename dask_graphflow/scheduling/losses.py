@@ -25,7 +25,7 @@ from tornado.ioloop import PeriodicCallback
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.showing.tables import counted
 
-from .failing import AGAIN, WAITING, advice, allowed, ended_on, fail, of_our_calls
+from .failing import AGAIN, WAITING, advice, allowed, ended_on, fail, last_lost, of_our_calls
 
 LOOK = 0.2  # seconds between two looks at tasks without a worker
 LOST = "distributed.deploy.lost-worker-timeout"
@@ -55,7 +55,8 @@ class Losses(SchedulerPlugin):  # type: ignore[misc]
         deadly = [task for task in scheduler.tasks.values() if task.suspicious >= most]
         for task in self._ours(deadly):
             why = advice(scheduler, ended_on(scheduler, task))
-            self._fail(task, f"its worker was {_lost(task.suspicious)}. {why}")
+            times = counted(task.suspicious, "time")
+            self._fail(task, f"its worker was lost {times} while it ran. {why}")
 
     def _look(self) -> None:
         scheduler = self._scheduler
@@ -93,25 +94,21 @@ def _limit() -> float:
 
 
 def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
-    if scheduler.workers:
+    if not task.loose_restrictions and (restrictions := _restrictions(task)):
         return (
             f"for {limit:g} s, the cluster had no worker on which it may run: it is restricted to "
-            f"{_restrictions(task)}. Start such a worker, or leave out the restriction (workers= or "
+            f"{restrictions}. Start such a worker, or leave out the restriction (workers= or "
             f"resources= of Dask's functions and of dask.annotate), {AGAIN}"
         )
-    lost = ended_on(scheduler, task)
-    why = (
-        f" {counted(len(lost), 'worker')} were lost while it ran there. {advice(scheduler, lost)}."
-    )
+    new = "cluster.scale(0) and then cluster.scale(2)"
+    if lost := last_lost(scheduler):
+        todo = f"The last one was lost. {advice(scheduler, lost)}. New workers start with {new}"
+    else:
+        todo = f"Start workers, for example with {new}, {AGAIN}"
     return (
-        f"for {limit:g} s, the cluster had no worker.{why if lost else ''} Start workers, for example with "
-        f"cluster.scale(1), {AGAIN}. If workers take longer to start, set {LOST} to a longer time in the "
-        "configuration of Dask's scheduler"
+        f"for {limit:g} s, the cluster had no worker. {todo}. If workers take longer to start, set {LOST} to "
+        "a longer time in the configuration of Dask's scheduler"
     )
-
-
-def _lost(times: int) -> str:
-    return f"lost {counted(times, 'time')} while it ran"
 
 
 def _restrictions(task: Any) -> str:
