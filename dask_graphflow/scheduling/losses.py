@@ -106,8 +106,8 @@ def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
     else:
         todo = f"Start workers, for example with {new}, {AGAIN}"
     return (
-        f"for {limit:g} s, the cluster had no worker. {todo}. If workers take longer to start, set {LOST} to "
-        "a longer time in the configuration of Dask's scheduler"
+        f"for {limit:g} s, the cluster had no worker. {todo}. If workers take longer to start, set "
+        f"{LOST} to a longer time in the configuration of Dask's scheduler"
     )
 
 

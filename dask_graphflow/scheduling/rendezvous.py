@@ -34,7 +34,7 @@ from .ties import Ties
 
 logger = logging.getLogger(__name__)
 
-LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
+LOSSES = 3  # after this many losses a run is given up, as a task is (:mod:`.losses`)
 GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after another worker has
 DEPTH = 5  # maximum number of steps from a shard back to the partitions that it is made from
 WALK = 10_000  # maximum number of tasks that are checked on the way
