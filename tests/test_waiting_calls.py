@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
+import sys
+import threading
 
 import dask
 import dask.dataframe as dd
@@ -17,6 +20,7 @@ from members import eventually
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.scheduling import clients
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -178,3 +182,15 @@ def greedy(i):
 def test_the_error_names_the_memory_if_a_nanny_ended_the_worker(brittle):
     with pytest.raises(WorkerLostError, match=r"used 906.0 MiB.*memory_limit='1900MB'"):
         gf.degrees(edges(read=greedy), **ENDS).compute()
+
+
+def test_a_module_that_another_thread_imports_is_waited_for(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.3)\nready = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert clients.imported("slow_to_import") is None
+    other = threading.Thread(target=importlib.import_module, args=["slow_to_import"])
+    other.start()
+    assert eventually(lambda: "slow_to_import" in sys.modules)
+    assert clients.imported("slow_to_import").ready
+    other.join()
+    monkeypatch.delitem(sys.modules, "slow_to_import")

@@ -28,15 +28,15 @@ import pandas as pd
 
 import dask_graphflow as gf
 
-PATIENCE = 100.0  # seconds after which a call counts as hanging
+PATIENCE = 200.0  # seconds after which a call counts as hanging
 FOLLOWED = 5  # maximum number of times that advice is followed
 PARTS = 6
 SMALL, LARGE = (50_000, 20_000), (800_000, 1_000_000)  # edges per partition, and vertices
 GOOD = ("right", "right after the advice")
 SETTINGS = {
-    "distributed.deploy.lost-worker-timeout": "15s",
-    "distributed.scheduler.worker-ttl": "10s",  # a frozen worker counts as lost after this time
-    "graphflow.gang.timeout": "10s",
+    "distributed.deploy.lost-worker-timeout": "30s",
+    "distributed.scheduler.worker-ttl": "30s",  # a frozen worker counts as lost after this time
+    "graphflow.gang.timeout": "20s",
 }
 ENDS: dict[str, Any] = {"source": "a", "target": "b"}
 QUESTIONS = {
@@ -100,7 +100,7 @@ def case_of(seed: int, number: int) -> Case:
         size=LARGE if kind == "limit" else SMALL,
         limit=rng.randrange(240, 700, 20) * 10**6 if kind == "limit" else 0,
         pauses=tuple(rng.uniform(0.2, 4) for _ in range(rng.randint(1, 5))),
-        frozen=rng.choice([1.0, 4.0, 30.0]),
+        frozen=rng.choice([1.0, 4.0, 45.0]),
     )
 
 
@@ -140,6 +140,7 @@ def _outcome(case: Case) -> tuple[str, list[str]]:
             if error and "cluster.scale" in error:
                 cluster.scale(0)
                 cluster.scale(case.workers)
+                client.wait_for_workers(case.workers, timeout=PATIENCE)
             enough = re.search(r"memory_limit='(\d+)MB'", error)
             if error.startswith("WorkerLostError") and enough is None:
                 told.append(error)

@@ -87,7 +87,8 @@ def advice(scheduler: Any, lost: Collection[str]) -> str:
     if not ended:
         return (
             "No nanny of Dask reported that it ended them because of their memory limit, so the processes "
-            f"crashed or were killed. Look at the workers' logs and their machines' memory, {AGAIN}"
+            "crashed, were killed or were silent for too long. Look at the workers' logs and their machines' "
+            f"memory, {AGAIN}"
         )
     used = max(one["rss"] for one in ended)
     enough = -(-2 * used // memory_limits.STEP) * memory_limits.STEP
