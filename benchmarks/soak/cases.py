@@ -168,6 +168,7 @@ def _harmed(case: Case, cluster: Any, client: Any, truth: pd.DataFrame) -> str:
 
 def _error(case: Case, client: Any, truth: pd.DataFrame) -> str:
     """Call; return the error, or an empty text if the answer is right."""
+    gc.collect()  # a persisted graph is in the traceback of the last error
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
         return "" if _answer(case, client).equals(truth) else "the answer is wrong"
@@ -175,14 +176,16 @@ def _error(case: Case, client: Any, truth: pd.DataFrame) -> str:
         return f"no answer after {PATIENCE:g} s"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    finally:
-        gc.collect()  # an error's traceback refers to the graph
 
 
 def _answer(case: Case, client: Any) -> pd.DataFrame:
     graph = gf.Graph(_edges(case.size, 0.3), **ENDS, shards=case.workers, storage="disk")
     result = QUESTIONS[case.question](graph.persist() if case.persisted else graph)
-    answer: pd.DataFrame = client.compute(result).result(timeout=PATIENCE)
+    future = client.compute(result)
+    try:
+        answer: pd.DataFrame = future.result(timeout=PATIENCE)
+    finally:
+        future.release()  # its exception's traceback refers to it
     return answer.reset_index(drop=True)
 
 

@@ -87,8 +87,8 @@ def advice(scheduler: Any, lost: Collection[str]) -> str:
     if not ended:
         return (
             "No nanny of Dask reported that it ended them because of their memory limit, so the processes "
-            "crashed, were killed or were silent for too long. Look at the workers' logs and their machines' "
-            f"memory, {AGAIN}"
+            "crashed, were killed or were silent for too long. Look at the workers' logs and the memory of "
+            f"their machines, {AGAIN}"
         )
     used = max(one["rss"] for one in ended)
     enough = -(-2 * used // memory_limits.STEP) * memory_limits.STEP
