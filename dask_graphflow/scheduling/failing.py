@@ -77,8 +77,9 @@ def ended_on(scheduler: Any, task: Any) -> set[str]:
 
 
 def last_lost(scheduler: Any) -> set[str]:
-    """Return the worker that left last, if it was lost."""
-    return {loss["worker"] for loss in _removals(scheduler)[-1:] if not loss["expected"]}
+    """Return the worker that left last, if it left while it ran tasks."""
+    # Dask also calls a removal unexpected if the cluster closes the worker.
+    return {loss["worker"] for loss in _removals(scheduler)[-1:] if loss["processing-tasks"]}
 
 
 def advice(scheduler: Any, lost: Collection[str]) -> str:
