@@ -139,6 +139,26 @@ def test_a_member_does_not_wait_for_one_on_a_paused_worker(cluster):
     assert eventually(lambda: not other.state.long_running)
 
 
+def test_a_task_that_may_run_on_other_workers_does_not_wait_for_a_paused_one(cluster):
+    full, other = cluster.workers.values()
+    fill_all(cluster)
+    call = gf.bfs(edges(), **ENDS, sources=[0])
+    at = {"workers": [full.address], "allow_other_workers": True}
+    result = Client.current().compute(call, **at)
+    assert eventually(lambda: cluster.scheduler.unrunnable)
+    del uses[other.address]
+    assert len(result.result(timeout=20)) == 9
+
+
+def test_a_task_that_only_a_paused_worker_may_run_raises(cluster):
+    full, _ = cluster.workers.values()
+    fill(full)
+    assert eventually(lambda: full.status == Status.paused)
+    result = Client.current().compute(gf.degrees(edges(), **ENDS), workers=[full.address])
+    with pytest.raises(GraphMemoryError, match="cannot free or write to disk"):
+        result.result(timeout=20)
+
+
 def test_a_worker_that_can_free_memory_resumes(cluster, monkeypatch):
     fill_all(cluster)
     monkeypatch.setattr(memory_limits, "give_back", uses.clear)

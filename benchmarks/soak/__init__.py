@@ -18,6 +18,7 @@ import dask
 from benchmarks import report, rss
 from benchmarks.errors import UnusableInputError
 
+from . import cases
 from .calls import PATIENCE, Caller, Findings, call_on, oracle
 
 CALLERS = 3  # clients, each in a thread
@@ -36,7 +37,7 @@ SETTINGS = {
     "distributed.admin.system-monitor.log-length": 100,
 }
 
-ALLOWED = ("right", "cancelled", "killed", "WorkerLostError", "KilledWorker", "lost data")
+ALLOWED = ("right", "cancelled", "killed", "WorkerLostError", "lost data")
 FAULTS = ("wrong", "failed", "hung")
 
 NOTES = f"""\
@@ -54,10 +55,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kill-every", type=float, default=4, help="seconds from kill to kill (default 4)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of what is done when (default 0)")
+    parser.add_argument(
+        "--cases",
+        type=int,
+        help="instead of --minutes: this many calls on a graph on disk, each on a cluster of its own whose "
+        "workers are killed, frozen or short of memory",
+    )
+    parser.add_argument("--first", type=int, default=0, help="number of the first case (default 0)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Soak, print the results and store them."""
+    if options.cases is not None:
+        results = cases.run(range(options.first, options.first + options.cases), options.seed)
+        report.show(cases.show(results), results, f"soak-{options.cases}cases", options)
+        return 1 if cases.faults(results) else 0
     if options.workers < 2 or options.minutes <= 0 or options.kill_every <= 0:
         raise UnusableInputError("give --workers 2 or more, and --minutes and --kill-every above 0")
     results = soak(options.minutes, options.workers, options.kill_every, options.seed)

@@ -155,14 +155,14 @@ class Caller:
 
     def call(self, name: str, how: str) -> None:
         """Make a call, and record its outcome."""
-        from distributed import CancelledError, KilledWorker
+        from distributed import CancelledError
 
         began = time.monotonic()
         told = ""
         try:
             what = self._asked(name, how)
-        except (WorkerLostError, KilledWorker) as error:
-            what, told = type(error).__name__, str(error)
+        except WorkerLostError as error:
+            what, told = "WorkerLostError", str(error)
         except CancelledError as error:
             what, told = "lost data", str(error)
         except TimeoutError:

@@ -71,7 +71,7 @@ def planned(
     by_gang, reason = _way(sources, look, inputs, streamed)
     way = "in one gang" if by_gang else "by separate tasks"
     logger.info("Connected components are computed %s: %s", way, reason)
-    plugins.watch_pauses()
+    plugins.watch_calls()
     partitions = len(look.homes)
     if by_gang:
         # A list of vertices is sent to the worker that holds the first edges.

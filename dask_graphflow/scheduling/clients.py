@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 import dask
 
 from dask_graphflow.exceptions import UsageError
+
+
+def imported(module: str) -> Any:
+    """Return a module if this process has imported it, else None. Waits while another thread imports it."""
+    return importlib.import_module(module) if module in sys.modules else None
 
 
 def client_in_use() -> Any:
@@ -19,7 +25,7 @@ def client_in_use() -> Any:
 
 def any_client() -> Any:
     """Return the client that ``compute`` would use, also in its event loop, or None."""
-    distributed = sys.modules.get("distributed")  # always imported if there is a client
+    distributed = imported("distributed")  # always imported if there is a client
     if distributed is None or dask.config.get("scheduler", None) not in (
         None,
         "dask.distributed",
@@ -34,7 +40,7 @@ def any_client() -> Any:
 
 def default_client() -> Any:
     """Return the current client of this process, or None. Unlike :func:`any_client`, it creates none."""
-    distributed = sys.modules.get("distributed")
+    distributed = imported("distributed")
     try:
         return None if distributed is None else distributed.default_client()
     except ValueError:
@@ -125,10 +131,10 @@ def again(register: Callable[[], Any]) -> None:
 
 def own_worker() -> Any:
     """Return the worker of the calling task, or None."""
-    worker_module = sys.modules.get("distributed.worker")  # always imported in a worker
-    if worker_module is None:
+    distributed = imported("distributed")  # always imported in a worker
+    if distributed is None:
         return None
     try:
-        return worker_module.get_worker()
+        return distributed.get_worker()
     except ValueError:
         return None

@@ -16,7 +16,6 @@ A gang with one member is an ordinary Dask task on every scheduler.
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,6 +31,7 @@ from dask_graphflow.comm.channel import Channel, PeerLost, in_process
 from dask_graphflow.exceptions import OptionError, UsageError
 
 from . import placement, plugins
+from .clients import imported
 from .expr import Empty, Resident, collection
 from .gang_expr import Dealt, Gang, Parts, Reads, Roster, delayed_parts
 
@@ -122,7 +122,7 @@ def run(
     program = _Program(loop, args, timeout, alone, idle)
     result = None if meta is None else Empty.of(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
-    plugins.watch_pauses()
+    plugins.watch_calls()
     if expr.npartitions > 1:
         plugins.keep_gangs()
     return delayed_parts(expr) if result is None else collection(expr)
@@ -230,7 +230,7 @@ def _worker(key: Any) -> Any:
     The key is checked because a task may compute something with another scheduler, whose tasks also see
     the worker.
     """
-    distributed = sys.modules.get("distributed")  # always imported in a worker
+    distributed = imported("distributed")  # always imported in a worker
     if distributed is None:
         return None
     try:

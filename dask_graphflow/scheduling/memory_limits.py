@@ -18,7 +18,7 @@ from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.showing.tables import size
 
-from .clients import own_worker
+from .clients import imported, own_worker
 
 NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
 PAUSE = "distributed.worker.memory.pause"
@@ -84,7 +84,7 @@ def resident(worker: Any) -> int:
 
 def give_back() -> None:
     """Return the memory that allocators keep to the system."""
-    arrow = sys.modules.get("pyarrow")
+    arrow = imported("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None

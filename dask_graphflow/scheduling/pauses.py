@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import pickle
 import time
 from typing import Any
 
@@ -26,6 +25,7 @@ from dask_graphflow.showing.tables import size
 
 from . import memory_limits
 from .clients import again
+from .failing import WAITING, allowed, fail, of_our_calls
 
 LOOK = 0.2  # seconds between two looks at a worker's state
 LOOKS = 10  # number of looks without progress after which a worker is reported
@@ -33,8 +33,6 @@ PROGRESS = (
     0.99  # a worker makes progress if its memory falls below this fraction of its lowest value
 )
 GROWTH = 12  # bytes that a task may need per byte of its inputs, for most algorithms
-WAITING = ("processing", "queued", "no-worker")  # states of tasks whose inputs exist
-PACKAGE = __name__.partition(".")[0]
 
 
 class PauseWatch(WorkerPlugin):  # type: ignore[misc]
@@ -89,20 +87,21 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
     def _stuck(self, worker: str, used: int, limit: int) -> None:
         scheduler = self._scheduler
         self._reported[worker] = time.monotonic()
-        waiting = list(scheduler.workers[worker].processing)
-        if not scheduler.running and self._all_stuck():
-            waiting += [*scheduler.unrunnable, *scheduler.queued]
+        without = [*scheduler.unrunnable, *(() if scheduler.running else scheduler.queued)]
+        waiting = [*scheduler.workers[worker].processing, *filter(self._held, without)]
         if not waiting:
             return
-        ours = _of_our_calls(scheduler.tasks.values())
+        ours = of_our_calls(scheduler.tasks.values())
         for task in waiting:
             # A task that fails before may have released this one.
             if task in ours and task.state in WAITING:
                 self._fail(task, worker, used, limit)
 
-    def _all_stuck(self) -> bool:
+    def _held(self, task: Any) -> bool:
+        """Say whether all workers on which a task may run stay paused."""
         recent = time.monotonic() - 2 * LOOK * LOOKS
-        return all(self._reported.get(at, -math.inf) > recent for at in self._scheduler.workers)
+        able = [one.address for one in allowed(self._scheduler, task)]
+        return bool(able) and all(self._reported.get(at, -math.inf) > recent for at in able)
 
     def _fail(self, task: Any, worker: str, used: int, limit: int) -> None:
         needed = used + max(
@@ -116,32 +115,7 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
             "use more workers, keep the edges of a graph on disk (Graph(..., storage='disk')), or restart "
             "the workers with client.restart() if earlier work filled them",
         )
-        key, stimulus, at = task.key, f"graphflow-stuck-{time.time()}", task.processing_on
-        failure = {"cause": key, "exception": pickle.dumps(error), "exception_text": repr(error)}
-        recommendations = self._scheduler.transition(key, "erred", stimulus_id=stimulus, **failure)
-        self._scheduler.transitions(recommendations, stimulus_id=stimulus)
-        if at is not None:  # it must not run when the worker resumes
-            free = {"op": "free-keys", "keys": [key], "stimulus_id": stimulus}
-            self._scheduler.worker_send(at.address, free)
-
-
-def _of_our_calls(tasks: Any) -> set[Any]:
-    """Return the tasks that run this library's functions, and all tasks before and after them."""
-    own = [task for task in tasks if _module(task).partition(".")[0] == PACKAGE]
-    return _reached(own, "dependencies") | _reached(own, "dependents")
-
-
-def _module(task: Any) -> str:
-    return str(getattr(getattr(task.run_spec, "func", None), "__module__", ""))
-
-
-def _reached(tasks: list[Any], along: str) -> set[Any]:
-    seen, left = set(tasks), list(tasks)
-    while left:
-        more = set(getattr(left.pop(), along)) - seen
-        seen |= more
-        left += more
-    return seen
+        fail(self._scheduler, task, error)
 
 
 def register(client: Any) -> None:

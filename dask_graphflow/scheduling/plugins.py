@@ -9,7 +9,7 @@ from .clients import again, client_in_use, own_worker
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # modules by client
 _with_gangs: WeakSet[Any] = WeakSet()  # clients
-_with_watch: WeakSet[Any] = WeakSet()  # clients
+_watched: WeakSet[Any] = WeakSet()  # clients
 
 # The plugins are imported inside the functions: their base classes are in distributed, which takes half a
 # second to import and is not needed without a cluster.
@@ -34,27 +34,32 @@ def keep_gangs() -> None:
         _with_gangs.add(client)
 
 
-def watch_pauses() -> None:
-    """Have calls end with an error if they wait for a worker that Dask has paused and cannot resume."""
+def watch_calls() -> None:
+    """Have calls end with an error if they wait in vain for a worker, or end each worker that runs them."""
     client = client_in_use()
-    if client is not None and client not in _with_watch:
-        from .pauses import register
+    if client is not None and client not in _watched:
+        _watch(client)
+        _watched.add(client)
 
-        register(client)
-        _with_watch.add(client)
+
+def _watch(client: Any) -> None:
+    from . import losses, pauses
+
+    client.register_plugin(losses.Losses())
+    pauses.register(client)
 
 
 def watch_worker() -> None:
     """Do the same on the worker of the calling task, if the call was made without a client."""
     worker = own_worker()
-    if worker is None or not worker.memory_manager.memory_limit:
+    if worker is None:
         return
-    from .pauses import PauseWatch, register
+    from .pauses import PauseWatch
 
     if PauseWatch.name not in worker.plugins:
         from distributed import get_client
 
-        register(get_client())
+        _watch(get_client())
 
 
 def preload(module: str) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextvars
 import itertools
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +27,8 @@ from dask.base import tokenize
 
 from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.showing.bar import Bar, Listener, Step, listener
+
+from .clients import imported
 
 __all__ = ["Bar", "Listener", "Progress", "Tally", "Tell", "Told", "listener"]
 
@@ -184,7 +185,7 @@ class _Away(Told):
         self._key, self._topic = key, topic
 
     def _listener(self) -> Listener | None:
-        distributed = sys.modules.get("distributed")
+        distributed = imported("distributed")
         if self._topic is None or distributed is None:
             return None
         try:
@@ -223,7 +224,7 @@ def _topic(asked: _Asked) -> str | None:
 
     All runs of a client use one topic, because neither the client nor the scheduler ever forgets a topic.
     """
-    distributed = sys.modules.get("distributed")  # always imported if there is a client
+    distributed = imported("distributed")  # always imported if there is a client
     if asked.listener is None or distributed is None:
         return None
     try:
@@ -251,7 +252,7 @@ def _hear(event: tuple[float, Any]) -> None:
 
 def _again(error: BaseException) -> bool:
     """Say whether a member that ends with this error may run again, so that its listener stays."""
-    distributed = sys.modules.get("distributed")
+    distributed = imported("distributed")
     return isinstance(error, PeerLost) or (
         distributed is not None and isinstance(error, distributed.Reschedule)
     )

@@ -27,17 +27,19 @@ from typing import Any
 from distributed import SchedulerPlugin
 from distributed.stealing import fast_tasks
 
+from .failing import AGAIN, advice
 from .gang_expr import roster_of
 from .names import pinned_to, ready_name, stays
 from .ties import Ties
 
 logger = logging.getLogger(__name__)
 
-LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
+LOSSES = 3  # after this many losses a run is given up, as a task is (:mod:`.losses`)
 GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after another worker has
 DEPTH = 5  # maximum number of steps from a shard back to the partitions that it is made from
 WALK = 10_000  # maximum number of tasks that are checked on the way
 LOOKS = 4  # number of checks per timeout of what a run is waiting for
+LOOK = f"Look at the workers' logs and memory, {AGAIN}"
 COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that will run
 
 
@@ -97,17 +99,6 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         for one in members.values():
             _place(scheduler, self._ties.tie(one))
         _keep_together(scheduler, new)
-
-    def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
-        """Drop the restrictions of tasks for which no allowed worker is left.
-
-        Dask respects that restrictions are loose when it chooses a worker, but not when a worker joins.
-        """
-        for task in scheduler.unrunnable:
-            held = task.loose_restrictions and task.worker_restrictions
-            if held and held.isdisjoint(scheduler.workers):
-                # This includes tasks of others: they would also wait forever, despite loose restrictions.
-                task.worker_restrictions = None
 
     def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
         """Update a run when the state of a member's task changes."""
@@ -239,7 +230,11 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
 
     def _gather(self, run: _Run, tasks: list[Any]) -> None:
         if len(run.losses) >= LOSSES:
-            self._fail(run, f"workers, or connections between them, were lost {LOSSES} times")
+            self._fail(
+                run,
+                f"workers, or connections between them, were lost {LOSSES} times",
+                advice(self._scheduler, run.losses),
+            )
             return
         if run.complete:
             run.stuck = 0
@@ -306,11 +301,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         for member in members.values():
             self._tell(member.worker, member.id, lost)
 
-    def _fail(self, run: _Run, reason: str) -> None:
-        self._over(
-            run,
-            f"{run.gang} was given up: {reason}. Look at the workers' logs and memory, and call again",
-        )
+    def _fail(self, run: _Run, reason: str, todo: str = LOOK) -> None:
+        self._over(run, f"{run.gang} was given up: {reason}. {todo}")
 
     def _tell(self, worker: str, member: str, lost: str | None = None) -> None:
         self._send(worker, op="graphflow-gang-over", member=member, lost=lost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -136,6 +137,7 @@ class Bar:
 
 def in_notebook() -> bool:
     """Return whether this process is the kernel of a notebook."""
-    ipython = sys.modules.get("IPython")
+    # The import waits if another thread is importing it.
+    ipython = importlib.import_module("IPython") if "IPython" in sys.modules else None
     shell = None if ipython is None else ipython.get_ipython()
     return hasattr(shell, "kernel")
