@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import dask
+import dask.dataframe as dd
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import DropnaFrame, Elemwise, Expr, Filter, Projection
 from dask.dataframe.dask_expr.io import FromMap, FromPandas, ReadParquet
 from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
+from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
 
 from .expr import Held
+
+
+class _ByNulls(ArrowDatasetEngine):  # type: ignore[misc]
+    """Reads a partition with dtypes that also depend on which of its types have nulls."""
+
+    @classmethod
+    def _arrow_table_to_pandas(
+        cls, table: Any, categories: Any, *, arrow_to_pandas: Mapping[str, Any], **kwargs: Any
+    ) -> Any:
+        dtype_of = arrow_to_pandas["types_mapper"]
+        nulls = {column.type for column in table.columns if column.null_count}
+        mapper = {"types_mapper": lambda kind: dtype_of(kind, nulls=kind in nulls)}
+        return super()._arrow_table_to_pandas(table, categories, arrow_to_pandas=mapper, **kwargs)
+
+
+def read_parquet(
+    paths: Sequence[str], options: Mapping[str, Any] | None, dtype_of: Callable[..., Any]
+) -> Any:
+    """Return Parquet files as a lazy frame.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    options : dict, optional
+        Options of the file system.
+    dtype_of : callable
+        Takes an Arrow type, and `nulls`: whether the partition has nulls of this type. Returns the dtype in
+        pandas, or None for the one that Dask chooses.
+    """
+    exact = {"engine": _ByNulls, "arrow_to_pandas": {"types_mapper": dtype_of}}
+    own = exact if dask.config.get("dataframe.backend", "pandas") == "pandas" else {}
+    return dd.read_parquet(list(paths), storage_options=options, **own)
 
 
 def read_of(frame: Any) -> Any:

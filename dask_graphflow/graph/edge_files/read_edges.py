@@ -16,6 +16,8 @@ from dask.utils import parse_bytes
 from fsspec.utils import read_block
 
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
+from dask_graphflow.graph.arrow import exact_dtype
+from dask_graphflow.scheduling.parquet import read_parquet
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
@@ -176,7 +178,7 @@ def _read_parquet(
     paths: list[str], first: File, columns: Sequence[str] | None, options: Mapping[str, Any] | None
 ) -> dd.DataFrame:
     try:
-        frame = dd.read_parquet(paths, storage_options=options)
+        frame = read_parquet(paths, options, exact_dtype)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputFileError(
             f"{first}: cannot be read as Parquet: {error}. Correct the file, or set format="
