@@ -15,7 +15,8 @@ FRAMES = {
     "vertices": "vertices",
     "seed": "seed",
 }
-DTYPES = {"integers": "int64", "floats": "float64"}
+ARROW = {"integers": "int64", "floats": "float64"}
+PANDAS = {"integers": "Int64", "floats": "float64"}  # Int64 keeps nulls, and does not round
 POLARS = {"integers": "pl.Int64", "floats": "pl.Float64", "whole decimals": "pl.Decimal(38, 0)"}
 SQL = {
     "text": "VARCHAR",
@@ -64,23 +65,23 @@ def convert(role: str, library: str, columns: Sequence[Any], to: To, *, lists: b
     if library == "pyarrow":
         call = frame
         for name in names:
-            made = f"{frame}[{name!r}].cast({DTYPES.get(to)!r})"
+            made = f"{frame}[{name!r}].cast({ARROW.get(to)!r})"
             if to == "text":
-                made = (
-                    f"[None if v is None else str(v) for v in {frame}[{name!r}].to_pylist()]"
-                )
+                values = f"{frame}[{name!r}].to_pylist()"
+                made = f"pa.array([None if v is None else str(v) for v in {values}])"
             call += f".set_column({frame}.column_names.index({name!r}), {name!r}, {made})"
         return call
     if library == "numpy":
-        return f"{frame}.astype({'str' if to == 'text' else repr(DTYPES[to])})"
+        return f"{frame}.astype({'str' if to == 'text' else repr(ARROW[to])})"
     if to == "text":
         meta = ", meta=({name!r}, 'str')" if library == "dask" else ""
+        make = "lambda value: str(value.tolist())" if lists else "str"  # of arrays of NumPy
         texts = ", ".join(
-            f"{name!r}: {frame}[{name!r}].map(str, na_action='ignore'{meta.format(name=name)})"
+            f"{name!r}: {frame}[{name!r}].map({make}, na_action='ignore'{meta.format(name=name)})"
             for name in names
         )
         return f"{frame}.assign(**{{{texts}}})"
-    return f"{frame}.astype({dict.fromkeys(names, DTYPES[to])!r})"
+    return f"{frame}.astype({dict.fromkeys(names, PANDAS[to])!r})"
 
 
 def texts(option: str) -> str:

@@ -16,14 +16,8 @@ from . import dtypes
 from .advice import To, convert, library_of, texts
 
 # pandas converts these without loss, and columns without nulls of those in WITHOUT_NULLS.
-ALWAYS = (
-    types.is_floating,
-    types.is_timestamp,
-    types.is_duration,
-    types.is_string,
-    types.is_large_string,
-    types.is_string_view,
-)
+TEXT = (types.is_string, types.is_large_string, types.is_string_view)
+ALWAYS = (types.is_floating, types.is_timestamp, types.is_duration, *TEXT)
 WITHOUT_NULLS = (types.is_integer, types.is_boolean)
 # Types whose values polars and DuckDB do not export as they are, or not at all, and what to make of them:
 # Object exports memory addresses, UHUGEINT wraps around, BIT is encoded, and the offset of a time is lost.
@@ -152,13 +146,13 @@ def exact_dtype(kind: pa.DataType, *, nulls: bool) -> pd.ArrowDtype | None:
         return None
     if getattr(kind, "extension_name", "").startswith("pandas."):
         return None
-    if types.is_dictionary(kind) and exact_dtype(kind.value_type, nulls=False) is None:
+    if types.is_dictionary(kind) and any(test(kind.value_type) for test in TEXT):
         return None
     return pd.ArrowDtype(kind)
 
 
 def _is_categorical(column: pa.ChunkedArray) -> bool:
-    """Say whether pandas can hold a dictionary column: with values of its own, each of them once."""
+    """Say whether a dictionary column is categorical in pandas: with texts, each of them once."""
     if exact_dtype(column.type, nulls=False) is not None:
         return False
     values = [chunk.dictionary for chunk in column.chunks]

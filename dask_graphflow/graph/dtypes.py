@@ -284,7 +284,11 @@ def vertex_dtype(series: Any, role: str, library: str = "pandas") -> Any:
     subject = f"{role}={series.name!r}" if role in FRAMES else role
     if dtype_kind == "float" and role in FRAMES:
         call = convert(role, library, [series.name], "integers")
-        advice = f"If the floats are whole numbers with gaps, drop the nulls and use {call}"
+        advice = f"If they are whole numbers, make them integers, for example with {call}"
+        if library == "dask":
+            advice += (
+                f"; or read a text file with dtype={{{series.name!r}: 'str'}} (--text-ids on the command line)"
+            )
     elif dtype_kind == "float":
         advice = "Write whole numbers as integers, such as 1 instead of 1.0"
     else:

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 from pyarrow import types
 
@@ -31,7 +32,7 @@ def as_dask(frame: Any, role: str, *ids: Any, library: str = "pandas") -> Any:
             # Names that are wrong or stand for several columns get their own error later.
             if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
                 dtypes.check_objects(frame[column], role, library)
-        frame = _taken(frame)
+        frame = _with_rows(frame)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
@@ -45,16 +46,22 @@ def as_dask(frame: Any, role: str, *ids: Any, library: str = "pandas") -> Any:
     return held
 
 
-def _taken(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without the types from which Arrow, and so pandas, cannot take rows."""
-    columns = [
-        name
-        for name, dtype in frame.dtypes.items()
-        if isinstance(dtype, pd.ArrowDtype) and any(test(dtype.pyarrow_dtype) for test in NOT_TAKEN)
-    ]
-    if not columns or not frame.columns.is_unique:
+def _with_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without the dtypes of which pandas cannot take rows."""
+    columns = [at for at, dtype in enumerate(frame.dtypes) if _cannot_take(dtype)]
+    if not columns:
         return frame
-    return frame.assign(**{name: dtypes.values_of(frame[name]) for name in columns})
+    frame = frame.copy(deep=False)
+    for at in columns:
+        frame.isetitem(at, dtypes.values_of(frame.iloc[:, at]))
+    return frame
+
+
+def _cannot_take(dtype: Any) -> bool:
+    """Say whether pandas, or Arrow, cannot take rows of a dtype: other byte orders, views and runs."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return any(test(dtype.pyarrow_dtype) for test in NOT_TAKEN)
+    return isinstance(dtype, np.dtype) and not dtype.isnative
 
 
 class _Partition:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import dask
 import dask.dataframe as dd
+import pyarrow as pa
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import DropnaFrame, Elemwise, Expr, Filter, Projection
 from dask.dataframe.dask_expr.io import FromMap, FromPandas, ReadParquet
@@ -16,8 +17,20 @@ from dask.dataframe.io.parquet.arrow import ArrowDatasetEngine
 from .expr import Held
 
 
-class _ByNulls(ArrowDatasetEngine):  # type: ignore[misc]
+class _Exact(ArrowDatasetEngine):  # type: ignore[misc]
     """Reads a partition with dtypes that also depend on which of its types have nulls."""
+
+    @classmethod
+    def _create_dd_meta(cls, dataset_info: dict[str, Any]) -> Any:
+        schema = dataset_info["schema"]
+        for name in _uuids(dataset_info["ds"]):  # Dask's schema has no logical types
+            at = schema.get_field_index(name)
+            schema = schema.set(at, schema.field(at).with_type(pa.uuid()))
+        dtype_of = dataset_info["kwargs"]["arrow_to_pandas"]["types_mapper"]
+        encoded = [field for field in schema if pa.types.is_dictionary(field.type)]
+        categories = [field.name for field in encoded if dtype_of(field.type, nulls=False) is None]
+        dataset_info |= {"schema": schema, "categories": categories}
+        return super()._create_dd_meta(dataset_info)
 
     @classmethod
     def _arrow_table_to_pandas(
@@ -27,6 +40,13 @@ class _ByNulls(ArrowDatasetEngine):  # type: ignore[misc]
         nulls = {column.type for column in table.columns if column.null_count}
         mapper = {"types_mapper": lambda kind: dtype_of(kind, nulls=kind in nulls)}
         return super()._arrow_table_to_pandas(table, categories, arrow_to_pandas=mapper, **kwargs)
+
+
+def _uuids(dataset: Any) -> list[str]:
+    """Return the columns of a dataset with the logical type of UUIDs, as the first file says."""
+    first = next(dataset.get_fragments(), None)
+    schema = () if first is None else first.metadata.schema
+    return [one.path for one in map(schema.column, range(len(schema))) if one.logical_type.type == "UUID"]
 
 
 def read_parquet(
@@ -43,7 +63,7 @@ def read_parquet(
         Takes an Arrow type, and `nulls`: whether the partition has nulls of this type. Returns the dtype in
         pandas, or None for the one that Dask chooses.
     """
-    exact = {"engine": _ByNulls, "arrow_to_pandas": {"types_mapper": dtype_of}}
+    exact = {"engine": _Exact, "arrow_to_pandas": {"types_mapper": dtype_of}}
     own = exact if dask.config.get("dataframe.backend", "pandas") == "pandas" else {}
     return dd.read_parquet(list(paths), storage_options=options, **own)
 
