@@ -8,6 +8,7 @@ that encodes values, such as a category, comes out as the type of the values.
 
 from __future__ import annotations
 
+import csv
 import datetime
 import itertools
 import json
@@ -38,7 +39,7 @@ MOMENTS = [datetime.datetime.combine(day, HOUR) for day in DAYS]
 LENGTHS = [datetime.timedelta(hours=hour) for hour in range(1, 4)]
 TIMES = [datetime.time(hour, 30) for hour in range(3)]
 UUIDS = [uuid.UUID(int=2**100 * i + 255) for i in range(1, 4)]
-TENTHS = [Decimal("0.10"), Decimal("0.25"), Decimal("7.00")]
+TENTHS = [Decimal("0.10"), Decimal("1.25"), Decimal("7.00")]
 BYTES = [b"\x00a", b"b'", b"\xff\xfe"]
 TEXT = ["007", "a,b", "ü"]
 LARGE = [1, 2**63, 2**64 - 1]
@@ -108,7 +109,7 @@ PANDAS = {
     "period": Row(pd.Series(pd.period_range("2020-01", periods=3, freq="M"))),
     **{name: no(series([1.0, 2.0, 3.0], name), advised=["1", "2", "3"]) for name in ("float64", "Float64")},
     "complex128": no(series([1j, 2, 3], "complex128"), "nothing"),
-    "interval": no(pd.Series(pd.interval_range(0, 3))),
+    "interval": no(pd.Series(pd.interval_range(0, 3)), advised=["(0, 1]", "(1, 2]", "(2, 3]"]),
     "uuid.UUID": no(series(UUIDS, object), "typed"),
     "datetime.date": no(series(DAYS, object), "typed"),
     "decimal.Decimal": no(series(TENTHS, object), "typed"),
@@ -359,3 +360,79 @@ def test_parquet(name, tmp_path):
 def test_saved_graph(name, tmp_path):
     row = TABLE[name]
     check(saved(tmp_path / "graph"), edges_of(row.ids), given(row.ids), refused=False)
+
+
+# By the text of the ids, on which alone the text formats depend.
+TEXTS = {tuple(text_of(row.ids)): text_of(row.ids) for row in TABLE.values()}  # once each
+
+
+def parsed(text):
+    """Return the id that a cell of a text file stands for; None for a float, which is refused."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if re.fullmatch(r"-?\d+", text) and abs(int(text)) < 2**63:
+        return int(text)
+    return None if re.fullmatch(r"-?\d+(\.\d*)?", text) else text
+
+
+def check_texts(path, texts):
+    """Check that a text file has these ids: of one type, or as text, which floats have to be asked for."""
+    values = [parsed(text) for text in texts]
+    if None not in values:
+        ids = values if len(set(map(type, values))) == 1 else texts
+        check(persisted, gf.read_edges(path), pa.chunked_array([sorted(ids)]), refused=False)
+        return
+    names = {"edges": gf.read_edges(path)}
+    for _ in range(2):
+        with pytest.raises(VertexTypeError) as raised:
+            gf.Graph(names["edges"])
+        if asked := re.search(r"with dtype=({.*?})", str(raised.value)):
+            dtype = names["dtype"] = names.get("dtype", {}) | eval(asked[1])
+            names["edges"] = gf.read_edges(path, dtype=dtype)
+        else:  # the other end has integers
+            names["edges"] = eval(re.search(r"edges\.assign.*", str(raised.value))[0], names)
+    check(persisted, names["edges"], pa.chunked_array([sorted(texts)]), refused=False)
+
+
+@pytest.mark.parametrize("key", TEXTS, ids=" ".join)
+def test_csv(key, tmp_path):
+    with (tmp_path / "edges.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("src", "dst"), *itertools.pairwise(TEXTS[key])])
+    check_texts(tmp_path / "edges.csv", TEXTS[key])
+
+
+@pytest.mark.parametrize("key", TEXTS, ids=" ".join)
+def test_json_lines(key, tmp_path):
+    values = [parsed(text) for text in TEXTS[key]]
+    if any(value is None or isinstance(value, str) for value in values):
+        values = TEXTS[key]
+    lines = [json.dumps({"src": a, "dst": b}) for a, b in itertools.pairwise(values)]
+    (tmp_path / "edges.jsonl").write_text("\n".join(lines))
+    edges = gf.read_edges(tmp_path / "edges.jsonl")
+    check(persisted, edges, pa.chunked_array([sorted(values)]), refused=False)
+
+
+def command(*arguments):
+    done = click.testing.CliRunner().invoke(main, [str(argument) for argument in arguments])
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize("name", IN_FILES)
+def test_command(name, tmp_path):
+    row = TABLE[name]
+    path, out = written(row, tmp_path), tmp_path / "out.parquet"
+    code, said = command("degrees", path, "-o", out)
+    if (row.refused and row.parquet != "typed") or row.parquet == "floats":
+        assert code == 1
+        assert re.search("has dtype .*; ids are integers, .*for example with edges", said)
+        return
+    assert (code, said.count("error")) == (0, 0), said
+    found = pq.read_table(out)["vertex"]
+    table = pq.read_table(path)
+    assert plain(found) == plain(pa.chunked_array([*table["src"].chunks, *table["dst"][-1:].chunks]))
+    pq.write_table(pa.table({"id": found[:1]}), tmp_path / "sources.parquet")
+    code, said = command(
+        *("bfs", path, "--sources", f"@{tmp_path / 'sources.parquet'}", "-o", out, "--overwrite")
+    )
+    assert code == 0, said
+    assert plain(pq.read_table(out)["vertex"])[1] == found.to_pylist()
