@@ -225,7 +225,7 @@ class EdgeColumns:
         actual, announced = dtypes.kind(series.dtype), dtypes.kind(dtype)
         whole = actual == "float" and announced == "integer"
         try:
-            if actual != announced and not whole:
+            if actual != announced and not whole and {actual, announced} != {"decimal", "integer"}:
                 raise Inexact
             return dtypes.exactly(series, dtype)
         except Inexact as error:
