@@ -97,16 +97,18 @@ def _chosen(names: list[str], choose: Choose | None) -> list[int]:
 def _check_exported(given: Any, role: str, choose: Choose | None) -> None:
     """Raise unless the library exports the values of all chosen columns as they are."""
     library = library_of(given)
-    if library not in ("polars", "duckdb"):
+    if library == "polars" and hasattr(given, "collect_schema"):
+        columns = list(given.collect_schema().items())
+    elif library == "duckdb" and hasattr(given, "columns"):
+        columns = list(zip(given.columns, given.types, strict=True))
+    elif library != "polars":
         return
-    if not hasattr(given, "columns"):
+    else:
         to = NOT_EXPORTED.get(str(given.dtype))
         call = texts(role) if to == "text" else f"{role.rstrip('=')}.to_list()"
         if to is not None:
             raise VertexTypeError(_not_exported(role, given.dtype, library, call))
         return
-    schema = given.collect_schema().items() if library == "polars" else None
-    columns = list(schema or zip(given.columns, given.types, strict=True))
     for at in _chosen([name for name, _ in columns], choose):
         name, dtype = columns[at]
         to = NOT_EXPORTED.get(str(dtype))
