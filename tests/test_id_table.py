@@ -26,9 +26,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from _graphflow_cli import main
 
 import dask_graphflow as gf
+from _graphflow_cli import main
 from dask_graphflow.exceptions import VertexTypeError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -107,7 +107,10 @@ PANDAS = {
     "datetime64 with a zone": Row(series(MOMENTS, "datetime64[us]").dt.tz_localize("Europe/Paris")),
     **{f"timedelta64[{u}]": Row(series(LENGTHS, f"timedelta64[{u}]")) for u in ("s", "ns")},
     "period": Row(pd.Series(pd.period_range("2020-01", periods=3, freq="M"))),
-    **{name: no(series([1.0, 2.0, 3.0], name), advised=["1", "2", "3"]) for name in ("float64", "Float64")},
+    **{
+        name: no(series([1.0, 2.0, 3.0], name), advised=["1", "2", "3"])
+        for name in ("float64", "Float64")
+    },
     "complex128": no(series([1j, 2, 3], "complex128"), "nothing"),
     "interval": no(pd.Series(pd.interval_range(0, 3)), advised=["(0, 1]", "(1, 2]", "(2, 3]"]),
     "uuid.UUID": no(series(UUIDS, object), "typed"),
@@ -232,8 +235,7 @@ def edges_of(ids):
     if isinstance(ids, tuple):
         kind, values = ids
         rows = [
-            f"SELECT {a}::{kind} AS src, {b}::{kind} AS dst"
-            for a, b in itertools.pairwise(values)
+            f"SELECT {a}::{kind} AS src, {b}::{kind} AS dst" for a, b in itertools.pairwise(values)
         ]
         return duckdb.sql(" UNION ALL ".join(rows))
     if isinstance(ids, pd.Series):
@@ -259,7 +261,9 @@ def text_of(ids):
     """Return ids as text."""
     if isinstance(ids, tuple):
         return [value.strip("'") for value in ids[1]]
-    return [str(value) for value in (ids.to_pylist() if isinstance(ids, pa.Array) else ids.to_list())]
+    return [
+        str(value) for value in (ids.to_pylist() if isinstance(ids, pa.Array) else ids.to_list())
+    ]
 
 
 def plain(column):
@@ -288,7 +292,9 @@ def followed(make, edges):
     for _ in range(2):
         with pytest.raises(VertexTypeError) as raised:
             make(names["edges"])
-        call = re.search(r"(?:for example with|and use) (edges.*?)(?:; or .*)?$", str(raised.value))[1]
+        call = re.search(
+            r"(?:for example with|and use) (edges.*?)(?:; or .*)?$", str(raised.value)
+        )[1]
         names["edges"] = eval(call, names)
     return make(names["edges"])
 
@@ -429,7 +435,9 @@ def test_command(name, tmp_path):
     assert (code, said.count("error")) == (0, 0), said
     found = pq.read_table(out)["vertex"]
     table = pq.read_table(path)
-    assert plain(found) == plain(pa.chunked_array([*table["src"].chunks, *table["dst"][-1:].chunks]))
+    assert plain(found) == plain(
+        pa.chunked_array([*table["src"].chunks, *table["dst"][-1:].chunks])
+    )
     pq.write_table(pa.table({"id": found[:1]}), tmp_path / "sources.parquet")
     code, said = command(
         *("bfs", path, "--sources", f"@{tmp_path / 'sources.parquet'}", "-o", out, "--overwrite")

@@ -239,7 +239,9 @@ def test_without_edges_the_result_has_the_announced_types(name):
 
 
 def test_a_decimal_weight_is_the_nearest_float():
-    values = [decimal.Decimal(text) for text in ("0.1", "0.30000000000000004", "0.00000000000000123")]
+    values = [
+        decimal.Decimal(text) for text in ("0.1", "0.30000000000000004", "0.00000000000000123")
+    ]
     weights = arrow(values, pa.decimal128(38, 20))
     edges = frame([(0, 1), (0, 2), (0, 3)]).assign(w=weights.array)
     found = Graph(edges, **ENDS, weight="w").sssp([0]).compute()
@@ -248,10 +250,15 @@ def test_a_decimal_weight_is_the_nearest_float():
 
 def test_whole_decimal_weights_are_integers_of_64_bits():
     edges = frame([(0, 1)]).assign(w=arrow([decimal.Decimal(2**70)], pa.decimal128(38, 0)).array)
-    with pytest.raises(WeightError, match=r"holds .*1180591620717411303424.*at most 64 bits") as raised:
+    with pytest.raises(
+        WeightError, match=r"holds .*1180591620717411303424.*at most 64 bits"
+    ) as raised:
         Graph(edges, **ENDS, weight="w").sssp([0]).compute()
     floats = eval(re.search(r"edges\.astype\(.*\)", str(raised.value))[0], {"edges": edges})
-    assert Graph(floats, **ENDS, weight="w").sssp([0]).compute()["distance"].tolist() == [0, 2.0**70]
+    assert Graph(floats, **ENDS, weight="w").sssp([0]).compute()["distance"].tolist() == [
+        0,
+        2.0**70,
+    ]
 
 
 def decimals(values, digits, scale):

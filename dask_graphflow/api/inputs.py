@@ -197,9 +197,7 @@ def edge_columns(given: EdgeFrame, weight: Any, dropna: bool) -> EdgeColumns:
         right = dtypes.vertex_dtype(meta[t], "target", library)
         others = [name for name, one in ((s, left), (t, right)) if dtypes.kind(one) != "string"]
         advice = f"Make both text, for example with {convert('edges', library, others, 'text')}"
-        of_ids.append(
-            dtypes.common_dtype(left, right, f"source={s!r}", f"target={t!r}", advice)
-        )
+        of_ids.append(dtypes.common_dtype(left, right, f"source={s!r}", f"target={t!r}", advice))
     names = edgelist.vertex_names("vertex", len(sources))
     return EdgeColumns(
         tuple(sources),

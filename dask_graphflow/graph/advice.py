@@ -1,4 +1,4 @@
-"""Calls that convert columns, for error messages: in the terms of the library whose frame the caller gave."""
+"""Calls that convert columns, for error messages, by the methods of the frame that the caller gave."""
 
 from __future__ import annotations
 

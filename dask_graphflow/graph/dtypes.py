@@ -286,9 +286,7 @@ def vertex_dtype(series: Any, role: str, library: str = "pandas") -> Any:
         call = convert(role, library, [series.name], "integers")
         advice = f"If they are whole numbers, make them integers, for example with {call}"
         if library == "dask":
-            advice += (
-                f"; or read a text file with dtype={{{series.name!r}: 'str'}} (--text-ids on the command line)"
-            )
+            advice += f"; or read a text file with dtype={{{series.name!r}: 'str'}} (--text-ids on the command line)"
     elif dtype_kind == "float":
         advice = "Write whole numbers as integers, such as 1 instead of 1.0"
     else:
@@ -306,9 +304,7 @@ def to_text(series: Any, role: str, library: str = "pandas") -> str:
     return f"make them text, for example with {call}"
 
 
-def common_dtype(
-    left: Any, right: Any, left_name: str, right_name: str, advice: str = ""
-) -> Any:
+def common_dtype(left: Any, right: Any, left_name: str, right_name: str, advice: str = "") -> Any:
     """Return the dtype that holds the ids of two columns, or raise if they differ in kind.
 
     This is the wider of two integer types, the finer of two units of time, and a decimal with the digits of
@@ -354,7 +350,9 @@ def _common_decimal(left: Any, right: Any) -> Any:
     whole, scale = (max(pair) for pair in zip(_digits(left), _digits(right), strict=True))
     if whole + scale > MOST_DIGITS:
         return None
-    return pd.ArrowDtype((pa.decimal128 if whole + scale <= 38 else pa.decimal256)(whole + scale, scale))
+    return pd.ArrowDtype(
+        (pa.decimal128 if whole + scale <= 38 else pa.decimal256)(whole + scale, scale)
+    )
 
 
 def _digits(dtype: Any) -> tuple[int, int]:

@@ -46,7 +46,11 @@ def _uuids(dataset: Any) -> list[str]:
     """Return the columns of a dataset with the logical type of UUIDs, as the first file says."""
     first = next(dataset.get_fragments(), None)
     schema = () if first is None else first.metadata.schema
-    return [one.path for one in map(schema.column, range(len(schema))) if one.logical_type.type == "UUID"]
+    return [
+        one.path
+        for one in map(schema.column, range(len(schema)))
+        if one.logical_type.type == "UUID"
+    ]
 
 
 def read_parquet(
