@@ -2,8 +2,8 @@
 
 A row is a type with a few ids of it, and a column is a way through the library. In each cell, the ids that
 come out are those that went in, with their type, and they are accepted as sources; or the call is refused,
-and its advice works. Text formats carry integers, booleans and text, so all other ids are text there. A type
-that encodes values, such as a category, comes out as the type of the values.
+and its advice works. Text formats carry integers, booleans and text, so all other ids are text there. A
+type that encodes values, such as a category, comes out as the type of the values.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Row(NamedTuple):
     refused : bool
         Whether ids of this type are refused.
     parquet : str
-        "same" if the library writes this type to Parquet; "typed" if it writes Python objects as a type that
-        is not refused; "floats" if it writes other numbers; "nothing" if it cannot write the type.
+        "same" if the library writes this type to Parquet; "typed" if it writes it as a type that is not
+        refused; "floats" if it writes other numbers; "nothing" if it cannot write the type.
     advised : list of str, optional
         The ids as text after the advice was followed; by default the text of the ids.
     """

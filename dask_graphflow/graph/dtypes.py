@@ -172,7 +172,6 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     used = _used(column.type)
     if column.type == used:
         return column
-    chunks = column.chunks
     while pa.types.is_dictionary(column.type) or pa.types.is_run_end_encoded(column.type):
         by_code = pa.types.is_dictionary(column.type)
         decode = pa.DictionaryArray.dictionary_decode if by_code else pc.run_end_decode
@@ -198,7 +197,7 @@ def values_of(series: Any) -> Any:
 
 
 def nullable(dtype: Any) -> Any:
-    """Return the dtype that also holds nulls, for a dtype of NumPy's integers and booleans; else the same."""
+    """Return the dtype that also holds nulls; only NumPy's integers and booleans need another one."""
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
         return dtype
     name = dtype.name  # pandas' nullable integers are named "Int8" and "UInt8"
@@ -286,7 +285,10 @@ def vertex_dtype(series: Any, role: str, library: str = "pandas") -> Any:
         call = convert(role, library, [series.name], "integers")
         advice = f"If they are whole numbers, make them integers, for example with {call}"
         if library == "dask":
-            advice += f"; or read a text file with dtype={{{series.name!r}: 'str'}} (--text-ids on the command line)"
+            advice += (
+                f"; or read a text file with dtype={{{series.name!r}: 'str'}}, or --text-ids on the "
+                "command line"
+            )
     elif dtype_kind == "float":
         advice = "Write whole numbers as integers, such as 1 instead of 1.0"
     else:

@@ -71,7 +71,7 @@ def as_edges(
         return _of_networkx(given, weight, directed)
     if hasattr(given, "__networkx_backend__"):
         raise EdgeListError(
-            f"edges is a graph that was converted for the backend {given.__networkx_backend__!r} of NetworkX, "
+            f"edges is a graph that was converted for NetworkX's backend {given.__networkx_backend__!r}, "
             "which only functions of NetworkX take. Give the graph of NetworkX that was converted"
         )
     if isinstance(given, np.ndarray):
@@ -143,9 +143,9 @@ def _of_array(array: np.ndarray, choose: Choose) -> pd.DataFrame:
         for name, values in fields.items():
             if values.ndim != 1 or values.dtype.names:
                 raise EdgeListError(
-                    f"edges is a structured array, and its field {name!r} has shape {values.shape} and dtype "
-                    f"{values.dtype}; a field is a column with one value per edge. Give each column a field "
-                    "of its own, or pd.DataFrame with such columns"
+                    f"edges is a structured array, and its field {name!r} has the shape {values.shape} and "
+                    f"the dtype {values.dtype}; a field has one value per edge. Give a pd.DataFrame with a "
+                    f"column for each part, for example edges[{name!r}][:, 0]"
                 )
         columns = {name: typed(pd.Series(one, copy=False), "edges") for name, one in fields.items()}
         return pd.DataFrame(columns, copy=False)

@@ -45,7 +45,9 @@ class _Exact(ArrowDatasetEngine):  # type: ignore[misc]
 def _uuids(dataset: Any) -> list[str]:
     """Return the columns of a dataset with the logical type of UUIDs, as the first file says."""
     first = next(dataset.get_fragments(), None)
-    schema = () if first is None else first.metadata.schema
+    if first is None:
+        return []
+    schema = first.metadata.schema
     return [
         one.path
         for one in map(schema.column, range(len(schema)))
