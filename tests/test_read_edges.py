@@ -11,6 +11,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.io
 import scipy.sparse
@@ -402,3 +403,17 @@ def test_read_edges_uses_the_backend_of_dask(edges):
             assert type(frame._meta).__module__.startswith("cudf")
             found = frame.compute(scheduler="sync").to_pandas().reset_index(drop=True)
             pd.testing.assert_frame_equal(found, edges, check_dtype=False)
+
+
+def test_integers_with_nulls_in_parquet_files_stay_exact(tmp_path):
+    big = 2**53 + 1
+    ends = {"src": pa.array([big, big + 1, 7]), "dst": pa.array([big + 1, None, 8])}
+    others = {"parent": pa.array([big, None, 5]), "seen": pa.array([True, None, False])}
+    pq.write_table(pa.table(ends | others), tmp_path / "edges.parquet")
+    edges = gf.read_edges(tmp_path / "edges.parquet")
+    assert str(edges.dtypes["src"]) == "int64"
+    found = edges.compute()
+    assert found["parent"].dropna().tolist() == [big, 5]
+    assert found["seen"].dropna().tolist() == [True, False]
+    ids = gf.degrees(edges, dropna=True).compute()["vertex"]
+    assert (ids.tolist(), str(ids.dtype)) == ([7, 8, big, big + 1], "int64")

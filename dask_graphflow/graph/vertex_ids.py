@@ -171,7 +171,8 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
     if inferred == "integer" and dtype is not None and dtypes.kind(dtype) == "decimal":
         values = values.map(decimal.Decimal)
     try:
-        return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(list(values))), name=values.name)
+        made = pd.arrays.ArrowExtensionArray(pa.array(list(values)))
+        return pd.Series(made, index=values.index, name=values.name)
     except (pa.ArrowException, OverflowError) as error:
         dtypes.check_objects(values, role)
         raise VertexTypeError(f"{role} has values that cannot be ids: {error}") from error
