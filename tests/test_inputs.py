@@ -559,3 +559,14 @@ def test_slips_with_other_libraries_are_named(given, options, error, message):
     edges = {"polars": polars(edges_of("int64")), "converted": convert_from_nx(nx.path_graph(3))}
     with pytest.raises(error, match=message):
         gf.degrees(edges[given] if isinstance(given, str) else given, **options)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "Dask", "polars", "PyArrow table", "DuckDB table"])
+def test_the_advice_for_ends_of_two_types_fits_the_frame(kind):
+    given = pd.DataFrame({"src": [1, 2], "dst": ["2", "3"]})
+    edges = given if kind == "pandas" else FRAMES[kind](given)
+    with pytest.raises(VertexTypeError, match="ids of one graph are of one type") as raised:
+        gf.degrees(edges)
+    call = re.search(r"for example with (edges.*)", str(raised.value))[1]
+    made = eval(call, {"edges": edges, "pa": pa, "pl": pytest.importorskip("polars")})
+    assert gf.degrees(made).compute().vertex.tolist() == ["1", "2", "3"]

@@ -328,7 +328,7 @@ def common_dtype(left: Any, right: Any, left_name: str, right_name: str, advice:
     if of_left != of_right or of_left == "period":
         raise VertexTypeError(
             f"{both}; ids of one graph are of one type. "
-            + (advice or "Convert one of them, or make both text")
+            + (advice or f"Give {right_name} ids of the edges' type, {left}")
         )
     if of_left == "integer":
         wide = np.promote_types(plain(left), plain(right))
