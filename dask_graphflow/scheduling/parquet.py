@@ -45,14 +45,12 @@ class _Exact(ArrowDatasetEngine):  # type: ignore[misc]
 def _uuids(dataset: Any) -> list[str]:
     """Return the columns of a dataset with the logical type of UUIDs, as the first file says."""
     first = next(dataset.get_fragments(), None)
-    if first is None:
+    if first is None or pa.binary(16) not in dataset.schema.types or not hasattr(pa, "uuid"):
         return []
     schema = first.metadata.schema
-    return [
-        one.path
-        for one in map(schema.column, range(len(schema)))
-        if one.logical_type.type == "UUID"
-    ]
+    columns = [schema.column(at) for at in range(len(schema))]
+    uuids = {one.path for one in columns if one.logical_type.type == "UUID"}
+    return [name for name in dataset.schema.names if name in uuids]
 
 
 def read_parquet(
