@@ -392,7 +392,7 @@ def test_a_worker_lost_between_two_calls_changes_nothing(mortal, rng, hybrid):
         ({"target": None}, UnknownColumnError, "source= is given without target="),
         ({"source": ["a", "b"]}, EdgeListError, r"has 2 columns and target='b' has 1"),
         ({"source": "f"}, VertexTypeError, r"'f' has dtype float64; ids are integers"),
-        ({"source": "s"}, VertexTypeError, r"of one type. Convert one of them"),
+        ({"source": "s"}, VertexTypeError, r"of one type. Make both text"),
         ({"weight": "ww"}, UnknownColumnError, r"weight='ww' is not a column .* mean 'w'"),
         ({"weight": "s"}, WeightError, r"weight='s' has dtype \w+; a weight is a real number"),
         ({"multi": "sum"}, WeightError, r"multi='sum' needs weights; name their column"),

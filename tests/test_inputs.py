@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import decimal
+import re
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +22,7 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.graph.arrow import as_frame
+from dask_graphflow.nx_backend import convert_from_nx
 from dask_graphflow.runtime.edge_inputs import as_edges
 
 pytestmark = pytest.mark.usefixtures("host_memory")
@@ -398,8 +401,11 @@ def test_sums_of_duckdb_are_weights():
     found = gf.sssp(sums, weight="weight", sources=[0]).compute()
     assert found.distance.tolist() == [0, 3, 9, 12, 15]
     large = pa.array([decimal.Decimal(2**70)], pa.decimal128(38, 0))
-    with pytest.raises(WeightError, match="decimal128"):
-        gf.Graph(pa.table({"source": [1], "target": [2], "w": large}), weight="w")
+    edges = pa.table({"source": [1], "target": [2], "w": large})
+    with pytest.raises(WeightError, match=r"1180591620717411303424.* at most 64 bits") as raised:
+        gf.Graph(edges, weight="w").persist()
+    floats = eval(re.search(r"edges\.set_column.*", str(raised.value))[0], {"edges": edges})
+    assert gf.sssp(floats, weight="w", sources=[1]).compute().distance.tolist() == [0, 2.0**70]
 
 
 def test_types_that_pandas_has_only_as_objects_keep_their_arrow_type():
@@ -529,3 +535,122 @@ def test_a_graph_is_made_on_a_cluster_from_every_input(client):
     wanted = gf.pagerank(edges_of("int64")).compute()
     for edges in (arrow(edges_of("int64")), np.array(PAIRS), PAIRS):
         pd.testing.assert_frame_equal(gf.pagerank(edges).compute(), wanted)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "wanted"),
+    [
+        ([(1, None), (2, 3)], {"dropna": True}, [2, 3]),
+        ([(1, float("nan")), (2**53 + 1, 3)], {"dropna": True}, [3, 2**53 + 1]),
+        ([("a", None), ("b", "c")], {"dropna": True}, ["b", "c"]),
+        ([(b"a", None), (b"b", b"c")], {"dropna": True}, [b"b", b"c"]),
+        ([(True, None), (True, False)], {"dropna": True}, [False, True]),
+        ([(2**63, 1), (2**63 + 1, 2)], {}, [1, 2, 2**63, 2**63 + 1]),
+        ([(1, 2)], {"vertices": [2**53 + 1, None], "dropna": True}, [1, 2, 2**53 + 1]),
+    ],
+)
+def test_pairs_with_nulls_or_large_integers_stay_exact(pairs, options, wanted):
+    assert gf.connected_components(pairs, **options).compute().vertex.tolist() == wanted
+
+
+@pytest.mark.parametrize("made", ["array", "structured", "frame", "Dask"])
+@pytest.mark.parametrize("dtype", [">i4", ">u8", ">f8"])
+def test_another_byte_order_changes_no_value(made, dtype):
+    numbers = np.array([1, 2, 3], dtype)
+    frame = pd.DataFrame({"src": numbers[:2], "dst": numbers[1:]})
+    if dtype == ">f8":  # as weights
+        frame = frame.assign(src=[0, 1], dst=[1, 2], weight=numbers[:2])
+    edges = {
+        "array": lambda: np.column_stack([numbers[:2], numbers[1:]]),
+        "structured": lambda: frame.to_records(index=False).view(np.ndarray),
+        "frame": lambda: frame,
+        "Dask": lambda: dd.from_map(lambda _: frame, [0], meta=frame.iloc[:0]),
+    }[made]()
+    if dtype == ">f8":
+        found = gf.sssp(frame if made == "array" else edges, weight="weight", sources=[0]).compute()
+        assert found.distance.tolist() == [0.0, 1.0, 3.0]
+        return
+    graph = gf.Graph(edges).persist()
+    assert graph.bfs(numbers[:1]).compute().vertex.tolist() == [1, 2, 3]
+
+
+def test_bytes_of_numpy_are_bytes():
+    ends = np.array([[b"\xff", b"a"], [b"a", b"b"]])
+    fields = np.array([(b"\xff", b"a"), (b"a", b"b")], [("src", "S1"), ("dst", "S1")])
+    for edges in (ends, fields):
+        graph = gf.Graph(edges).persist()
+        assert graph.bfs([b"\xff"]).compute().vertex.tolist() == [b"a", b"b", b"\xff"]
+
+
+def test_a_dictionary_can_have_nulls_and_a_value_twice():
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "a"]))
+    holes = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([None, "a"]))
+    found = gf.degrees(pa.table({"src": twice, "dst": ["b", "c"]})).compute()
+    assert found.out_degree.tolist() == [2, 0, 0]
+    edges = pa.table({"src": holes, "dst": ["b", "c"]})
+    with pytest.raises(NullVertexError, match="'src' has 1 null"):
+        gf.degrees(edges).compute()
+    assert gf.degrees(edges, dropna=True).compute().vertex.tolist() == ["a", "c"]
+
+
+def test_columns_that_a_library_cannot_export_can_be_there_unless_they_are_used():
+    library = pytest.importorskip("polars")
+    sums = library.Series([1, 2], dtype=library.Int128)
+    edges = library.DataFrame({"src": [1, 2], "dst": [2, 3], "sum": sums})
+    for given in (edges, edges.lazy()):
+        assert gf.degrees(given).compute().vertex.tolist() == [1, 2, 3]
+        with pytest.raises(VertexTypeError, match="Int128") as raised:
+            gf.sssp(given, weight="sum", sources=[1])
+        call = re.search(r"edges\.cast.*", str(raised.value))[0]
+        made = eval(call, {"edges": given, "pl": library})
+        assert gf.sssp(made, weight="sum", sources=[1]).compute().distance.tolist() == [0, 1, 3]
+    with pytest.raises(VertexTypeError, match=r"sources\.to_list\(\)"):
+        gf.bfs(edges, sources=sums)
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy polars", "PyArrow table", "DuckDB table"])
+def test_the_advice_about_weights_fits_the_frame(kind):
+    edges = FRAMES[kind](edges_of("int64").assign(weight=[str(one) for one in range(6)]))
+    with pytest.raises(WeightError, match="a weight is a real number") as raised:
+        gf.sssp(edges, weight="weight", sources=[0])
+    call = re.search(r"edges\..*(?=; otherwise)", str(raised.value))[0]
+    made = eval(call, {"edges": edges, "pl": pytest.importorskip("polars")})
+    assert gf.sssp(made, weight="weight", sources=[0]).compute().distance.max() > 0
+
+
+def test_decimals_of_duckdb_are_weights():
+    edges = pytest.importorskip("duckdb").sql("SELECT 1 AS src, 2 AS dst, 0.1 AS w")
+    assert gf.sssp(edges, weight="w", sources=[1]).compute().distance.tolist() == [0.0, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        ("polars", {"source": "expression", "target": "dst"}, UnknownColumnError, "polars Expr"),
+        (
+            np.zeros(2, [("src", "i8", 2), ("dst", "i8")]),
+            {},
+            EdgeListError,
+            r"field 'src'.*\(2, 2\)",
+        ),
+        ("converted", {}, EdgeListError, "Give the graph of NetworkX"),
+    ],
+)
+def test_slips_with_other_libraries_are_named(given, options, error, message):
+    library = pytest.importorskip("polars")
+    if "source" in options:
+        options = {"source": library.col("src"), "target": library.col("dst")}
+    edges = {"polars": polars(edges_of("int64")), "converted": convert_from_nx(nx.path_graph(3))}
+    with pytest.raises(error, match=message):
+        gf.degrees(edges[given] if isinstance(given, str) else given, **options)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "Dask", "polars", "PyArrow table", "DuckDB table"])
+def test_the_advice_for_ends_of_two_types_fits_the_frame(kind):
+    given = pd.DataFrame({"src": [1, 2], "dst": ["2", "3"]})
+    edges = given if kind == "pandas" else FRAMES[kind](given)
+    with pytest.raises(VertexTypeError, match="ids of one graph are of one type") as raised:
+        gf.degrees(edges)
+    call = re.search(r"for example with (edges.*)", str(raised.value))[1]
+    made = eval(call, {"edges": edges, "pa": pa, "pl": pytest.importorskip("polars")})
+    assert gf.degrees(made).compute().vertex.tolist() == ["1", "2", "3"]

@@ -15,6 +15,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.io
 import scipy.sparse
@@ -767,3 +768,17 @@ def test_damaged_files_end_in_a_frame_or_a_named_error(name, edges, monkeypatch)
         except (OSError, pa.ArrowException):
             assert name == "x.parquet"
     assert "error" in ends
+
+
+def test_integers_with_nulls_in_parquet_files_stay_exact(tmp_path):
+    big = 2**53 + 1
+    ends = {"src": pa.array([big, big + 1, 7]), "dst": pa.array([big + 1, None, 8])}
+    others = {"parent": pa.array([big, None, 5]), "seen": pa.array([True, None, False])}
+    pq.write_table(pa.table(ends | others), tmp_path / "edges.parquet")
+    edges = gf.read_edges(tmp_path / "edges.parquet")
+    assert str(edges.dtypes["src"]) == "int64"
+    found = edges.compute()
+    assert found["parent"].dropna().tolist() == [big, 5]
+    assert found["seen"].dropna().tolist() == [True, False]
+    ids = gf.degrees(edges, dropna=True).compute()["vertex"]
+    assert (ids.tolist(), str(ids.dtype)) == ([7, 8, big, big + 1], "int64")

@@ -13,6 +13,7 @@ from dask_graphflow.costs.cost import Shape
 from dask_graphflow.costs.prediction import GraphSizes
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph.advice import library_of
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.runtime.edge_inputs import as_edges
@@ -65,13 +66,14 @@ def sizes_of(
         Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
+    library = library_of(edges)
     edges, listed, own, weight = as_edges(edges, source, target, weight=weight, directed=directed)
     if listed is not None and num_vertices is None:
         num_vertices = len(listed)
-    given = inputs.edge_frame(edges, source, target)
+    given = inputs.edge_frame(edges, source, target)._replace(library=library)
     frame = given.frame
     if weight is not None:
-        edgelist.check_weight(frame, weight)
+        edgelist.check_weight(frame, weight, library)
     columns = inputs.edge_columns(given, weight, False)
     meta = frame._meta
     ids = [*columns.source, *columns.target]

@@ -18,6 +18,7 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.graph import dtypes, edgelist, vertex_ids
+from dask_graphflow.graph.advice import convert, library_of
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import is_pandas
@@ -55,6 +56,8 @@ class EdgeFrame(NamedTuple):
         Whether edges lead only from their source to their target.
     weight : column name or None
         The column with the weights.
+    library : str
+        The library whose methods the given edges have; see :func:`.advice.library_of`.
     """
 
     frame: Any
@@ -63,6 +66,7 @@ class EdgeFrame(NamedTuple):
     vertices: list[Any]
     directed: bool
     weight: Any
+    library: str
 
 
 def edge_frame(
@@ -77,9 +81,10 @@ def edge_frame(
     """Return given edges as a frame; see :func:`.as_edges` for the arguments."""
     given = as_edges(edges, source, target, weight=weight, directed=directed)
     source, target = edgelist.ends_of(source, target, list(given.frame.columns))
-    frame = as_dask(given.frame, "edges", source, target)
+    library = library_of(edges)
+    frame = as_dask(given.frame, "edges", source, target, library=library)
     listed = [ids for ids in (given.vertices, vertices) if ids is not None]
-    return EdgeFrame(frame, source, target, listed, given.directed, given.weight)
+    return EdgeFrame(frame, source, target, listed, given.directed, given.weight, library)
 
 
 def graph_inputs(given: EdgeFrame, *, multi: str, dropna: bool) -> list[tuple[Any, EdgeColumns]]:
@@ -88,7 +93,7 @@ def graph_inputs(given: EdgeFrame, *, multi: str, dropna: bool) -> list[tuple[An
     Raise if an argument is invalid; see :class:`.Graph`.
     """
     if given.weight is not None:
-        edgelist.check_weight(given.frame, given.weight)
+        edgelist.check_weight(given.frame, given.weight, given.library)
     elif multi in ("sum", "min"):
         raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
     columns = edge_columns(given, given.weight, dropna)
@@ -186,16 +191,14 @@ def edge_columns(given: EdgeFrame, weight: Any, dropna: bool) -> EdgeColumns:
             f"source={source!r} has {counted(len(sources), 'column')} and target={target!r} has "
             f"{len(targets)}; both ends of an edge must have the same number of columns"
         )
-    meta = edges._meta
-    of_ids = [
-        dtypes.common_dtype(
-            dtypes.vertex_dtype(meta[s], "source"),
-            dtypes.vertex_dtype(meta[t], "target"),
-            f"source={s!r}",
-            f"target={t!r}",
-        )
-        for s, t in zip(sources, targets, strict=True)
-    ]
+    meta, library = edges._meta, given.library
+    of_ids = []
+    for s, t in zip(sources, targets, strict=True):
+        left = dtypes.vertex_dtype(meta[s], "source", library)
+        right = dtypes.vertex_dtype(meta[t], "target", library)
+        others = [name for name, one in ((s, left), (t, right)) if dtypes.kind(one) != "string"]
+        advice = f"Make both text, for example with {convert('edges', library, others, 'text')}"
+        of_ids.append(dtypes.common_dtype(left, right, f"source={s!r}", f"target={t!r}", advice))
     names = edgelist.vertex_names("vertex", len(sources))
     return EdgeColumns(
         tuple(sources),
@@ -204,7 +207,8 @@ def edge_columns(given: EdgeFrame, weight: Any, dropna: bool) -> EdgeColumns:
         tuple(of_ids),
         weight=weight,
         dropna=dropna,
-        weight_dtype=None if weight is None else dtypes.values_dtype(meta[weight].dtype),
+        weight_dtype=None if weight is None else dtypes.number_dtype(meta[weight].dtype),
+        library=library,
     )
 
 
@@ -229,7 +233,7 @@ def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, Edg
     like : DataFrame
         A frame of the backend of the edges. Vertices in a pandas object or in a list are converted to it.
     """
-    width = len(edges.names)
+    width, library = len(edges.names), library_of(vertices)
     vertices = as_frame(vertices, "vertices")
     if vertex_ids.is_listed(vertices):
         parts = vertex_ids.listed(vertices, width, "vertices=")
@@ -247,23 +251,24 @@ def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, Edg
         vertices = vertices.to_frame(name=edges.names[0])
     if isinstance(vertices, pd.DataFrame):
         vertices = vertex_ids.brought(vertices, like)
-    frame = as_dask(vertices, "vertices", *list(getattr(vertices, "columns", ()))[:width])
+    columns = list(getattr(vertices, "columns", ()))[:width]
+    frame = as_dask(vertices, "vertices", *columns, library=library)
     if len(frame.columns) < width:
         raise EdgeListError(
             f"vertices has {counted(len(frame.columns), 'column')} and an id has {width}; give one "
             "column per part of an id, before all other columns"
         )
-    columns = tuple(frame.columns[:width])
+    columns = list(frame.columns[:width])
     edgelist.check_columns(frame, columns, "vertices")
-    return frame, _like(edges, frame, columns, columns, "vertices", level=0)
+    return frame, _like(edges, frame, columns, columns, "vertices", library, level=0)
 
 
 def seed_frames(
     seed: Any, edges: EdgeColumns, labels: Sequence[Sequence[str]]
 ) -> list[tuple[Any, EdgeColumns]]:
     """Return an earlier result as edges from each vertex to its component, threshold by threshold."""
-    needed = [*edges.names, *itertools.chain(*labels)]
-    frame = as_dask(seed, "seed", needed)
+    needed, library = [*edges.names, *itertools.chain(*labels)], library_of(seed)
+    frame = as_dask(seed, "seed", needed, library=library)
     have = list(frame.columns)
     if missing := [name for name in needed if name not in have]:
         raise UnknownColumnError(
@@ -273,7 +278,7 @@ def seed_frames(
         )
     edgelist.check_columns(frame, needed, "seed")
     return [
-        (frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level))
+        (frame, _like(edges, frame, edges.names, columns, "seed", library, level=level))
         for level, columns in enumerate(labels, start=1)
     ]
 
@@ -281,9 +286,10 @@ def seed_frames(
 def _like(
     edges: EdgeColumns,
     frame: Any,
-    source: tuple[Any, ...],
-    target: tuple[Any, ...],
+    source: Sequence[Any],
+    target: Sequence[Any],
     role: str,
+    library: str,
     level: int,
 ) -> EdgeColumns:
     common = list(edges.dtypes)
@@ -291,19 +297,20 @@ def _like(
         for part, column in enumerate(columns):
             common[part] = dtypes.common_dtype(
                 common[part],
-                dtypes.vertex_dtype(frame._meta[column], role),
+                dtypes.vertex_dtype(frame._meta[column], role, library),
                 "the edges' id",
                 f"{role} {column!r}",
             )
     return replace(
         edges,
-        source=source,
-        target=target,
+        source=tuple(source),
+        target=tuple(target),
         dtypes=tuple(common),
         weight=None,
         weight_dtype=None,
         level=level,
         role=role,
+        library=library,
     )
 
 

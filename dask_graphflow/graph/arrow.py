@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -11,19 +10,25 @@ import pyarrow as pa
 from dask.base import is_dask_collection
 from pyarrow import types
 
-from dask_graphflow.exceptions import EdgeListError
+from dask_graphflow.exceptions import EdgeListError, VertexTypeError
+
+from . import dtypes
+from .advice import To, convert, library_of, texts
 
 # pandas converts these without loss, and columns without nulls of those in WITHOUT_NULLS.
-ALWAYS = (
-    types.is_floating,
-    types.is_timestamp,
-    types.is_duration,
-    types.is_string,
-    types.is_large_string,
-    types.is_string_view,
-    types.is_dictionary,
-)
+TEXT = (types.is_string, types.is_large_string, types.is_string_view)
+ALWAYS = (types.is_floating, types.is_timestamp, types.is_duration, *TEXT)
 WITHOUT_NULLS = (types.is_integer, types.is_boolean)
+# Types whose values polars and DuckDB do not export as they are, or not at all, and what to make of them:
+# Object exports memory addresses, UHUGEINT wraps around, BIT is encoded, and the offset of a time is lost.
+NOT_EXPORTED: dict[str, To] = {
+    "Object": "text",
+    "Int128": "whole decimals",
+    "UInt128": "whole decimals",
+    "UHUGEINT": "whole decimals",
+    "BIT": "text",
+    "TIME WITH TIME ZONE": "text",
+}
 
 
 Choose = Callable[[list[str]], Container[str]]
@@ -49,12 +54,19 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
     ------
     EdgeListError
         It is a frame of a library that does not export Arrow data.
+    VertexTypeError
+        The library does not export the values of a column as they are.
     """
     if hasattr(given, "iloc") or is_dask_collection(given) or isinstance(given, type):
         return given
-    if not hasattr(given, "__arrow_c_stream__") and hasattr(given, "collect_schema"):
+    if hasattr(given, "to_native"):  # narwhals
+        return as_frame(given.to_native(), role, choose)
+    if hasattr(given, "collect_schema"):  # polars
         names = given.collect_schema().names()
-        given = given.select([names[at] for at in _chosen(names, choose)]).collect()
+        given = given.select([names[at] for at in _chosen(names, choose)])
+    _check_exported(given, role, choose)
+    if hasattr(given, "collect"):
+        given = given.collect()
     if hasattr(given, "__arrow_c_stream__"):
         values = pa.chunked_array(given)
     elif hasattr(given, "__arrow_c_array__"):
@@ -82,17 +94,71 @@ def _chosen(names: list[str], choose: Choose | None) -> list[int]:
     return [at for at, name in enumerate(names) if name in kept]
 
 
+def _check_exported(given: Any, role: str, choose: Choose | None) -> None:
+    """Raise unless the library exports the values of all chosen columns as they are."""
+    library = library_of(given)
+    if library == "polars" and hasattr(given, "collect_schema"):
+        columns = list(given.collect_schema().items())
+    elif library == "duckdb" and hasattr(given, "columns"):
+        columns = list(zip(given.columns, given.types, strict=True))
+    elif library != "polars":
+        return
+    else:
+        to = NOT_EXPORTED.get(str(given.dtype))
+        call = texts(role) if to == "text" else f"{role.rstrip('=')}.to_list()"
+        if to is not None:
+            raise VertexTypeError(_not_exported(role, given.dtype, library, call))
+        return
+    for at in _chosen([name for name, _ in columns], choose):
+        name, dtype = columns[at]
+        to = NOT_EXPORTED.get(str(dtype))
+        if to is not None:
+            call = convert(role, library, [name], to)
+            raise VertexTypeError(_not_exported(f"{role} column {name!r}", dtype, library, call))
+
+
+def _not_exported(subject: str, dtype: Any, library: str, call: str) -> str:
+    return (
+        f"{subject} has the type {dtype}, whose values {library} cannot export as Arrow data unchanged; "
+        f"ids and weights need a type that it can export. Convert the column, for example with {call}"
+    )
+
+
 def _series(column: pa.ChunkedArray) -> pd.Series:
     """Return a column as pandas reads it, or with an Arrow dtype if that would change values."""
-    if types.is_binary_view(column.type):
-        column = column.cast(pa.large_binary())  # pandas cannot select rows of a view
-    if types.is_decimal(column.type) and column.type.scale == 0:
-        with contextlib.suppress(pa.ArrowInvalid):  # DuckDB's sums of integers are decimals
-            column = column.cast(pa.int64())
-    tests = ALWAYS if column.null_count else ALWAYS + WITHOUT_NULLS
-    if any(test(column.type) for test in tests):
+    if types.is_dictionary(column.type):
+        if _is_categorical(column):
+            return column.to_pandas()  # type: ignore[no-any-return]
+        column = dtypes.decoded(column)
+    if exact_dtype(column.type, nulls=bool(column.null_count)) is None:
         return column.to_pandas()  # type: ignore[no-any-return]
-    return pd.Series(pd.arrays.ArrowExtensionArray(column))
+    return pd.Series(pd.arrays.ArrowExtensionArray(dtypes.decoded(column)))
+
+
+def exact_dtype(kind: pa.DataType, *, nulls: bool) -> pd.ArrowDtype | None:
+    """Return the dtype that holds values of an Arrow type exactly; None for the dtype that pandas chooses.
+
+    Parameters
+    ----------
+    kind : pyarrow.DataType
+    nulls : bool
+        Whether there are nulls.
+    """
+    if any(test(kind) for test in (ALWAYS if nulls else ALWAYS + WITHOUT_NULLS)):
+        return None
+    if getattr(kind, "extension_name", "").startswith("pandas."):
+        return None
+    if types.is_dictionary(kind) and any(test(kind.value_type) for test in TEXT):
+        return None
+    return pd.ArrowDtype(kind)
+
+
+def _is_categorical(column: pa.ChunkedArray) -> bool:
+    """Say whether a dictionary column is categorical in pandas: with texts, each of them once."""
+    if exact_dtype(column.type, nulls=False) is not None:
+        return False
+    values = [chunk.dictionary for chunk in column.chunks]
+    return not any(one.null_count or len(one.unique()) < len(one) for one in values)
 
 
 def _to_pandas(frame: Any, name: str) -> str:

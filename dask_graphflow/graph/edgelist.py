@@ -25,6 +25,7 @@ from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
 from . import dtypes, frames
+from .advice import convert
 from .dtypes import Inexact
 
 # The columns of both ends, if the caller does not name them.
@@ -112,9 +113,8 @@ def as_columns(columns: Any, role: str, have: Sequence[Any] = ()) -> list[Any]:
 
 
 def is_name(column: Any) -> bool:
-    """Say whether this may be a column's name, rather than the column itself."""
-    one = isinstance(column, Hashable) and not hasattr(column, "to_frame")
-    return one and column is not pd.NA  # which cannot be compared with names
+    """Say whether this may be a column's name, rather than the column itself or an expression."""
+    return isinstance(column, Hashable) and isinstance(column == column, bool | np.bool_)
 
 
 def vertex_names(stem: str, width: int) -> list[str]:
@@ -157,8 +157,8 @@ class EdgeColumns:
         If given, every edge of the frame counts for this threshold and the lower ones, whatever its weight.
     weight_dtype : dtype or None
         The dtype of the weights in Dask's metadata.
-    role : str
-        What the caller calls the frame, for error messages.
+    role, library : str
+        What the caller calls the frame, and the library whose methods it has, for error messages.
     """
 
     source: tuple[Any, ...]
@@ -170,6 +170,7 @@ class EdgeColumns:
     level: int | None = None
     weight_dtype: Any = None
     role: str = "edges"
+    library: str = "pandas"
 
     @property
     def columns(self) -> list[Any]:
@@ -195,12 +196,11 @@ class EdgeColumns:
         ids = list(dict.fromkeys([*self.source, *self.target]))
         where = f"partition {partition} of {self.role}"
 
-        def take() -> dict[Any, Any]:  # each column once, because this is slow for cuDF
-            return {column: dtypes.values_of(column_of(frame, column, where)) for column in ids}
-
-        series = take()
-        for column in ids:
-            values = series[column]
+        # Each column once, because this is slow for cuDF.
+        series = {column: dtypes.values_of(column_of(frame, column, where)) for column in ids}
+        weight = None if self.weight is None else column_of(frame, self.weight, where)
+        whole = None
+        for column, values in series.items():
             if not _never_null(values.dtype) and (nulls := int(values.isna().sum())):
                 if not self.dropna:
                     raise NullVertexError(
@@ -208,15 +208,11 @@ class EdgeColumns:
                         f"{counted(len(frame), 'edge')}; an edge needs two ends. Pass dropna=True to leave "
                         "such edges out, or fill them before"
                     )
-                try:
-                    frame = frame[values.notna()]
-                except NotImplementedError as error:  # Arrow cannot filter some of its types
-                    raise VertexTypeError(
-                        f"{where} has nulls, and pandas cannot leave rows out: {error}. Give its columns "
-                        "other dtypes, or drop the nulls, before the call"
-                    ) from error
-                series = take()
-        weight = None if self.weight is None else self._weight(frame, where)
+                whole = values.notna() if whole is None else whole & values.notna()
+        if whole is not None:
+            series = {column: values[whole] for column, values in series.items()}
+            weight = None if weight is None else weight[whole]
+        weight = None if weight is None else self._weight(weight, where)
 
         def side(columns: tuple[Any, ...]) -> Ends:
             parts = zip(self.names, columns, self.dtypes, strict=True)
@@ -235,7 +231,7 @@ class EdgeColumns:
         actual, announced = dtypes.kind(series.dtype), dtypes.kind(dtype)
         whole = actual == "float" and announced == "integer"
         try:
-            if actual != announced and not whole:
+            if actual != announced and not whole and {actual, announced} != {"decimal", "integer"}:
                 raise Inexact
             return dtypes.exactly(series, dtype)
         except Inexact as error:
@@ -286,10 +282,16 @@ class EdgeColumns:
             f"{self.role}.astype({argument})"
         )
 
-    def _weight(self, frame: Any, where: str) -> Any:
-        weight = dtypes.values_of(column_of(frame, self.weight, where))
-        if dtypes.is_number(weight.dtype):
-            return weight
+    def _weight(self, weight: Any, where: str) -> Any:
+        if dtypes.number_dtype(weight.dtype) is not None:
+            try:
+                return dtypes.numbers_of(weight)
+            except Inexact as error:
+                raise WeightError(
+                    f"weight column {self.weight!r} holds {shown(error.value)} in {where}; weights that "
+                    "are whole numbers have at most 64 bits. Make them floats, for example with "
+                    + convert(self.role, self.library, [self.weight], "floats")
+                ) from error
         if weight.isna().all():  # a column without values is often read as objects
             return type(weight)(np.nan, index=weight.index, dtype="float64", name=weight.name)
         raise WeightError(
@@ -410,14 +412,14 @@ def _never_null(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iub"
 
 
-def check_weight(frame: Any, weight: Any) -> None:
-    """Raise unless `weight` is a column of numbers."""
+def check_weight(frame: Any, weight: Any, library: str = "pandas") -> None:
+    """Raise unless `weight` is a column of numbers; see :func:`.advice.library_of` for `library`."""
     as_columns([weight], "weight")
     check_columns(frame, [weight], "weight")
-    dtype = dtypes.values_dtype(frame._meta[weight].dtype)
-    if not dtypes.is_number(dtype):
+    dtype = frame._meta[weight].dtype
+    if dtypes.number_dtype(dtype) is None:
         raise WeightError(
-            f"weight={weight!r} has dtype {dtype}; a weight is a real number. If the column holds numbers, "
-            f"convert it, for example with edges.astype({{{weight!r}: 'float64'}}); otherwise name another "
-            "column"
+            f"weight={weight!r} has dtype {dtypes.values_dtype(dtype)}; a weight is a real number. If the "
+            f"column holds numbers, convert it, for example with "
+            f"{convert('edges', library, [weight], 'floats')}; otherwise name another column"
         )

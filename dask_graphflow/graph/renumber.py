@@ -48,12 +48,12 @@ def factorize(ids: Any) -> tuple[Any, Any]:
         Each id once; row i has code i.
     """
     names = list(ids.columns)
-    series = type(ids[names[0]])
+    series, keys = type(ids[names[0]]), dtypes.sortable(ids)
     try:
-        codes, uniques = ids[names[0]].factorize()
+        codes, uniques = keys[names[0]].factorize()
         for name in names[1:]:
             # A pair of codes is a number below len(ids)**2: exact in 64 bits.
-            more, values = ids[name].factorize()
+            more, values = keys[name].factorize()
             codes, _ = series(codes.astype("int64") * max(len(values), 1) + more).factorize()
     except TypeError as error:
         raise VertexTypeError(
@@ -61,7 +61,7 @@ def factorize(ids: Any) -> tuple[Any, Any]:
             "that can be hashed and sorted. Convert the column, for example with astype(str)"
         ) from error
     codes = codes.astype(index_dtype(len(ids)))
-    if len(names) == 1:
+    if len(names) == 1 and keys is ids:
         return codes, type(ids)({names[0]: series(uniques, dtype=ids[names[0]].dtype)})
     first = series(codes).drop_duplicates().index
     return codes, ids.iloc[first].reset_index(drop=True)
@@ -84,13 +84,15 @@ def _order(ids: Any) -> tuple[Any, Any]:
     """Return ids in ascending order, and the original row of each."""
     ids = ids.reset_index(drop=True)
     try:
-        ordered = ids.sort_values(list(ids.columns))
+        keys = dtypes.sortable(ids)
+        ordered = keys.sort_values(list(ids.columns))
     except TypeError as error:
         raise VertexTypeError(
             f"the ids in {list(ids.columns)} cannot be sorted ({error}), because they have several "
             "types. Convert the column, for example with astype(str)"
         ) from error
     order = kernels_for(ids).asarray(ordered.index.to_series())
+    ordered = ordered if keys is ids else ids.iloc[order]
     return ordered.reset_index(drop=True), order
 
 

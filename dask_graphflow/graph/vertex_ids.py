@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
 from typing import Any
 
 import numpy as np
@@ -122,10 +123,8 @@ def listed(given: Any, width: int, role: str) -> list[pd.Series]:
 
 
 def _series(values: Any) -> pd.Series:
-    try:
-        return pd.Series(values)
-    except OverflowError:  # pandas 3.0 raises it for integers that no float can hold
-        return pd.Series(values, dtype=object)
+    # pandas would make floats of integers and None.
+    return pd.Series(values, dtype=None if hasattr(values, "dtype") else object)
 
 
 def _is_one(sources: Any, width: int) -> bool:
@@ -150,8 +149,14 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
 
     With `dtype`, that of the graph's ids, integers that do not fit in 64 bits are not in the graph.
     """
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind == "S":  # bytes of a fixed length
+        values = values.astype(object)
     if values.dtype != object:
         return values
+    null = values.isna()
+    if null.any():
+        whole = typed(values[~null], role, dtype)
+        return whole.astype(dtypes.nullable(whole.dtype)).reindex(values.index)
     with contextlib.suppress(
         OverflowError
     ):  # pandas 3.0 raises it for integers that no float can hold
@@ -163,8 +168,11 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
         # These integers do not fit in 64 bits.
         unfit = [value for value in values if not _within(value, dtype)]
         raise _not_held(unfit[0], dtype, role)
+    if inferred == "integer" and dtype is not None and dtypes.kind(dtype) == "decimal":
+        values = values.map(decimal.Decimal)
     try:
-        return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(list(values))), name=values.name)
+        made = pd.arrays.ArrowExtensionArray(pa.array(list(values)))
+        return pd.Series(made, index=values.index, name=values.name)
     except (pa.ArrowException, OverflowError) as error:
         dtypes.check_objects(values, role)
         raise VertexTypeError(f"{role} has values that cannot be ids: {error}") from error

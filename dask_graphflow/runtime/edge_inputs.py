@@ -13,7 +13,7 @@ from dask.typing import no_default
 
 from dask_graphflow.exceptions import EdgeListError, VertexTypeError, WeightError
 from dask_graphflow.graph import dtypes, edgelist
-from dask_graphflow.graph.arrow import as_frame
+from dask_graphflow.graph.arrow import Choose, as_frame
 from dask_graphflow.graph.vertex_ids import typed
 from dask_graphflow.showing.values import shown
 
@@ -82,10 +82,16 @@ def as_edges(
     # Checked first, because the columns of a frame can have the names of the attributes below.
     if hasattr(frame, "columns"):
         return Edges(frame, None, along, weight)
-    if hasattr(given, "is_directed") and hasattr(given, "nodes"):
+    if all(hasattr(given, name) for name in ("is_directed", "nodes", "edges")):
         return _of_networkx(given, weight, along)
+    if hasattr(given, "__networkx_backend__"):
+        raise EdgeListError(
+            f"edges is a graph that was converted for NetworkX's backend {given.__networkx_backend__!r}, "
+            "which only functions of NetworkX take. Give the graph of NetworkX that was converted"
+        )
     if isinstance(given, np.ndarray):
-        return Edges(_of_array(given), None, along, weight)
+        used = partial(edgelist.used_columns, source, target, weight)
+        return Edges(_of_array(given, used), None, along, weight)
     if _lists(given):
         return Edges(_of_pairs(list(given)), None, along, weight)
     raise EdgeListError(_why_not(given))
@@ -182,10 +188,20 @@ def _of_networkx(graph: Any, weight: Any, directed: bool) -> Edges:
     return Edges(frame, nodes, directed and graph.is_directed(), weight)
 
 
-def _of_array(array: np.ndarray) -> pd.DataFrame:
-    """Return an array of pairs, or a structured array, as a frame."""
+def _of_array(array: np.ndarray, choose: Choose) -> pd.DataFrame:
+    """Return an array of pairs, or the chosen fields of a structured array, as a frame."""
     if array.dtype.names:
-        return pd.DataFrame({name: array[name] for name in array.dtype.names}, copy=False)
+        used = choose([*array.dtype.names])
+        fields = {name: array[name] for name in array.dtype.names if name in used}
+        for name, values in fields.items():
+            if values.ndim != 1 or values.dtype.names:
+                raise EdgeListError(
+                    f"edges is a structured array, and its field {name!r} has the shape {values.shape} and "
+                    f"the dtype {values.dtype}; a field has one value per edge. Give a pd.DataFrame with a "
+                    f"column for each part, for example edges[{name!r}][:, 0]"
+                )
+        columns = {name: typed(pd.Series(one, copy=False), "edges") for name, one in fields.items()}
+        return pd.DataFrame(columns, copy=False)
     if array.ndim != 2 or array.shape[1] != 2:
         raise EdgeListError(_why_not(array))
     if array.dtype.kind == "f":
@@ -193,6 +209,9 @@ def _of_array(array: np.ndarray) -> pd.DataFrame:
             f"edges is an array of {array.dtype}; ids are integers, text, dates or times. If its numbers "
             "are whole, give edges.astype('int64')"
         )
+    if array.dtype.kind == "S":
+        columns = {name: typed(pd.Series(array[:, at]), "edges") for at, name in enumerate(ENDS)}
+        return pd.DataFrame(columns, copy=False)
     return pd.DataFrame(array, columns=ENDS, copy=False).infer_objects()
 
 
@@ -202,15 +221,15 @@ def _of_pairs(pairs: list[Any]) -> pd.DataFrame:
         if not isinstance(pair, PAIRS) or len(pair) != 2:
             raise EdgeListError(_no_pair(pair))
     try:
-        source, target = _ids([a for a, _ in pairs]), _ids([b for _, b in pairs])
-        dtypes.common_dtype(source.dtype, target.dtype, "source", "target")
+        both = _ids([a for a, _ in pairs] + [b for _, b in pairs])
     except VertexTypeError as error:
         raise VertexTypeError(
             f"edges is a list of pairs such as {shown(pairs[0])}, and some of their ids cannot be ids of "
             "one graph; ids are all integers, all text, or all dates or times. To make them text, give "
             "[(str(a), str(b)) for a, b in edges]"
         ) from error
-    return pd.DataFrame({"source": source, "target": target}, copy=False)
+    target = both[len(pairs) :].reset_index(drop=True)
+    return pd.DataFrame({"source": both[: len(pairs)], "target": target}, copy=False)
 
 
 def _ids(values: list[Any]) -> pd.Series:

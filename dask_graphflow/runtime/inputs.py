@@ -6,19 +6,23 @@ import itertools
 from typing import Any
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
+from pyarrow import types
 
-from dask_graphflow.exceptions import EdgeListError, VertexTypeError
+from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.scheduling.expr import Held
 
+NOT_TAKEN = (types.is_string_view, types.is_binary_view, types.is_run_end_encoded)
 
-def as_dask(frame: Any, role: str, *ids: Any) -> Any:
+
+def as_dask(frame: Any, role: str, *ids: Any, library: str = "pandas") -> Any:
     """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame.
 
-    A frame in memory becomes one partition.
+    A frame in memory becomes one partition. `library` is that of the frame that the caller gave.
     """
     frame = as_frame(frame, role)
     if isinstance(frame, dd.DataFrame):
@@ -27,7 +31,8 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
         for column in _flat(ids, [*frame.columns]):
             # Names that are wrong or stand for several columns get their own error later.
             if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
-                dtypes.check_objects(frame[column], role)
+                dtypes.check_objects(frame[column], role, library)
+        frame = _with_rows(frame)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
@@ -37,27 +42,26 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
         # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
         # frame that is passed as an argument would be hashed.
-        try:
-            return dd.from_map(
-                _Partition(held), [0], meta=empty_like(frame), label="graphflow-held"
-            )
-        except NotImplementedError as error:  # Arrow's take() does not support some of its types
-            column = _untaken(frame)
-            raise VertexTypeError(
-                f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
-                f"{dtypes.to_text(column, role, frame[column].dtype)}"
-            ) from error
+        return dd.from_map(_Partition(held), [0], meta=empty_like(frame), label="graphflow-held")
     return held
 
 
-def _untaken(frame: pd.DataFrame) -> Any:
-    """Return the first column whose type Arrow's take() does not support."""
-    for column in frame.columns:
-        try:
-            frame[[column]].iloc[[]].take([])
-        except NotImplementedError:
-            return column
-    return frame.columns[0]
+def _with_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without the dtypes of which pandas cannot take rows."""
+    columns = [at for at, dtype in enumerate(frame.dtypes) if _cannot_take(dtype)]
+    if not columns:
+        return frame
+    frame = frame.copy(deep=False)
+    for at in columns:
+        frame.isetitem(at, dtypes.values_of(frame.iloc[:, at]))
+    return frame
+
+
+def _cannot_take(dtype: Any) -> bool:
+    """Say whether pandas, or Arrow, cannot take rows of a dtype: other byte orders, views and runs."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return any(test(dtype.pyarrow_dtype) for test in NOT_TAKEN)
+    return isinstance(dtype, np.dtype) and not dtype.isnative
 
 
 class _Partition:

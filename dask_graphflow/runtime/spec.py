@@ -132,10 +132,11 @@ def _integers(kind: Any, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Emp
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:
     """Return an empty frame with the columns and dtypes of the ids."""
-    like = empty_like(meta[list(dict.fromkeys(columns.source))]).reset_index(drop=True)
     ids = {}
     for name, column, dtype in zip(columns.names, columns.source, columns.dtypes, strict=True):
-        part = like[column]
-        # astype is slow in cuDF even if it changes nothing.
-        ids[name] = part if part.dtype == dtype else part.astype(dtype)
-    return type(like)(ids)
+        part = meta[column]
+        if part.dtype == dtype:
+            ids[name] = empty_like(meta[[column]]).reset_index(drop=True)[column]
+        else:  # pandas cannot take rows of all dtypes
+            ids[name] = type(part)([], dtype=dtype)
+    return type(meta)(ids)

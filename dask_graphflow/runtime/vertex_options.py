@@ -98,11 +98,11 @@ class VertexWeights(Check):
             raise OptionError(
                 f"{name} is a {type(value).__name__}; give a dict, a Series or a DataFrame"
             )
-        if not dtypes.is_number(parts.dtype):
+        if dtypes.number_dtype(parts.dtype) is None:
             raise OptionError(
                 f"{name} has weights of dtype {parts.dtype}; give a number for each id"
             )
-        weights = parts.to_numpy("float64", na_value=np.nan)
+        weights = dtypes.numbers_of(parts).to_numpy("float64", na_value=np.nan)
         if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
             raise OptionError(
                 f"{name} has weights that are negative, infinite, null or all 0; give weights of at "

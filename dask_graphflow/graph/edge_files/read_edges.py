@@ -17,6 +17,8 @@ from dask.utils import parse_bytes
 from fsspec.utils import read_block
 
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
+from dask_graphflow.graph.arrow import exact_dtype
+from dask_graphflow.scheduling.parquet import read_parquet
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
@@ -219,7 +221,7 @@ def _read_parquet(
     # Dask would also find hidden files in a folder, and would take the name of a file for a glob.
     paths = [re.sub(r"[*?[]", r"[\g<0>]", str(file)) for file in files]
     try:
-        frame = dd.read_parquet(paths, storage_options=options)
+        frame = read_parquet(paths, options, exact_dtype)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputFileError(
             f"{files[0]}: cannot be read as Parquet: {error}. Correct the file, or set format="
