@@ -18,6 +18,7 @@ __all__ = ["load_graph"]
 def load_graph(
     path: str | PathLike[str],
     *,
+    verify: bool = False,
     shards: int | None = None,
     backend: Literal["pandas", "cudf"] | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -77,7 +78,7 @@ def load_graph(
     """
     if backend is not None:
         Choice(("pandas", "cudf")).check("backend", backend, None)
-    saved = saving.read(path, storage_options, backend)
+    saved = saving.read(path, storage_options, backend, verify=verify)
     graph = Graph.__new__(Graph)
     graph._take(saved.shards(*shard_count(saved.size, shards)))
     return graph
