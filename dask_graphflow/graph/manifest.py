@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from dask_graphflow.exceptions import InputFileError
 
 from . import partition
 from .checksums import BLOCK
+from .dtypes import kind, limits
 
 FORMAT = "dask_graphflow graph"
 VERSION = 2
@@ -341,12 +342,13 @@ def _wrong_ids(manifest: Manifest) -> str | None:
     if manifest.first_id is None:
         return None
     try:
-        bounds = np.iinfo(manifest.id_dtypes[0])
-    except (TypeError, ValueError):
-        bounds = None
-    if width != 1 or bounds is None:
+        dtype = pd.api.types.pandas_dtype(manifest.id_dtypes[0])
+    except (TypeError, ValueError, LookupError, NotImplementedError):
+        dtype = None
+    if width != 1 or dtype is None or kind(dtype) != "integer":
         return f"ids with first_id are integers, and id_dtypes is {manifest.id_dtypes}"
+    least, most = limits(dtype)
     last = manifest.first_id + max(manifest.numbers - 1, 0)
-    if manifest.first_id < bounds.min or last > bounds.max:
+    if manifest.first_id < least or last > most:
         return f"{manifest.id_dtypes[0]} cannot hold ids from {manifest.first_id} to {last}"
     return None

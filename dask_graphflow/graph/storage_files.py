@@ -168,7 +168,7 @@ def id_dtypes(folder: Folder, manifest: Manifest) -> list[Any]:
     """Return the dtypes of the ids, by their names and by the types of the columns of the files."""
     names = manifest.id_dtypes
     if manifest.first_id is not None:
-        return [np.dtype(name) for name in names]
+        return [pd.api.types.pandas_dtype(name) for name in names]
     schema = schema_of(folder, manifest.ranges[0])
     types = [field.type for field in schema][: len(names)]
     dtypes = [_dtype(name, stored) for name, stored in zip(names, types, strict=False)]

@@ -91,7 +91,8 @@ class StoredRange:
         self._start = buffer.address
         self._batch = only_batch(path, buffer, manifest)
         names = vertex_names("vertex", len(dtypes)) if dtypes else []
-        self._ids, self._others = self._batch.select(names), self._columns(manifest, names)
+        self._others = self._columns(manifest, names)
+        self._ids = self._batch.select(names)
 
     def contents(self, low: int, high: int, threads: int, *, again: bool = False) -> Contents:
         """Return the vertices `low` to ``high - 1``, as counted in this range.

@@ -170,3 +170,30 @@ def read(
     )
     spec = GraphSpec(columns, about.partitions, ids, weight, about.directed, about.multi)
     return SavedGraph(folder, about, spec)
+
+
+def is_saved(path: str) -> bool:
+    """Say whether a path is the folder of a saved graph."""
+    folder = Folder.of(path, None, InputFileError)
+    return bool(folder.fs.isfile(folder.at(storage.MANIFEST)))
+
+
+def described(path: str, *, verify: bool) -> dict[str, Any]:
+    """Return what the manifest of a saved graph says, by what users call it. Check all files with `verify`."""
+    about = read(path, None, "pandas", verify=verify).manifest
+    return {
+        "vertices": about.vertices,
+        "edges": about.edges,
+        "directed": about.directed,
+        "ids": ", ".join(about.id_dtypes),
+        "weights": about.weight_dtype or "none",
+        "files": len(about.files),
+        "bytes": sum(one.size for one in about.files),
+        "checksums": _checked(about, verify=verify),
+    }
+
+
+def _checked(about: Manifest, *, verify: bool) -> str:
+    if not about.summed:
+        return "none: an earlier version saved the graph"
+    return "all bytes match" if verify else "not compared; --verify compares them"
