@@ -30,7 +30,7 @@ HOSTILE = [None, True, -1, 2**40, 2**70, 0.5, "", "../graph.json", [], {}, [[[No
 
 
 def answers(folder, *, deep):
-    """Return what a graph in a folder contains and, if it is `deep`, call functions that use its indices."""
+    """Return the contents of a saved graph; with `deep`, also call functions that use its indices."""
     g = gf.load_graph(folder, shards=2)
     found = g.edges().compute().to_dict("list"), g.num_vertices, g.num_edges, g.directed
     if deep:
@@ -101,7 +101,7 @@ def main(path, what, step):
     )
     seen = Counter()
     for change in changes:
-        print(change, flush=True)
+        print(change, flush=True)  # noqa: T201 - for the parent process
         try:
             found = answers(folder, deep=fix)
         except gf.GraphflowError as error:
@@ -109,7 +109,7 @@ def main(path, what, step):
         else:
             assert fix or found == wanted, f"another answer after {change}"
             seen["right" if found == wanted else "other"] += 1
-    print(json.dumps(seen))
+    print(json.dumps(seen))  # noqa: T201
 
 
 if __name__ == "__main__":

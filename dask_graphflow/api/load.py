@@ -65,10 +65,10 @@ def load_graph(
 
     Notes
     -----
-    The manifest has a checksum of each 4 MiB of the files. A process compares the checksums of a file once,
-    and again if the time of its last change, its size or its inode is another one. Files must not be changed
-    while a graph that uses them is persisted. Graphs that were saved in version 1 of the format have no
-    checksums. For these, only numbers that are used as indices are checked; save such a graph again to get
+    The manifest has a checksum of each 4 MiB of the files. A process compares the checksums of a local file
+    once, and again if its time of change, its size or its inode differs. Files must not
+    be changed while a graph that uses them is persisted. Graphs that were saved in version 1 of the format
+    have no checksums, so only numbers that are used as indices are checked. Save such a graph again to get
     checksums.
 
     If the graph is loaded into as many shards as it was saved from, or was saved from one shard, the arrays

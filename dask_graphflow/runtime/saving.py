@@ -179,7 +179,7 @@ def is_saved(path: str) -> bool:
 
 
 def described(path: str, *, verify: bool) -> dict[str, Any]:
-    """Return what the manifest of a saved graph says, by what users call it. Check all files with `verify`."""
+    """Return what the manifest of a saved graph says. With `verify`, check all files."""
     about = read(path, None, "pandas", verify=verify).manifest
     return {
         "vertices": about.vertices,
