@@ -8,8 +8,10 @@ import shutil
 import subprocess
 import sys
 import zlib
+from datetime import timedelta, timezone
 from pathlib import Path
 
+import dateutil.tz
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -104,21 +106,21 @@ def column(batch, name, array):
 
 
 def lists(batch, **arrays):
-    """Return a batch whose outgoing edges have other offsets, ends or weights."""
+    """Return a batch whose outgoing edges have other ends or weights."""
     out = batch["out"]
     parts = {"end": out.values.field("end"), "weight": out.values.field("weight")} | arrays
-    offsets = parts.pop("offsets", out.offsets)
     edges = pa.StructArray.from_arrays([*parts.values()], [*parts])
-    return column(batch, "out", pa.LargeListArray.from_arrays(offsets, edges))
+    return column(batch, "out", pa.LargeListArray.from_arrays(out.offsets, edges))
 
 
-ENDS_OF_EDGES = [1, 2, 0]
 CHANGES = {
     "two batches": (lambda b: [b, b], "2 record batches"),
     "no batch": (lambda b: [b.slice(0, 0)], "0 rows instead of 3"),
     "another column": (lambda b: b.append_column("x", pa.array([1, 2, 3])), "the columns vertex, out"),
-    "columns in another order": (lambda b: b.select(["out", "vertex", "into"]), "the columns out"),
-    "ids of another type": (lambda b: column(b, "vertex", pa.array([1, 2, 3])), "type int64"),
+    "columns in another order": (
+        lambda b: b.select(["vertex", "into", "out"]), "the columns vertex, into, out",
+    ),
+    "ids of another type": (lambda b: column(b, "vertex", pa.array([1, 2, 3])), "types .*int64"),
     "a null id": (lambda b: column(b, "vertex", pa.array(["a", None, "c"], pa.large_string())), "nulls"),
     "ends that are floats": (lambda b: lists(b, end=pa.array([1.0, 2.0, 0.0])), "column out"),
     "weights of another type": (lambda b: lists(b, weight=pa.array([1, 2, 3])), "column out"),
@@ -126,21 +128,6 @@ CHANGES = {
     "a null weight": (lambda b: lists(b, weight=pa.array([1.0, None, 0.0])), "nulls"),
     "an end that is too large": (lambda b: lists(b, end=pa.array([1, 3, 0], pa.int32())), "does not exist"),
     "a negative end": (lambda b: lists(b, end=pa.array([1, -1, 0], pa.int32())), "does not exist"),
-    "offsets that descend": (
-        lambda b: lists(b, offsets=pa.array([0, 2, 1, 3], pa.int64())), "do not ascend",
-    ),
-    "offsets behind the edges": (
-        lambda b: lists(b, offsets=pa.array([0, 1, 2, 2**40], pa.int64())), "do not ascend",
-    ),
-    "offsets below the edges": (
-        lambda b: lists(b, offsets=pa.array([-5, 1, 2, 3], pa.int64())), "do not ascend",
-    ),
-    "edges before the first row": (
-        lambda b: lists(b, offsets=pa.array([1, 1, 2, 3], pa.int64())), "do not cover all",
-    ),
-    "edges behind the last row": (
-        lambda b: lists(b, offsets=pa.array([0, 1, 2, 2], pa.int64())), "do not cover all",
-    ),
 }  # fmt: skip
 
 
@@ -154,10 +141,42 @@ def test_files_of_other_contents_are_refused(text, change, message, version):
         gf.load_graph(text).degrees().compute()
 
 
-def test_compressed_files_are_refused(text):
-    rewrite(text, lambda batch: batch, compression="zstd")
-    with pytest.raises(InputFileError, match="compressed|end"):
+@pytest.mark.parametrize(
+    ("offsets", "message"),
+    [
+        ([0, 2, 1, 3], "do not ascend"),
+        ([0, 1, 2, 2**40], "larger than values array"),
+        ([-5, 1, 2, 3], "Negative offsets"),
+        ([1, 1, 2, 3], "do not cover all"),
+        ([0, 1, 2, 2], "do not cover all"),
+    ],
+)
+@pytest.mark.parametrize("version", [1, 2])
+def test_offsets_of_other_lists_are_refused(text, offsets, message, version):
+    (path,) = text.glob("vertices-*")
+    data = bytearray(path.read_bytes())
+    buffer = pa.py_buffer(data)
+    own = pa.ipc.open_file(buffer).get_batch(0)["out"].offsets
+    begin = own.buffers()[1].address - buffer.address
+    written = np.array(offsets, "int64").tobytes()
+    assert bytes(data[begin : begin + len(written)]) == np.arange(4).tobytes()
+    del own, buffer
+    data[begin : begin + len(written)] = written
+    path.write_bytes(data)
+    fit(text)
+    if version == 1:
+        first_version(text)
+    with pytest.raises(InputFileError, match=message):
         gf.load_graph(text).degrees().compute()
+
+
+def test_compressed_files_are_refused(tmp_path):
+    gf.Graph(
+        gf.generate.path(500).map_partitions(lambda e: e * 10**9), source="src", target="dst"
+    ).save(tmp_path)
+    rewrite(tmp_path, lambda batch: batch, compression="zstd")
+    with pytest.raises(InputFileError, match="its arrays are compressed"):
+        gf.load_graph(tmp_path).degrees().compute()
 
 
 def test_text_that_is_not_utf8_is_refused(text):
@@ -168,7 +187,7 @@ def test_text_that_is_not_utf8_is_refused(text):
 
 
 def test_numbers_without_a_vertex_are_marked_by_0_only(gaps):
-    rewrite(gaps, lambda batch: column(batch, "exists", pa.array([1, 1, 0, 7, 1], pa.uint8())))
+    rewrite(gaps, lambda batch: column(batch, "exists", pa.array([0, 1, 1, 0, 7, 1], pa.uint8())))
     with pytest.raises(InputFileError, match="other than 0 and 1"):
         gf.load_graph(gaps).degrees().compute()
 
@@ -279,7 +298,8 @@ def test_verify_reads_all_files_at_once(text, gaps):
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"), [("vertices", "2 instead|instead of 2"), ("edges", "of its manifest")]
+    ("entry", "message"),
+    [("vertices", "3 vertices instead of 2"), ("edges", "the 2 of its manifest")],
 )
 def test_verify_counts_vertices_and_edges(text, entry, message):
     fit(text, **{entry: 2})
@@ -303,9 +323,7 @@ def test_a_folder_that_was_replaced_is_noticed(tmp_path):
     g = gf.load_graph(tmp_path / "first")
     shutil.rmtree(tmp_path / "first")
     shutil.copytree(tmp_path / "second", tmp_path / "first")
-    with pytest.raises(
-        InputFileError, match="of another graph than the manifest.*Call load_graph again"
-    ):
+    with pytest.raises(InputFileError, match=r"of another graph.*Call load_graph again"):
         g.edges().compute()
     assert gf.load_graph(tmp_path / "first").edges().compute()["target"].tolist() == [5, 1, 2, 5]
 
@@ -320,7 +338,7 @@ def test_damage_is_noticed_where_files_cannot_be_mapped():
     data = bytearray(fs.cat_file(file))
     data[len(data) // 2] ^= 1
     fs.pipe_file(file, bytes(data))
-    with pytest.raises(InputFileError, match="is damaged|is not the file"):
+    with pytest.raises(InputFileError, match=r"is damaged|is not the file"):
         g.edges().compute()
 
 
@@ -343,18 +361,19 @@ def test_checksums_of_blocks_are_those_of_the_written_bytes(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "zone", ["dateutil.tz.tzoffset('XYZ', 3600)", "datetime.timezone(datetime.timedelta(hours=2), 'CEST')",
-             "dateutil.tz.gettz('Europe/Berlin')"],
-)  # fmt: skip
+    "zone",
+    [
+        dateutil.tz.tzoffset("XYZ", 3600),
+        dateutil.tz.gettz("Europe/Berlin"),
+        timezone(timedelta(hours=2), "CEST"),
+        timezone(timedelta(hours=2, seconds=30)),
+    ],
+    ids=str,
+)
 def test_ids_with_a_time_zone_that_cannot_be_loaded_are_not_saved(tmp_path, zone):
     host_only("about time zones of pandas")
-    import datetime
-
-    import dateutil.tz
-
-    zone = eval(zone, {"dateutil": dateutil, "datetime": datetime})
     times = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02"])).dt.tz_localize(zone)
-    edges = pd.DataFrame({"a": times, "b": times[::-1].to_numpy()}).assign(b=times.iloc[::-1].array)
+    edges = pd.DataFrame({"a": times, "b": times.iloc[::-1].array})
     with pytest.raises(VertexTypeError, match=r"cannot be saved.*tz_convert\('UTC'\)"):
         gf.Graph(edges, **ENDS).save(tmp_path / "graph")
     assert not (tmp_path / "graph").exists()
