@@ -211,13 +211,9 @@ class StoredRange:
     ) -> None:
         """Raise unless all bytes that describe the file, its ids and a part of its arrays were saved so."""
         arrays = [rows.offsets[low : high + 1] for rows in whole.rows.values()]
-        arrays += [array for rows in part.rows.values() for array in (rows.ends, rows.weights)]
-        arrays += [part.exists]
-        spans = [
-            (array.ctypes.data, array.nbytes)
-            for array in arrays
-            if array is not None and array.nbytes
-        ]
+        values = [array for rows in part.rows.values() for array in (rows.ends, rows.weights)]
+        arrays += [array for array in (*values, part.exists) if array is not None]
+        spans = [(array.ctypes.data, array.nbytes) for array in arrays if array.nbytes]
         spans += _spans(self._ids)
         body = _spans(self._batch)
         end = self._start + self._range.size
