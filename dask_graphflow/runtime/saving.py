@@ -125,7 +125,7 @@ class SavedGraph:
             bounds=bounds,
             like=self.spec.ids,
         )
-        token = tokenize(self.folder, self.manifest.token, bounds, self.spec.on_device)
+        token = tokenize(self.folder, self.manifest.text(), bounds, self.spec.on_device)
         task = delayed(load, pure=True)
         built = [task(i, dask_key_name=f"graph-load-{token}-{i}") for i in range(len(bounds) - 1)]
         sizes = {"vertices": self.manifest.vertices, "edges": self.manifest.edges}
