@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from . import (
     algorithms,
+    checking,
     compare,
     components,
     estimates,
@@ -42,6 +43,7 @@ COMMANDS = (
     estimates,
     networkx_backend,
     on_disk,
+    checking,
     from_a_table,
     under_limit,
 )

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from dask_graphflow.runtime import saving
-from dask_graphflow.runtime.options import Choice
+from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.showing.arguments import explained
 
 from .graph import Graph
@@ -20,20 +20,24 @@ __all__ = ["load_graph"]
 def load_graph(
     path: str | PathLike[str],
     *,
+    verify: bool = False,
     shards: int | None = None,
     backend: Literal["pandas", "cudf"] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Graph:
     """Return a graph that :meth:`Graph.save` saved.
 
-    Nothing is built or sorted. Files in a local folder are mapped into memory: pages are read when an
-    algorithm first uses them, and the operating system can drop them again.
+    Nothing is built or sorted. Files in a local folder are mapped into memory. They are read once, to check
+    them, when they are first used; the operating system can drop their pages, and reads them again.
 
     Parameters
     ----------
     path : str or path
         The folder: a local path, or a URL of any file system of fsspec, such as ``s3://bucket/graph``. On a
         cluster, all workers and this process must reach it.
+    verify : bool
+        Whether this call reads all files and checks every byte of them. By default, each process checks the
+        parts of the files that it uses, when it first uses them. False by default.
     shards : int, optional
         Number of parts into which the graph is split; see :class:`Graph`. It may differ from the number of
         the saved graph, and does not change the results.
@@ -54,7 +58,8 @@ def load_graph(
     ------
     InputFileError
         The folder is not a saved graph, saving it was not finished, files of it are missing or damaged, or
-        a newer version of this library saved it.
+        a newer version of this library saved it. A damaged file is noticed by the first computation that
+        uses it; with `verify`, by this call. So is a folder that was replaced after the graph was loaded.
     BackendError
         `backend` is "cudf", and this process has no GPU or no cuDF.
     OptionError
@@ -62,6 +67,12 @@ def load_graph(
 
     Notes
     -----
+    The manifest has a checksum of each 4 MiB of the files. A process compares the checksums of a local file
+    once, and again if its time of change, its size or its inode differs. Files must not
+    be changed while a graph that uses them is persisted. Graphs that were saved in version 1 of the format
+    have no checksums, so only numbers that are used as indices are checked. Save such a graph again to get
+    checksums.
+
     If the graph is loaded into as many shards as it was saved from, or was saved from one shard, the arrays
     of the edges are views of the mapped files. Otherwise, a shard that needs parts of several files copies
     these parts into one array. Mapped pages are let go before they take more than a quarter
@@ -77,9 +88,10 @@ def load_graph(
     [0, 1, 2, 3]
     >>> folder.cleanup()
     """
+    Flag().check("verify", verify, None)
     if backend is not None:
         Choice(("pandas", "cudf")).check("backend", backend, None)
-    saved = saving.read(path, storage_options, backend)
+    saved = saving.read(path, storage_options, backend, verify=verify)
     graph = Graph.__new__(Graph)
     graph._take(saved.shards(*shard_count(saved.size, shards)))
     return graph

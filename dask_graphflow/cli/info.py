@@ -10,7 +10,7 @@ from dask_graphflow.cli import options
 from dask_graphflow.graph.edgelist import default_ends
 
 from .engine import Engine
-from .files import Files
+from .files import STDIN, Files
 from .output import Output
 from .tables import summary_json, summary_text
 
@@ -18,6 +18,11 @@ from .tables import summary_json, summary_text
 @click.command(epilog="For example: graphflow info edges.parquet --source a --target b")
 @options.paths
 @options.ends
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="PATH is the folder of a saved graph: read all of its files, and check every byte.",
+)
 @options.as_json
 @options.reading
 @options.running
@@ -26,6 +31,7 @@ def info(
     paths: tuple[str, ...],
     source: tuple[str, ...],
     target: tuple[str, ...],
+    verify: bool,
     as_json: bool,
     workers: int,
     threads: int | None,
@@ -36,8 +42,20 @@ def info(
     """Show the columns of the edges in PATHs, and the size and the degrees of their graph.
 
     The vertices and their degrees are counted if the columns of the ends are known. Parallel edges count
-    separately.
+    separately. If PATH is the folder of a saved graph, show what its manifest says.
     """
+    from dask_graphflow.runtime import saving
+
+    show = summary_json if as_json else summary_text
+    if len(paths) == 1 and paths[0] != STDIN and (verify or saving.is_saved(paths[0])):
+        if source or target:
+            raise click.UsageError(
+                f"{paths[0]} is a saved graph, whose ends are known. Omit --source and --target."
+            )
+        click.echo(show(saving.described(paths[0], verify=verify)))
+        return
+    if verify:
+        raise click.UsageError("--verify checks one saved graph. Give the path of one folder.")
     with (
         Output(None) as out,
         Engine(workers, threads, memory_limit, show_progress=not quiet) as engine,
@@ -57,7 +75,7 @@ def info(
         told = {
             name: value.item() if hasattr(value, "item") else value for name, value in told.items()
         }
-    click.echo(summary_json(told) if as_json else summary_text(told))
+    click.echo(show(told))
 
 
 def _counted(engine: Engine, edges: Any, source: Any, target: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""The folder of a saved graph: its manifest, and the checks of both.
+"""The folder of a saved graph: how it is made, and what must be in it.
 
 ::
 
-    graph.json               the manifest, written last
+    graph.json               the manifest, written last; see :mod:`.manifest`
     edges-per-grain.arrow    number of edge ends of each grain of vertices, by which the graph can be cut
     vertices-0-8192.arrow    one file per range of vertices; see :mod:`.storage_files`
 
@@ -12,23 +12,20 @@ finished. The files of the ranges together have the vertices in the order of the
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from dask_graphflow.exceptions import InputFileError, OutputError
+from dask_graphflow.exceptions import InputFileError, OptionError, OutputError
 from dask_graphflow.showing.tables import counted
 
-from . import partition
+from .manifest import MOST_BYTES, Manifest, StoredFile, parsed
 
 MANIFEST = "graph.json"
-GRAINS = "edges-per-grain.arrow"
-FORMAT = "dask_graphflow graph"
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -46,9 +43,21 @@ class Folder:
     path: str
 
     @classmethod
-    def of(cls, path: Any, storage_options: Mapping[str, Any] | None) -> Folder:
-        """Return the folder of a path or URL."""
-        fs, there = fsspec.url_to_fs(path, **(storage_options or {}))
+    def of(
+        cls, path: Any, storage_options: Mapping[str, Any] | None, error: type[OSError]
+    ) -> Folder:
+        """Return the folder of a path or URL; raise `error` if it cannot be looked up."""
+        if not isinstance(path, str | os.PathLike):
+            raise OptionError(
+                f"path={path!r}; a folder is given by its path or its URL. Give text or a pathlib.Path"
+            )
+        try:
+            fs, there = fsspec.url_to_fs(path, **(storage_options or {}))
+        except (ValueError, TypeError, ImportError, OSError) as problem:
+            raise error(
+                f"{path}: cannot be looked up: {problem}. Give a local path, or a URL and the "
+                "storage_options of a file system that fsspec knows"
+            ) from problem
         return cls(fs, there.rstrip("/"))
 
     @property
@@ -70,83 +79,6 @@ class Folder:
         paths = {one["name"].rstrip("/"): one["size"] or 0 for one in found}
         paths.pop(self.path, None)  # some object stores list a folder in itself
         return {path.rpartition("/")[2]: size for path, size in paths.items()}
-
-
-@dataclass(frozen=True)
-class Range:
-    """A range of vertices, and the file that stores their ids and edges.
-
-    Attributes
-    ----------
-    file : str
-    size : int
-        Bytes of the file.
-    first, stop : int
-        The number of its first vertex, and of the first vertex behind it.
-    """
-
-    file: str
-    size: int
-    first: int
-    stop: int
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What is known about a saved graph without its edges.
-
-    Attributes
-    ----------
-    token : str
-        A random name, by which Dask tells graphs apart that were saved in one folder at different times.
-    directed, multi, partitions
-        See :class:`.GraphSpec`.
-    vertices, edges : int
-        Number of vertices and edges of the graph; an undirected edge counts once.
-    numbers : int
-        Number of vertex numbers. It exceeds `vertices` if there are numbers without a vertex.
-    first_id : int or None
-        The id of the vertex with the number 0, if ids are integers close together: the id of vertex i is
-        ``first_id + i``. None if the files of the ranges contain the ids.
-    id_dtypes : list of str
-        pandas' name of the dtype of each part of an id.
-    weight_dtype : str or None
-        NumPy's name of the dtype of the weights; None if edges have none.
-    source, target : list
-        The names of the columns from which the graph was built.
-    weight : str or None
-        The name of the column with the weights.
-    even_degrees : bool
-        See :attr:`.build.Size.even`.
-    grain : int
-        Number of vertices of a grain. Ranges begin at multiples of it.
-    ranges : list of Range
-        All ranges, in the order of the vertices.
-    """
-
-    token: str
-    directed: bool
-    multi: str
-    partitions: int
-    vertices: int
-    edges: int
-    numbers: int
-    first_id: int | None
-    id_dtypes: list[str]
-    weight_dtype: str | None
-    source: list[Any]
-    target: list[Any]
-    weight: Any
-    even_degrees: bool
-    grain: int
-    ranges: list[Range]
-
-    def text(self) -> str:
-        """Return the manifest as indented JSON, with one line per range."""
-        about = asdict(self)
-        ranges = ",\n    ".join(json.dumps(one) for one in about.pop("ranges"))
-        head = json.dumps({"format": FORMAT, "version": VERSION, **about}, indent=2)
-        return head.removesuffix("\n}") + f',\n  "ranges": [\n    {ranges}\n  ]\n}}\n'
 
 
 def make_folder(folder: Folder) -> None:
@@ -172,11 +104,22 @@ def make_folder(folder: Folder) -> None:
 
 def write_manifest(folder: Folder, manifest: Manifest) -> None:
     """Write the manifest of a folder whose files are all there. It appears as a whole or not at all."""
-    check_files(folder, manifest.ranges, OutputError)
+    check_files(folder, manifest, OutputError)
     partial = folder.at(f"{MANIFEST}.partial")
-    with folder.fs.open(partial, "wb") as file:
-        file.write(manifest.text().encode())
-    folder.fs.mv(partial, folder.at(MANIFEST))
+    try:
+        with folder.fs.open(partial, "wb") as file:
+            file.write(manifest.text().encode())
+        folder.fs.mv(partial, folder.at(MANIFEST))
+    except OSError as error:
+        raise not_written(partial, error) from error
+
+
+def not_written(path: str, error: OSError) -> OutputError:
+    """Return the error for a file of a graph that cannot be written."""
+    return OutputError(
+        f"{path} cannot be written: {error}. A graph needs a folder with room for its files. Delete "
+        "the folder, which is incomplete, and save the graph again where there is room"
+    )
 
 
 def read_manifest(folder: Folder) -> Manifest:
@@ -188,39 +131,21 @@ def read_manifest(folder: Folder) -> Manifest:
         The folder is not a graph, saving it was not finished, files of it are missing or damaged, or it
         was saved by a newer version.
     """
-    have = folder.sizes()
-    if MANIFEST not in have:
-        raise InputFileError(_no_manifest(folder, have))
+    path = folder.at(MANIFEST)
     try:
-        about = json.loads(folder.fs.cat_file(folder.at(MANIFEST)))
-        is_graph = about["format"] == FORMAT
-        version, least = int(about["version"]), VERSION
-    except (ValueError, TypeError, LookupError):
-        is_graph = False
-    if not is_graph:
+        have = folder.sizes()
+        if MANIFEST not in have:
+            raise InputFileError(_no_manifest(folder, have))
+        text = folder.fs.cat_file(path) if have[MANIFEST] <= MOST_BYTES else b""
+    except InputFileError:
+        raise
+    except OSError as error:
         raise InputFileError(
-            f"{folder.at(MANIFEST)} is not the manifest of a graph; load_graph reads folders that "
-            "Graph.save wrote. Give the path of such a folder, or build a Graph from the edges"
-        )
-    if version > least:
-        raise InputFileError(
-            f"{folder.path} has version {version} of the format of saved graphs; this version of "
-            f"dask_graphflow reads versions up to {VERSION}. Install a newer dask_graphflow"
-        )
-    try:
-        about["ranges"] = [Range(**one) for one in about["ranges"]]
-        manifest = Manifest(**{name: about[name] for name in Manifest.__dataclass_fields__})
-    except (TypeError, KeyError) as error:
-        raise InputFileError(
-            f"{folder.at(MANIFEST)} was changed after it was written ({error}); all of its entries are "
-            "needed. Restore the file, or save the graph again"
+            f"{path} cannot be read: {error}. A saved graph needs a folder that can be read. Correct its "
+            "permissions, or give another path"
         ) from error
-    if manifest.grain != partition.GRAIN:
-        raise InputFileError(
-            f"{folder.path} is cut at multiples of {manifest.grain:,} vertices; this version of "
-            f"dask_graphflow needs multiples of {partition.GRAIN:,}. Save the graph again with this version"
-        )
-    check_files(folder, manifest.ranges, InputFileError)
+    manifest = parsed(text, path, have)
+    check_files(folder, manifest, InputFileError)
     return manifest
 
 
@@ -241,29 +166,28 @@ def _no_manifest(folder: Folder, have: Mapping[str, int]) -> str:
     )
 
 
-def check_files(folder: Folder, ranges: Sequence[Range], error: type[OSError]) -> None:
+def check_files(folder: Folder, manifest: Manifest, error: type[OSError]) -> None:
     """Raise unless the folder has all files of a graph, each with its size."""
     have = folder.sizes()
-    lost = [one.file for one in ranges if one.file not in have]
-    lost += [GRAINS] if GRAINS not in have else []
+    lost = next((one.file for one in manifest.files if one.file not in have), None)
     if lost and error is OutputError:
         raise OutputError(
-            f"{folder.path} lacks {lost[0]}, which a worker wrote; this process and all workers must use "
+            f"{folder.path} lacks {lost}, which a worker wrote; this process and all workers must use "
             "the same file system. Delete the folder, and give a path on storage that all of them share"
         )
     if lost:
         raise InputFileError(
-            f"{folder.path} lacks {lost[0]}; a saved graph needs all files of its folder. Copy the whole "
+            f"{folder.path} lacks {lost}; a saved graph needs all files of its folder. Copy the whole "
             "folder again, or save the graph again"
         )
-    for one in ranges:
+    for one in manifest.files:
         check_file(folder, one, have[one.file], error)
 
 
 def check_file(
-    folder: Folder, one: Range, size: int | None, error: type[OSError] = InputFileError
+    folder: Folder, one: StoredFile, size: int | None, error: type[OSError] = InputFileError
 ) -> None:
-    """Raise unless the file of a range has its size; `size` is None if the file does not exist."""
+    """Raise unless a file has its size; `size` is None if the file does not exist."""
     if size != one.size:
         state = "does not exist" if size is None else f"has {size:,} bytes"
         raise error(

@@ -16,61 +16,36 @@ The mapping is private and writable, because Numba would compile all kernels aga
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dask_graphflow.exceptions import InputFileError, OutputError
+from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import disk, joined, kernels_for
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.scheduling import placement
 
-from . import frames
-from .dtypes import kind
-from .storage import GRAINS, Folder, Manifest, Range, check_file
-
-
-class Contents(NamedTuple):
-    """The contents of a range of vertices, in host memory.
-
-    Attributes
-    ----------
-    ids : DataFrame of pandas, or None
-    exists : array of bool, or None
-        None if all numbers are vertices.
-    rows : dict of str to Rows
-        The rows "out" and, in a directed graph, "into".
-    """
-
-    ids: Any
-    exists: np.ndarray | None
-    rows: dict[str, Rows]
-
-    @property
-    def size(self) -> int:
-        """Number of vertex numbers in the range."""
-        return len(self.rows["out"].offsets) - 1
-
-    def part(self, low: int, high: int) -> Contents:
-        """Return the contents of the vertices `low` to ``high - 1``, as counted in this range."""
-        if (low, high) == (0, self.size):
-            return self  # without reading any of the pages
-        rows = {}
-        for side, whole in self.rows.items():
-            offsets = whole.offsets[low : high + 1]
-            edges = slice(int(offsets[0]), int(offsets[-1]))
-            if edges.start:
-                offsets = offsets - edges.start
-            weights = None if whole.weights is None else whole.weights[edges]
-            rows[side] = Rows(offsets, whole.ends[edges], weights, whole.first + low)
-        ids = None if self.ids is None else self.ids.iloc[low:high]
-        return Contents(ids, None if self.exists is None else self.exists[low:high], rows)
+from . import frames, partition
+from .checksums import Summed, first_wrong
+from .dtypes import ID_KINDS, kind
+from .manifest import GRAINS, Manifest, Range, StoredFile
+from .storage import Folder, not_written
+from .stored_range import (
+    TOKEN,
+    Contents,
+    StoredRange,
+    damaged,
+    is_type_of,
+    only_batch,
+    read,
+    schema_of,
+)
 
 
-def write_range(folder: Folder, first: int, contents: Contents) -> Range:
+def write_range(folder: Folder, token: str, first: int, contents: Contents) -> Range:
     """Write the file of a range of vertices, which has the number `first` of its first vertex."""
     columns = {} if contents.ids is None else _id_arrays(contents.ids)
     if contents.exists is not None and not contents.exists.all():
@@ -81,24 +56,22 @@ def write_range(folder: Folder, first: int, contents: Contents) -> Range:
         columns[side] = pa.LargeListArray.from_arrays(pa.array(rows.offsets), edges)
     stop = first + contents.size
     name = f"vertices-{first}-{stop}.arrow"
-    return Range(name, write_batch(folder, name, pa.record_batch(columns)), first, stop)
+    one = write_batch(folder, token, name, pa.record_batch(columns))
+    return Range(one.file, one.size, one.checksums, first, stop)
 
 
-def write_batch(folder: Folder, name: str, batch: pa.RecordBatch) -> int:
-    """Write an Arrow IPC file of one record batch, and return its size in bytes."""
-    path = folder.at(name)
+def write_batch(folder: Folder, token: str, name: str, batch: pa.RecordBatch) -> StoredFile:
+    """Write an Arrow IPC file of one record batch, with the token of its graph."""
+    path, batch = folder.at(name), batch.replace_schema_metadata({TOKEN: token})
     try:
         with folder.fs.open(path, "wb") as file:
             steadily = folder.is_local and batch.nbytes > disk.budget()
-            into = _Steady(file.fileno()) if steadily else file
+            into = Summed(_Steady(file.fileno()).write if steadily else file.write)
             with pa.ipc.new_file(into, batch.schema) as writer:
                 writer.write_batch(batch)
-        return int(folder.fs.size(path))
+        return StoredFile(name, int(folder.fs.size(path)), into.checksums)
     except OSError as error:
-        raise OutputError(
-            f"{path} cannot be written: {error}. A graph needs a folder with room for its files. Delete "
-            "the folder, which is incomplete, and save the graph again where there is room"
-        ) from error
+        raise not_written(path, error) from error
 
 
 class _Steady(io.FileIO):
@@ -114,7 +87,7 @@ class _Steady(io.FileIO):
 
 
 def read_ranges(
-    folder: Folder, ranges: Sequence[Range], low: int, high: int, dtypes: Sequence[Any]
+    folder: Folder, manifest: Manifest, low: int, high: int, dtypes: Sequence[Any], threads: int
 ) -> Contents:
     """Return the contents of the vertices `low` to ``high - 1``.
 
@@ -123,19 +96,22 @@ def read_ranges(
     Parameters
     ----------
     folder : Folder
-    ranges : sequence of Range
-        All ranges of the graph.
+    manifest : Manifest
     low, high : int
     dtypes : sequence of dtype
         The dtypes of the ids; empty if the files do not contain the ids.
+    threads : int
+        Number of threads that check the files.
     """
     parts = []
-    for one in ranges:
-        start, stop = max(low, one.first), min(high, one.stop)
+    for one in manifest.ranges:
+        start, stop = max(low, one.first) - one.first, min(high, one.stop) - one.first
         if start < stop:
-            contents = _File(folder, one).contents(dtypes)
-            parts.append(contents.part(start - one.first, stop - one.first))
-    return _joined(parts or [_File(folder, ranges[0]).contents(dtypes).part(0, 0)])
+            parts.append(StoredRange(folder, manifest, one, dtypes).contents(start, stop, threads))
+    if not parts:
+        empty = StoredRange(folder, manifest, manifest.ranges[0], dtypes)
+        parts.append(empty.contents(0, 0, threads))
+    return _joined(parts)
 
 
 def _joined(parts: list[Contents]) -> Contents:
@@ -163,77 +139,6 @@ def _joined_rows(parts: list[Rows]) -> Rows:
         weights = joined([part.weights for part in parts])
     ends = joined([part.ends for part in parts])
     return Rows(np.concatenate(offsets), ends, weights, first.first)
-
-
-class _File:
-    """The file of a range, mapped into memory or read."""
-
-    def __init__(self, folder: Folder, one: Range) -> None:
-        self.first, path = one.first, folder.at(one.file)
-        check_file(folder, one, folder.fs.size(path) if folder.fs.exists(path) else None)
-        self._memory = (
-            disk.opened(path, placement.disk_folder())
-            if folder.is_local
-            else _read(folder, path, one.size)
-        )
-        buffer = pa.py_buffer(self._memory)
-        self._start = buffer.address
-        self.batch = _opened(path, buffer).get_batch(0)
-
-    def contents(self, dtypes: Sequence[Any]) -> Contents:
-        columns = dict(zip(self.batch.schema.names, self.batch.columns, strict=True))
-        ids = {
-            name: self._series(columns.pop(name), dtype)
-            for name, dtype in zip(list(columns), dtypes, strict=False)
-        }
-        exists = columns.pop("exists", None)
-        rows = {}
-        for side, lists in columns.items():
-            fields = [field.name for field in lists.type.value_type]
-            values = {name: self._array(lists.values.field(name)) for name in fields}
-            offsets = self._array(lists.offsets)
-            rows[side] = Rows(offsets, values["end"], values.get("weight"), self.first)
-        return Contents(
-            pd.DataFrame(ids, copy=False) if ids else None,
-            None if exists is None else self._array(exists).view(bool),
-            rows,
-        )
-
-    def _array(self, array: pa.Array, dtype: Any = None) -> np.ndarray:
-        """Return the numbers of an Arrow array as a writable array in the same memory."""
-        dtype = np.dtype(dtype or array.type.to_pandas_dtype())
-        if not len(array):
-            return np.empty(0, dtype)
-        begin = array.buffers()[1].address - self._start + array.offset * dtype.itemsize
-        return np.frombuffer(self._memory, dtype, len(array), begin)
-
-    def _series(self, array: pa.Array, dtype: Any) -> Any:
-        """Return ids as a series; numbers and text stay in the memory of the file."""
-        if hasattr(dtype, "__from_arrow__"):
-            return pd.Series(dtype.__from_arrow__(array), copy=False)
-        if dtype.kind in "iumM":
-            return pd.Series(self._array(array, dtype), copy=False)
-        return pd.Series(array.to_numpy(zero_copy_only=False), dtype=dtype)
-
-
-def _opened(path: str, source: Any) -> pa.RecordBatchFileReader:
-    """Return the reader of an Arrow IPC file in memory, or of an open file."""
-    try:
-        return pa.ipc.open_file(source)
-    except pa.ArrowException as error:
-        raise InputFileError(
-            f"{path} is not the file of a saved graph: {error}. Files of the folder must not be changed. "
-            "Copy the folder again, or save the graph again"
-        ) from error
-
-
-def _read(folder: Folder, path: str, size: int) -> np.ndarray:
-    """Read a file into writable memory."""
-    memory, at = np.empty(size, np.uint8), 0
-    with folder.fs.open(path, "rb") as file:
-        while count := file.readinto(memory[at:].data):
-            at += count
-    return memory[:at]
 
 
 def _id_arrays(ids: pd.DataFrame) -> dict[str, pa.Array]:
@@ -264,25 +169,99 @@ def id_dtypes(folder: Folder, manifest: Manifest) -> list[Any]:
     names = manifest.id_dtypes
     if manifest.first_id is not None:
         return [pd.api.types.pandas_dtype(name) for name in names]
-    path = folder.at(manifest.ranges[0].file)
-    with folder.fs.open(path, "rb") as file:
-        schema = _opened(path, file).schema
-    return [
-        pd.ArrowDtype(field.type)
-        if name.endswith("[pyarrow]")  # pandas cannot read the names of all of Arrow's types
-        else pd.api.types.pandas_dtype(name)
-        for name, field in zip(names, schema, strict=False)
-    ]
+    schema = schema_of(folder, manifest.ranges[0])
+    types = [field.type for field in schema][: len(names)]
+    dtypes = [_dtype(name, stored) for name, stored in zip(names, types, strict=False)]
+    if len(dtypes) < len(names) or any(kind(dtype) not in ID_KINDS for dtype in dtypes):
+        path = folder.at(manifest.ranges[0].file)
+        raise damaged(path, f"ids of dtype {', '.join(names)} cannot have the types {types}")
+    return dtypes
 
 
-def write_grains(folder: Folder, edges: np.ndarray) -> None:
+def _dtype(name: str, stored: pa.DataType) -> Any:
+    """Return the dtype of ids with a name and a type of Arrow; None if there is none."""
+    if name.endswith("[pyarrow]"):  # pandas cannot read the names of all of Arrow's types
+        return pd.ArrowDtype(stored)
+    try:
+        dtype = pd.api.types.pandas_dtype(name)
+    except (TypeError, ValueError, LookupError, NotImplementedError):
+        return None
+    return dtype if is_type_of(stored, dtype) else None
+
+
+def check_ids(ids: Any) -> None:
+    """Raise unless the dtypes of ids are the same after they were saved and loaded."""
+    on_host = kernels_for(ids).to_pandas(ids)
+    for name, column in zip(dtype_names(ids), on_host.columns, strict=True):
+        part = on_host[column]
+        if part.dtype == object or _loaded_dtype(name, part) == part.dtype:
+            continue
+        advice = (
+            "Use ids of another type, for example with .map(str), and build the graph from them"
+        )
+        if isinstance(part.dtype, pd.DatetimeTZDtype):
+            advice = "Convert the ids with .dt.tz_convert('UTC'), and build the graph from them"
+        raise VertexTypeError(
+            f"ids have dtype {part.dtype}, which cannot be saved; pandas must be able to make the dtype "
+            f"from its name. {advice}"
+        )
+
+
+def _loaded_dtype(name: str, ids: pd.Series) -> Any:
+    try:
+        return _dtype(name, pa.array(ids).type)
+    except (TypeError, ValueError, NotImplementedError, pa.ArrowException):
+        return None
+
+
+def write_grains(folder: Folder, token: str, edges: np.ndarray) -> StoredFile:
     """Write the number of edge ends of each grain."""
-    write_batch(folder, GRAINS, pa.record_batch({"edges": edges}))
+    return write_batch(folder, token, GRAINS, pa.record_batch({"edges": edges}))
 
 
-def read_grains(folder: Folder) -> np.ndarray:
+def read_grains(folder: Folder, manifest: Manifest) -> np.ndarray:
     """Return the number of edge ends of each grain."""
-    path = folder.at(GRAINS)
-    with folder.fs.open(path, "rb") as file:
-        edges: np.ndarray = _opened(path, file).read_all()["edges"].to_numpy()
+    one = manifest.grains
+    path, memory = folder.at(one.file), read(folder, one)
+    batch = only_batch(path, pa.py_buffer(memory), manifest)
+    if one.checksums and first_wrong(memory, one.checksums, [(0, one.size)], 1) is not None:
+        raise damaged(path, "its bytes do not have their checksums")
+    if batch.schema.names != ["edges"] or batch.schema.types != [pa.int64()]:
+        raise damaged(path, f"it has the columns {', '.join(batch.schema.names)}")
+    if batch["edges"].null_count or len(batch) != -(-manifest.numbers // partition.GRAIN):
+        raise damaged(path, f"it has {len(batch):,} rows for {manifest.numbers:,} vertices")
+    edges: np.ndarray = batch["edges"].to_numpy()
+    least = manifest.edges * (1 + manifest.directed)  # an undirected loop has one end
+    if edges.min(initial=0) < 0 or not least <= sum(edges.tolist()) <= 2 * manifest.edges:
+        raise damaged(path, f"its numbers are not those of {manifest.edges:,} edges")
     return edges
+
+
+def by_grain(rows: Mapping[str, Rows]) -> np.ndarray:
+    """Return the number of edge ends of each grain of the vertices of some rows."""
+    counts = []
+    for side in rows.values():
+        bounds = np.append(side.offsets[: -1 : partition.GRAIN], side.offsets[-1])
+        counts.append(np.diff(bounds))
+    edges: np.ndarray = np.sum(counts, axis=0)
+    return edges
+
+
+def verify(folder: Folder, manifest: Manifest, threads: int) -> None:
+    """Read all files of a graph, and raise unless they are those that were saved and fit together."""
+    dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
+    vertices, sides, grains = 0, Counter[str](), []
+    for one in manifest.ranges:
+        stored = StoredRange(folder, manifest, one, dtypes)
+        contents = stored.contents(0, one.stop - one.first, threads, again=True)
+        exists = contents.exists
+        vertices += contents.size if exists is None else int(np.count_nonzero(exists))
+        sides.update({side: len(rows.ends) for side, rows in contents.rows.items()})
+        grains.append(by_grain(contents.rows))
+    most = manifest.edges * (1 if manifest.directed else 2)
+    if vertices != manifest.vertices:
+        raise damaged(folder.path, f"it has {vertices:,} vertices instead of {manifest.vertices:,}")
+    if not all(manifest.edges <= count <= most for count in sides.values()):
+        raise damaged(folder.path, f"its edges are not the {manifest.edges:,} of its manifest")
+    if not np.array_equal(np.concatenate(grains), read_grains(folder, manifest)):
+        raise damaged(folder.at(GRAINS), "its numbers are not those of the edges")

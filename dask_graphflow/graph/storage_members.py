@@ -12,14 +12,17 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import kernels_for, lift
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.scheduling import placement
 
 from . import build, partition
 from .counting import num_edges, num_vertices
 from .frames import is_pandas
+from .manifest import Manifest, Range
 from .numbering import occurs
 from .shard import Shard
-from .storage import Folder, Manifest, Range
-from .storage_files import Contents, id_dtypes, read_ranges, write_range
+from .storage import Folder
+from .storage_files import by_grain, id_dtypes, read_ranges, write_range
+from .stored_range import Contents
 from .vertex_ids import brought
 
 MOST_BYTES = (
@@ -52,7 +55,7 @@ class Saved(NamedTuple):
     weight_dtype: str | None
 
 
-def save(channel: Channel, shard: Shard, rank: int, folder: Folder) -> Saved:
+def save(channel: Channel, shard: Shard, rank: int, folder: Folder, token: str) -> Saved:
     """Write the files of a member's vertices: the loop of a gang (see :func:`.gang.run`).
 
     A local file has all vertices of a member, so that a member that loads them maps one file. Files in
@@ -66,13 +69,15 @@ def save(channel: Channel, shard: Shard, rank: int, folder: Folder) -> Saved:
     rows = {side: _on_host(one) for side, one in sides.items()}
     ids = None if shard.ids is None else kernels_for(shard.ids).to_pandas(shard.ids)
     contents = Contents(ids, exists, rows)
-    grains = np.sum([_by_grain(one.offsets) for one in rows.values()], axis=0)
+    grains = by_grain(rows)
     most = math.inf if folder.is_local else MOST_BYTES
     edge = sum(array.itemsize for array in rows["out"][1:3] if array is not None)
     cuts = _cuts(grains * edge, shard.owned, most)
     if shard.owned == 0 and (rank > 0 or shard.size > 0):
         cuts = []  # a graph without vertices has a file, too, from which loading takes the types
-    ranges = [write_range(folder, shard.low + low, contents.part(low, high)) for low, high in cuts]
+    ranges = [
+        write_range(folder, token, shard.low + low, contents.part(low, high)) for low, high in cuts
+    ]
     sample = np.concatenate([_sample(one.ends) for one in rows.values()]).astype("int64")
     weights = rows["out"].weights
     return Saved(
@@ -91,12 +96,6 @@ def _on_host(rows: Any) -> Rows:
     names = "offsets", "ends", "weights"
     arrays = {name: getattr(rows, name) for name in names if getattr(rows, name) is not None}
     return Rows(**rows._asdict() | {name: kernels_for(a).to_host(a) for name, a in arrays.items()})
-
-
-def _by_grain(offsets: np.ndarray) -> np.ndarray:
-    """Return the number of edges of each grain of vertices."""
-    edges: np.ndarray = np.diff(np.append(offsets[: -1 : partition.GRAIN], offsets[-1]))
-    return edges
 
 
 def _cuts(grains: np.ndarray, owned: int, most: float) -> list[tuple[int, int]]:
@@ -133,7 +132,8 @@ def load(rank: int, folder: Folder, manifest: Manifest, bounds: Sequence[int], l
     """
     dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
     low, high = bounds[rank : rank + 2]
-    contents = read_ranges(folder, manifest.ranges, low, high, dtypes)
+    threads = placement.task_threads(len(bounds) - 1)
+    contents = read_ranges(folder, manifest, low, high, dtypes, threads)
     device = not is_pandas(type(like))
     rows = {side: lift(one) if device else one for side, one in contents.rows.items()}
     exists = contents.exists

@@ -14,12 +14,14 @@ import pandas as pd
 from dask.base import tokenize
 from dask.delayed import delayed
 
-from dask_graphflow.exceptions import UsageError
+from dask_graphflow.exceptions import InputFileError, OutputError, UsageError
 from dask_graphflow.graph import hubs, partition, storage, storage_files, storage_members
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
-from dask_graphflow.graph.storage import Folder, Manifest
+from dask_graphflow.graph.manifest import VERSION, Manifest, StoredFile
+from dask_graphflow.graph.storage import Folder
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
+from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.scheduling.names import named
 
@@ -35,19 +37,25 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
             "only graphs without hybrid= can be saved. Build the graph without hybrid=, and save that one"
         )
     check_waiting("save", f"graph.save({path!r})")
-    folder = Folder.of(path, storage_options)
+    storage_files.check_ids(shards.spec.ids)
+    folder, token = Folder.of(path, storage_options, OutputError), uuid.uuid4().hex
     storage.make_folder(folder)
-    parts = shards.run(partial(storage_members.save, folder=folder), None, name="save")
+    write = partial(storage_members.save, folder=folder, token=token)
+    parts = shards.run(write, None, name="save")
     saved = [part for part in dask.compute(*parts) if part is not None]
-    storage_files.write_grains(folder, np.concatenate([part.grains for part in saved]))
-    storage.write_manifest(folder, _manifest(shards.spec, saved))
+    grains = np.concatenate([part.grains for part in saved])
+    stored = storage_files.write_grains(folder, token, grains)
+    storage.write_manifest(folder, _manifest(shards.spec, token, saved, stored))
 
 
-def _manifest(spec: GraphSpec, saved: list[storage_members.Saved]) -> Manifest:
+def _manifest(
+    spec: GraphSpec, token: str, saved: list[storage_members.Saved], grains: StoredFile
+) -> Manifest:
     columns, one = spec.columns, saved[0]
     sample = np.concatenate([part.sample for part in saved])
     return Manifest(
-        token=uuid.uuid4().hex,
+        version=VERSION,
+        token=token,
         directed=spec.directed,
         multi=spec.multi,
         partitions=spec.partitions,
@@ -62,6 +70,7 @@ def _manifest(spec: GraphSpec, saved: list[storage_members.Saved]) -> Manifest:
         weight=_written(columns.weight),
         even_degrees=bool(hubs.is_even(sample, one.numbers)),
         grain=partition.GRAIN,
+        grains=grains,
         ranges=[one for part in saved for one in part.ranges],
     )
 
@@ -117,7 +126,7 @@ class SavedGraph:
             bounds=bounds,
             like=self.spec.ids,
         )
-        token = tokenize(self.folder, self.manifest.token, bounds, self.spec.on_device)
+        token = tokenize(self.folder, self.manifest.text(), bounds, self.spec.on_device)
         task = delayed(load, pure=True)
         built = [
             task(i, dask_key_name=named("load", f"{token}-{i}")) for i in range(len(bounds) - 1)
@@ -133,14 +142,18 @@ class SavedGraph:
         ranges, numbers = self.manifest.ranges, self.manifest.numbers
         if count == len(ranges):  # each shard is one file
             return [*(one.first for one in ranges), numbers]
-        grains = storage_files.read_grains(self.folder)
+        grains = storage_files.read_grains(self.folder, self.manifest)
         return partition.chunk_grains(grains, numbers, min(count, max(1, len(grains))))
 
 
-def read(path: Any, storage_options: Mapping[str, Any] | None, backend: str | None) -> SavedGraph:
+def read(
+    path: Any, storage_options: Mapping[str, Any] | None, backend: str | None, *, verify: bool
+) -> SavedGraph:
     """Return the saved graph in a folder; see :func:`.load_graph`."""
-    folder = Folder.of(path, storage_options)
+    folder = Folder.of(path, storage_options, InputFileError)
     about = storage.read_manifest(folder)
+    if verify:
+        storage_files.verify(folder, about, placement.task_threads(1))
     dtypes = storage_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
     ids = pd.DataFrame(
@@ -160,3 +173,30 @@ def read(path: Any, storage_options: Mapping[str, Any] | None, backend: str | No
     )
     spec = GraphSpec(columns, about.partitions, ids, weight, about.directed, about.multi)
     return SavedGraph(folder, about, spec)
+
+
+def is_saved(path: str) -> bool:
+    """Say whether a path is the folder of a saved graph."""
+    folder = Folder.of(path, None, InputFileError)
+    return bool(folder.fs.isfile(folder.at(storage.MANIFEST)))
+
+
+def described(path: str, *, verify: bool) -> dict[str, Any]:
+    """Return what the manifest of a saved graph says. With `verify`, check all files."""
+    about = read(path, None, "pandas", verify=verify).manifest
+    return {
+        "vertices": about.vertices,
+        "edges": about.edges,
+        "directed": about.directed,
+        "ids": ", ".join(about.id_dtypes),
+        "weights": about.weight_dtype or "none",
+        "files": len(about.files),
+        "bytes": sum(one.size for one in about.files),
+        "checksums": _checked(about, verify=verify),
+    }
+
+
+def _checked(about: Manifest, *, verify: bool) -> str:
+    if not about.summed:
+        return "none: an earlier version saved the graph"
+    return "all bytes match" if verify else "not compared; --verify compares them"
