@@ -15,8 +15,6 @@ import pyarrow as pa
 
 from dask_graphflow.graph import dtypes
 
-from .plain import is_uuid
-
 TRUTH = {"true": True, "false": False}
 
 
@@ -44,7 +42,7 @@ def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:
         A text is not an id of this dtype. The message says which one, and what is allowed.
     """
     dtype = dtypes.values_dtype(dtype)
-    kind = "UUID" if _is_uuid(dtype) else dtypes.kind(dtype)
+    kind = dtypes.kind(dtype)
     if kind == "string" or kind not in READERS:  # ids of other kinds are refused with the edges
         return pd.Series(texts)
     reader = READERS[kind]
@@ -59,10 +57,6 @@ def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:
     if kind in PANDAS:
         return pd.Series(values)  # the call says which of them the dtype cannot hold
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, _arrow(dtype))))
-
-
-def _is_uuid(dtype: Any) -> bool:
-    return isinstance(dtype, pd.ArrowDtype) and is_uuid(dtype.pyarrow_dtype)
 
 
 def _arrow(dtype: Any) -> pa.DataType:

@@ -12,7 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["comparable", "finite", "is_uuid", "plain", "range_of", "text_of"]
+from dask_graphflow.graph.dtypes import is_uuid
+
+__all__ = ["comparable", "finite", "plain", "range_of", "text_of"]
 
 TEXT = pa.large_string()
 INFINITE = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
@@ -107,11 +109,6 @@ def comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
     if is_a.is_float16(kind):
         return values.cast(pa.float32())
     return values.cast(TEXT) if is_a.is_string_view(kind) else values
-
-
-def is_uuid(kind: pa.DataType) -> bool:
-    """Say whether this is Arrow's type of UUIDs, which old versions of PyArrow do not have."""
-    return getattr(kind, "extension_name", None) == "arrow.uuid"
 
 
 def _is_binary(kind: pa.DataType) -> bool:

@@ -28,7 +28,9 @@ def kind(kernels: ModuleType) -> type:
 
 def values(column: Any) -> Any:
     """Return a column as an array. For pandas, it is not a copy and may not be :func:`.aligned`."""
-    return host.values_of(column) if is_pandas(type(column)) else kernels_for(column).asarray(column)
+    return (
+        host.values_of(column) if is_pandas(type(column)) else kernels_for(column).asarray(column)
+    )
 
 
 def stored(column: Any, folder: str) -> Any:

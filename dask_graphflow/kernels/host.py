@@ -32,7 +32,8 @@ BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 m
 
 def asarray(series: Any) -> np.ndarray:
     """Return the values of a pandas Series or a NumPy array, without a copy if possible."""
-    return aligned(series if isinstance(series, np.ndarray) else values_of(series))
+    values: np.ndarray = aligned(series if isinstance(series, np.ndarray) else values_of(series))
+    return values
 
 
 def values_of(series: Any) -> np.ndarray:
