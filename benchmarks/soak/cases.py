@@ -107,7 +107,7 @@ def case_of(seed: int, number: int) -> Case:
 def run(cases: range, seed: int) -> dict[str, Any]:
     """Run cases, and print one line per case and a summary."""
     rows = []
-    logging.disable()  # Dask reports each loss
+    logging.disable()  # because Dask logs each loss
     for number in cases:
         case, began = case_of(seed, number), time.monotonic()
         outcome, told = _outcome(case)

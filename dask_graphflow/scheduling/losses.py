@@ -102,7 +102,8 @@ def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
         )
     new = "cluster.scale(0) and then cluster.scale(2)"
     if lost := last_lost(scheduler):
-        todo = f"The last one was lost while it ran tasks. {advice(scheduler, lost)}. New workers start with {new}"
+        why = advice(scheduler, lost)
+        todo = f"The last one was lost while it ran tasks. {why}. New workers start with {new}"
     else:
         todo = f"Start workers, for example with {new}, {AGAIN}"
     return (
