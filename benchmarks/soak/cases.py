@@ -107,7 +107,6 @@ def case_of(seed: int, number: int) -> Case:
 def run(cases: range, seed: int) -> dict[str, Any]:
     """Run cases, and print one line per case and a summary."""
     rows = []
-    logging.disable()  # because Dask logs each loss
     for number in cases:
         case, began = case_of(seed, number), time.monotonic()
         outcome, told = _outcome(case)
@@ -212,6 +211,7 @@ def _cluster(workers: int, limit: int) -> Any:
     from distributed import Client, LocalCluster
 
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    logging.disable()  # because Dask logs each loss
     with dask.config.set(SETTINGS):
         cluster = LocalCluster(n_workers=workers, memory_limit=limit, **options)
         client = Client(cluster)
@@ -222,6 +222,7 @@ def _cluster(workers: int, limit: int) -> Any:
             for one in (client, cluster):
                 with contextlib.suppress(Exception):
                     one.close()
+            logging.disable(logging.NOTSET)
 
 
 def _harm(case: Case, cluster: Any, stop: threading.Event) -> None:
