@@ -32,6 +32,7 @@ PATIENCE = 200.0  # seconds after which a call counts as hanging
 FOLLOWED = 5  # maximum number of times that advice is followed
 PARTS = 6
 SMALL, LARGE = (50_000, 20_000), (800_000, 1_000_000)  # edges per partition, and vertices
+MEMORY = r"memory_limit='(\d+)MB'"  # the advice to use another limit
 GOOD = ("right", "right after the advice")
 SETTINGS = {
     "distributed.deploy.lost-worker-timeout": "30s",
@@ -140,10 +141,11 @@ def _outcome(case: Case) -> tuple[str, list[str]]:
                 cluster.scale(0)
                 cluster.scale(case.workers)
                 client.wait_for_workers(case.workers, timeout=PATIENCE)
-            enough = re.search(r"memory_limit='(\d+)MB'", error)
+            enough = re.search(MEMORY, error)
             if error.startswith("WorkerLostError") and enough is None:
                 told.append(error)
                 error = _error(case, client, truth)
+                enough = re.search(MEMORY, error)
         if not error:
             return GOOD[bool(told)], told
         told.append(error)
