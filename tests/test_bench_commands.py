@@ -20,7 +20,7 @@ from benchmarks import (
 from benchmarks.algorithms import inputs, ours, rows
 from benchmarks.algorithms import measure as measure_row
 from benchmarks.errors import ContenderFailedError, UnusableInputError
-from benchmarks.soak import calls
+from benchmarks.soak import calls, cases
 
 # Launches
 
@@ -250,6 +250,24 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
     assert all(results["counts"][what] for what in ("right", "cancelled", "killed"))
 
 
+def test_a_case_follows_from_its_seed_and_number():
+    drawn = [str(cases.case_of(0, number)) for number in range(50)]
+    assert drawn == [str(cases.case_of(0, number)) for number in range(50)]
+    assert drawn != [str(cases.case_of(1, number)) for number in range(50)]
+    assert {one.partition(" ")[0] for one in drawn} == {"kill", "freeze", "limit"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_case_whose_workers_are_killed_is_right_or_its_advice_works(capsys):
+    results = cases.run(range(2, 3), seed=0)
+    assert cases.faults(results) == []
+    assert capsys.readouterr().out.startswith("  2 right")
+    assert cases.show(results).startswith("1 cases with seed 0: 1 right")
+    results["counts"]["fault"] = 1
+    assert cases.faults(results) == ["fault"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -271,6 +289,7 @@ def test_a_short_soak_has_correct_answers_kills_and_cancellations():
         (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
         (["launches", "dfs"], "dfs: there are articulation_points, betweenness_centrality"),
         (["soak", "--workers", "1"], "--workers 2 or more"),
+        (["soak", "--cases", "0"], "--cases 1 or more"),
         (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],
 )

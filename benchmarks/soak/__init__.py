@@ -67,6 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Soak, print the results and store them."""
     if options.cases is not None:
+        if options.cases < 1:
+            raise UnusableInputError("give --cases 1 or more")
         results = cases.run(range(options.first, options.first + options.cases), options.seed)
         report.show(cases.show(results), results, f"soak-{options.cases}cases", options)
         return 1 if cases.faults(results) else 0

@@ -32,6 +32,7 @@ PATIENCE = 200.0  # seconds after which a call counts as hanging
 FOLLOWED = 5  # maximum number of times that advice is followed
 PARTS = 6
 SMALL, LARGE = (50_000, 20_000), (800_000, 1_000_000)  # edges per partition, and vertices
+MEMORY = r"memory_limit='(\d+)MB'"  # the advice to use another limit
 GOOD = ("right", "right after the advice")
 SETTINGS = {
     "distributed.deploy.lost-worker-timeout": "30s",
@@ -107,7 +108,6 @@ def case_of(seed: int, number: int) -> Case:
 def run(cases: range, seed: int) -> dict[str, Any]:
     """Run cases, and print one line per case and a summary."""
     rows = []
-    logging.disable()  # Dask reports each loss
     for number in cases:
         case, began = case_of(seed, number), time.monotonic()
         outcome, told = _outcome(case)
@@ -141,10 +141,11 @@ def _outcome(case: Case) -> tuple[str, list[str]]:
                 cluster.scale(0)
                 cluster.scale(case.workers)
                 client.wait_for_workers(case.workers, timeout=PATIENCE)
-            enough = re.search(r"memory_limit='(\d+)MB'", error)
+            enough = re.search(MEMORY, error)
             if error.startswith("WorkerLostError") and enough is None:
                 told.append(error)
                 error = _error(case, client, truth)
+                enough = re.search(MEMORY, error)
         if not error:
             return GOOD[bool(told)], told
         told.append(error)
@@ -212,6 +213,7 @@ def _cluster(workers: int, limit: int) -> Any:
     from distributed import Client, LocalCluster
 
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    logging.disable()  # because Dask logs each loss
     with dask.config.set(SETTINGS):
         cluster = LocalCluster(n_workers=workers, memory_limit=limit, **options)
         client = Client(cluster)
@@ -222,6 +224,7 @@ def _cluster(workers: int, limit: int) -> Any:
             for one in (client, cluster):
                 with contextlib.suppress(Exception):
                     one.close()
+            logging.disable(logging.NOTSET)
 
 
 def _harm(case: Case, cluster: Any, stop: threading.Event) -> None:

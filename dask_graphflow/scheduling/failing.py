@@ -14,6 +14,7 @@ from dask_graphflow.showing.tables import size
 from . import memory_limits
 
 WAITING = ("waiting", "processing", "queued", "no-worker")  # states of tasks that will run
+FEW = 4  # as many losses as Dask allows for a task
 AGAIN = "and call again. A persisted graph or result keeps this error, so delete it first"
 PACKAGE = __name__.partition(".")[0]
 
@@ -77,9 +78,9 @@ def ended_on(scheduler: Any, task: Any) -> set[str]:
 
 
 def last_lost(scheduler: Any) -> set[str]:
-    """Return the worker that left last, if it left while it ran tasks."""
+    """Return those of the last few workers to leave that ran tasks then."""
     # Dask also calls a removal unexpected if the cluster closes the worker.
-    return {loss["worker"] for loss in _removals(scheduler)[-1:] if loss["processing-tasks"]}
+    return {loss["worker"] for loss in _removals(scheduler)[-FEW:] if loss["processing-tasks"]}
 
 
 def advice(scheduler: Any, lost: Collection[str]) -> str:

@@ -103,7 +103,7 @@ def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
     new = "cluster.scale(0) and then cluster.scale(2)"
     if lost := last_lost(scheduler):
         why = advice(scheduler, lost)
-        todo = f"The last one was lost while it ran tasks. {why}. New workers start with {new}"
+        todo = f"The last ones were lost while they ran tasks. {why}. New workers start with {new}"
     else:
         todo = f"Start workers, for example with {new}, {AGAIN}"
     return (
