@@ -33,7 +33,7 @@ from dask_graphflow.kernels import (
     on_device,
     summable,
 )
-from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.scheduling import gang, memory_limits, placement
 
 from . import numbering, placing, shares
 from .hubs import is_even
@@ -173,7 +173,9 @@ def build(
     if any(devices):
         exchange = Exchange(channel, device=True)
     dtypes = [dtype for own in dtype_lists for dtype in own]
+    memory_limits.relieve()
     vertices, numbered = numbering.number(exchange, ends, threads)
+    memory_limits.relieve()
     numbers = [pair for pair in numbered if pair[1] is not None]
     listing = [side for side, target in numbered if target is None]
     numbered.clear()
@@ -228,6 +230,7 @@ def build(
         stay=stay,
         folder=folder,
     )
+    memory_limits.relieve()
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about |= {"placed": placed, "for_device": for_device}
     if any(list_some) and ids is None:

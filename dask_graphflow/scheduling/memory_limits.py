@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import dask
@@ -25,10 +23,8 @@ PAUSE = "distributed.worker.memory.pause"
 STEP = 50_000_000  # suggested limits are multiples of this many bytes
 
 
-@contextmanager
-def given_back() -> Iterator[None]:
-    """Give memory back after a step of a task, if the worker is near its limit."""
-    yield
+def relieve() -> None:
+    """Give memory back between two steps of a task, if the worker is near its limit."""
     worker = own_worker()
     limit = worker and worker.memory_manager.memory_limit
     if limit and resident(worker) >= NEAR * limit:
