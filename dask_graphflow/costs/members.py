@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
+from dask_graphflow.graph.make_rows import SCRATCH
 
 from .model import remote, search_levels
 
@@ -131,6 +132,6 @@ def _needed(size: Size, members: int) -> int:
     entries = size.edges * (1 if size.directed else 2)
     read = remote(size.vertices, entries / max(size.vertices, 1), members)
     return memory.graph_bytes(
-        size.vertices, size.edges, memory.SCRATCH, memory.COPIES, share=1 / members, remote=read,
+        size.vertices, size.edges, SCRATCH, memory.COPIES, share=1 / members, remote=read,
         directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
     )  # fmt: skip

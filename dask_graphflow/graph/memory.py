@@ -7,16 +7,12 @@ from typing import NamedTuple
 from dask_graphflow.kernels import disk, index_dtype
 
 from .blocks import BLOCK
-from .make_rows import ENTRY, MOST, PIECE
+from .make_rows import ENTRY, KEY, MOST, PIECE, SCRATCH, rows_bytes
 
 OFFSET = 8
-KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from another member
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
 BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
-SCRATCH, COPIES = (
-    56,
-    1,
-)  # most bytes per vertex and copies of the rows that the four usual calls need
+COPIES = 1  # most copies of the rows that the four usual calls make
 TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.host_distinct`, and in their result
 ROUNDS = 60_000_000  # bytes of the buffers of :mod:`.host_distinct`
 SORTED = 60  # bytes per id while ids are sorted
@@ -279,11 +275,7 @@ class Part(NamedTuple):
             one_range = ENTRY * min(self.entries, max(disk.budget() / ENTRY, self.entries / MOST))
             return max(DEALT * min(self.largest, PIECE), one_range)
         width = self.number_bytes + self.weight_bytes
-        made = (
-            (KEY + width) * self.entries
-            + (width - self.number_bytes) * self.entries
-            + OFFSET * vertices
-        )
+        made = rows_bytes(self.entries, vertices, self.number_bytes, self.weight_bytes)
         # An undirected edge goes to the owners of both its ends. The numbers are freed meanwhile.
         arrived = self.edges * (1 if self.directed else 2 - 1 / self.members)
         dealt = 0 if alone else (self.number_bytes + width) * arrived
