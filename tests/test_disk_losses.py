@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import pathlib
 import pickle
@@ -196,6 +197,37 @@ def test_a_disk_that_is_full_at_any_time_is_a_named_error(small_disk, rng, tmp_p
         assert not list(tmp_path.iterdir())
     small_disk(10**9)
     same(graph.pagerank().compute(), wanted)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_a_full_disk_frees_what_the_call_wrote(small_disk, rng, scheduler, monkeypatch):
+    graph = graph_of(power_law(rng, 20_000, 100_000), partitions=1, storage="disk")
+    monkeypatch.setattr(gc, "collect", lambda: 0)  # which would hide what stays
+    gc.disable()
+    try:
+        with dask.config.set(scheduler=scheduler):
+            graph.pagerank().compute()
+            small_disk(len(small_disk.writes) - 1)
+            with pytest.raises(OutputError):
+                graph.pagerank().compute()
+        assert not eventually_open()
+    finally:
+        gc.enable()
+
+
+def eventually_open():
+    """Return the files that stay open, once the threads of the failed call have ended."""
+    eventually(lambda: not len(disk._files))
+    return list(disk._files)
+
+
+def test_files_that_only_garbage_refers_to_make_room(small_disk, tmp_path, monkeypatch):
+    small_disk(0)
+    monkeypatch.setattr(gc, "collect", lambda: small_disk(10**9))
+    values = np.arange(100_000)
+    np.testing.assert_array_equal(disk.stored(values, str(tmp_path)), values)
+    small_disk(0)
+    assert is_on_disk(disk.empty(100_000, "int64", str(tmp_path)))
 
 
 @pytest.mark.slow

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dask_graphflow.kernels import disk, index_dtype
+from dask_graphflow.kernels import disk, host_distinct, index_dtype
 
 from .blocks import BLOCK
-from .make_rows import ENTRY, KEY, MOST, PIECE, SCRATCH, rows_bytes
+from .make_rows import ENTRY, MOST, PIECE, SCRATCH, rows_bytes
 
 OFFSET = 8
+KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from another member
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
 BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
 COPIES = 1  # most copies of the rows that the four usual calls make
 TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.host_distinct`, and in their result
-ROUNDS = 60_000_000  # bytes of the buffers of :mod:`.host_distinct`
+BUFFER = 16  # bytes per id of the buffers of :mod:`.host_distinct`, which deals some ids at a time
 SORTED = 60  # bytes per id while ids are sorted
 FACTORIZED = 24  # bytes per id, beside a copy of it, while pandas numbers ids that are not integers
 DEALT = 24  # bytes per edge of a piece while it is dealt to members, or to ranges of rows
@@ -261,9 +262,9 @@ class Part(NamedTuple):
     def _distinct(self, ids: float) -> float:
         """Return the bytes that a copy of ids takes, and their numbers while these are given."""
         if self.integers:
-            tables = TABLE * min(ids, self.vertices) + ROUNDS
+            tables = TABLE * min(ids, self.vertices) + BUFFER * min(ids, host_distinct.ROUND)
             return ids * (self.id_bytes + index_bytes(int(ids))) + tables
-        return ids * (2 * self.id_bytes + FACTORIZED)
+        return ids * (self.id_bytes + FACTORIZED)
 
     def _sorting(self) -> float:
         return (SORTED + self.id_bytes) * self.vertices
@@ -275,7 +276,7 @@ class Part(NamedTuple):
             one_range = ENTRY * min(self.entries, max(disk.budget() / ENTRY, self.entries / MOST))
             return max(DEALT * min(self.largest, PIECE), one_range)
         width = self.number_bytes + self.weight_bytes
-        made = rows_bytes(self.entries, vertices, self.number_bytes, self.weight_bytes)
+        made = rows_bytes(self.entries, vertices, self.vertices, self.weight_bytes)
         # An undirected edge goes to the owners of both its ends. The numbers are freed meanwhile.
         arrived = self.edges * (1 if self.directed else 2 - 1 / self.members)
         dealt = 0 if alone else (self.number_bytes + width) * arrived
