@@ -1,4 +1,4 @@
-"""The memory that building a graph takes: its estimate holds, and a limit that an error suggests suffices."""
+"""The memory that building a graph takes: its estimate holds, and the limit in an error suffices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 
-import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -91,7 +90,7 @@ def test_a_build_takes_at_most_what_is_estimated_and_not_much_less():
     assert ended.returncode == 0, ended.stderr
     for name, (took, estimated) in json.loads(ended.stdout).items():
         assert took <= estimated + SPARE, (name, took, estimated)
-        assert estimated <= 2 * took + SPARE, (name, took, estimated)
+        assert estimated <= 2.5 * took + SPARE, (name, took, estimated)
 
 
 def part(i, factor):

@@ -155,6 +155,12 @@ def small_disk(monkeypatch, tmp_path):
         def write(self, data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+        def tell(self):
+            return 0
+
+        def seek(self, at):
+            pass
+
         def close(self):
             pass
 
@@ -222,12 +228,20 @@ def eventually_open():
 
 
 def test_files_that_only_garbage_refers_to_make_room(small_disk, tmp_path, monkeypatch):
-    small_disk(0)
-    monkeypatch.setattr(gc, "collect", lambda: small_disk(10**9))
-    values = np.arange(100_000)
+    write, collected, values = disk.write, [], np.arange(100_000)
+
+    def partly(file, data, *, steadily):
+        file.write(memoryview(data).cast("B")[: data.nbytes if collected else 1000])
+        if not collected:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(small_disk(10**9)))
+    monkeypatch.setattr(disk, "write", partly)
     np.testing.assert_array_equal(disk.stored(values, str(tmp_path)), values)
+    monkeypatch.setattr(disk, "write", write)
     small_disk(0)
     assert is_on_disk(disk.empty(100_000, "int64", str(tmp_path)))
+    assert len(collected) == 2
 
 
 @pytest.mark.slow
