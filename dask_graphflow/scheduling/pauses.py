@@ -33,6 +33,7 @@ PROGRESS = (
     0.99  # a worker makes progress if its memory falls below this fraction of its lowest value
 )
 GROWTH = 12  # bytes that a task may need per byte of its inputs, for most algorithms
+BUILT = 4  # bytes that a graph and a call on it may need per byte of the edges that are read
 WAITING = ("processing", "queued", "no-worker")  # states of tasks whose inputs exist
 PACKAGE = __name__.partition(".")[0]
 
@@ -95,19 +96,19 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
         if not waiting:
             return
         ours = _of_our_calls(scheduler.tasks.values())
+        read = _bytes_to_read(ours) // len(scheduler.workers)
         for task in waiting:
             # A task that fails before may have released this one.
             if task in ours and task.state in WAITING:
-                self._fail(task, worker, used, limit)
+                self._fail(task, worker, used, limit, read)
 
     def _all_stuck(self) -> bool:
         recent = time.monotonic() - 2 * LOOK * LOOKS
         return all(self._reported.get(at, -math.inf) > recent for at in self._scheduler.workers)
 
-    def _fail(self, task: Any, worker: str, used: int, limit: int) -> None:
-        needed = used + max(
-            GROWTH * sum(max(one.nbytes, 0) for one in task.dependencies), used // 2
-        )
+    def _fail(self, task: Any, worker: str, used: int, limit: int, read: int) -> None:
+        inputs = sum(max(one.nbytes, 0) for one in task.dependencies)
+        needed = used + max(GROWTH * inputs, BUILT * read, used // 2)
         error = memory_limits.too_low(
             limit,
             needed,
@@ -129,6 +130,12 @@ def _of_our_calls(tasks: Any) -> set[Any]:
     """Return the tasks that run this library's functions, and all tasks before and after them."""
     own = [task for task in tasks if _module(task).partition(".")[0] == PACKAGE]
     return _reached(own, "dependencies") | _reached(own, "dependents")
+
+
+def _bytes_to_read(tasks: Any) -> int:
+    """Return about the bytes of all partitions of edges that calls read, from those that they have read."""
+    sizes = [max(task.nbytes, 0) for task in tasks if key_split(task.key).startswith("graph-read")]
+    return len(sizes) * max(sizes, default=0)
 
 
 def _module(task: Any) -> str:
