@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import pathlib
 import pickle
@@ -154,6 +155,12 @@ def small_disk(monkeypatch, tmp_path):
         def write(self, data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+        def tell(self):
+            return 0
+
+        def seek(self, at):
+            pass
+
         def close(self):
             pass
 
@@ -196,6 +203,45 @@ def test_a_disk_that_is_full_at_any_time_is_a_named_error(small_disk, rng, tmp_p
         assert not list(tmp_path.iterdir())
     small_disk(10**9)
     same(graph.pagerank().compute(), wanted)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_a_full_disk_frees_what_the_call_wrote(small_disk, rng, scheduler, monkeypatch):
+    graph = graph_of(power_law(rng, 20_000, 100_000), partitions=1, storage="disk")
+    monkeypatch.setattr(gc, "collect", lambda: 0)  # which would hide what stays
+    gc.disable()
+    try:
+        with dask.config.set(scheduler=scheduler):
+            graph.pagerank().compute()
+            small_disk(len(small_disk.writes) - 1)
+            with pytest.raises(OutputError):
+                graph.pagerank().compute()
+        assert not eventually_open()
+    finally:
+        gc.enable()
+
+
+def eventually_open():
+    """Return the files that stay open, once the threads of the failed call have ended."""
+    eventually(lambda: not len(disk._files))
+    return list(disk._files)
+
+
+def test_files_that_only_garbage_refers_to_make_room(small_disk, tmp_path, monkeypatch):
+    write, collected, values = disk.write, [], np.arange(100_000)
+
+    def partly(file, data, *, steadily):
+        file.write(memoryview(data).cast("B")[: data.nbytes if collected else 1000])
+        if not collected:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(small_disk(10**9)))
+    monkeypatch.setattr(disk, "write", partly)
+    np.testing.assert_array_equal(disk.stored(values, str(tmp_path)), values)
+    monkeypatch.setattr(disk, "write", write)
+    small_disk(0)
+    assert is_on_disk(disk.empty(100_000, "int64", str(tmp_path)))
+    assert len(collected) == 2
 
 
 @pytest.mark.slow

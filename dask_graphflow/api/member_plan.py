@@ -13,20 +13,26 @@ from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.build import Size
+from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
+from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.shards import MemberPlan
 from dask_graphflow.runtime.spec import GraphSpec
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.scheduling.clients import client_in_use
 from dask_graphflow.scheduling.expr import held_by
-from dask_graphflow.scheduling.parquet import num_rows, rows_at_most
+from dask_graphflow.scheduling.parquet import num_rows, pieces_of, rows_at_most
+from dask_graphflow.showing.tables import size
 
 from .inputs import moved_to_gpu
 from .storage_choice import is_on_disk
 
 __all__ = ["member_plan", "shard_count"]
+
+READ_COPIES = 2  # least number of copies of a partition that a worker has while it reads one
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +77,8 @@ def member_plan(
     if lent and client_in_use() is None:  # calls run in this process
         load_cupy()
     count = min(shards or len(slots.workers), spec.partitions)
+    if not (on_disk or spec.on_device):
+        _check_reading(edges, spec, count)
     plan = partial(MemberPlan, device=lent, on_disk=on_disk, why=why)
     if shards is not None or count == 1:
         if shards is None and len(slots.workers) > 1:
@@ -87,6 +95,52 @@ def member_plan(
         )  # fmt: skip
         return plan(1)  # without the tasks of several members
     return plan(count, choose=members.choose)
+
+
+def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
+    """Check that workers have room for the partitions of Parquet files that they read at the same time.
+
+    Raises
+    ------
+    GraphMemoryError
+        The memory limit of a worker is too low. It suggests a limit for the whole graph.
+    """
+    pieces = pieces_of(edges, spec.columns.columns)
+    least = placement.least_room() if pieces is not None else None
+    if pieces is None or least is None:
+        return
+    limit, threads, _ = least
+    reading = PROCESS + READ_COPIES * pieces.partition * min(threads, spec.partitions)
+    if reading <= memory_limits.end_fraction() * limit:
+        return
+    ends = [*spec.columns.source, *spec.columns.target]
+    ranges = [one for name in ends for one in pieces.bounds.get(name, ())]
+    low, high = min((a for a, _ in ranges), default=0), max((b for _, b in ranges), default=0)
+    dense = len(spec.columns.names) == 1 and bool(ranges) and is_dense(low, high, pieces.rows)
+    given = pieces.partition * spec.partitions / max(pieces.rows, 1)
+    part = Part(
+        edges=pieces.rows / members,
+        vertices=high - low + 1 if dense else pieces.rows,
+        id_bytes=given / 2,
+        weight_bytes=spec.weight_dtype.itemsize if spec.weighted else 0,
+        pieces=-(-spec.partitions // members),
+        largest=-(-pieces.rows // spec.partitions),
+        members=members,
+        directed=spec.directed,
+        on_disk=False,
+        integers=bool(ranges),
+        dense=dense,
+        same=False,
+        kept=False,
+    )
+    needed = int(max(reading, PROCESS + part.needed()))
+    raise memory_limits.too_low(
+        limit,
+        needed,
+        f"a worker needs about {size(needed)} to build a graph and to use it, and reads partitions of "
+        f"{size(pieces.partition)}",
+        "use more workers, or smaller partitions",
+    )
 
 
 def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
+from dask_graphflow.graph.make_rows import SCRATCH
 
 from .model import remote, search_levels
 
@@ -23,7 +24,6 @@ MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # minimum speedup that more members must give
 ROOM = 0.6  # fraction of a worker's memory that a graph may take; above it, Dask begins to spill
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
-SCRATCH, COPIES = 56, 1  # most bytes per vertex and copies of the rows that the four calls need
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,6 @@ def _needed(size: Size, members: int) -> int:
     entries = size.edges * (1 if size.directed else 2)
     read = remote(size.vertices, entries / max(size.vertices, 1), members)
     return memory.graph_bytes(
-        size.vertices, size.edges, SCRATCH, COPIES, share=1 / members, remote=read,
+        size.vertices, size.edges, SCRATCH, memory.COPIES, share=1 / members, remote=read,
         directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
     )  # fmt: skip

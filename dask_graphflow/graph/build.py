@@ -33,12 +33,14 @@ from dask_graphflow.kernels import (
     on_device,
     summable,
 )
-from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.scheduling import gang, memory_limits, placement
 
 from . import numbering, placing, shares
 from .hubs import is_even
 from .make_rows import make_rows
+from .memory import Part
 from .partition import GRAIN, chunk_grains
+from .room import Plan, Room
 from .shard import Shard
 from .shares import Hybrid, Rate
 
@@ -109,6 +111,7 @@ def build(
     choose: Choose | None = None,
     for_device: bool = False,
     on_disk: bool = False,
+    plan: Plan | None = None,
 ) -> Shard:
     """Build a shard: the loop of a gang (see :func:`.gang.run`).
 
@@ -141,6 +144,8 @@ def build(
     on_disk : bool
         Whether edges are in files: those of the pieces (see :func:`.reading.on_disk`), those that arrive
         from other members, and the rows.
+    plan : Plan, optional
+        How the graph is built, if the memory limit of the worker is to be checked.
 
     Returns
     -------
@@ -162,7 +167,10 @@ def build(
     weights = [piece.weight for piece in held if piece.target is not None]
     partitions = [piece.partition for piece in held if piece.target is not None]
     device = any(on_device(piece.source.frame) for piece in held)
+    filled = [piece for piece in held if piece.target is not None and len(piece.source)]
+    room = Room(plan, filled) if plan is not None and filled and not device else None
     held.clear()
+    filled.clear()
     exchange = Exchange(channel)
     able = threads, math.inf if choose is None else placement.task_memory(device)
     kinds = [_dtype(weight) for weight in weights]
@@ -173,7 +181,13 @@ def build(
     if any(devices):
         exchange = Exchange(channel, device=True)
     dtypes = [dtype for own in dtype_lists for dtype in own]
+    if room is not None:
+        room.check("number its vertices", Part.numbering)
     vertices, numbered = numbering.number(exchange, ends, threads)
+    memory_limits.relieve()
+    if room is not None:
+        room.check("make its rows", Part.making, vertices=vertices.size)
+        room = None
     numbers = [pair for pair in numbered if pair[1] is not None]
     listing = [side for side, target in numbered if target is None]
     numbered.clear()
@@ -228,6 +242,7 @@ def build(
         stay=stay,
         folder=folder,
     )
+    memory_limits.relieve()
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about |= {"placed": placed, "for_device": for_device}
     if any(list_some) and ids is None:

@@ -114,4 +114,7 @@ def stack(frames: Sequence[Any]) -> Any:
     """Return the rows of several frames one after another, with a new index from 0."""
     if len(frames) == 1:
         return frames[0].reset_index(drop=True)
+    categorical = any(isinstance(dtype, pd.CategoricalDtype) for dtype in frames[0].dtypes)
+    if is_pandas(type(frames[0])) and not categorical:
+        return pd.concat(list(frames), ignore_index=True)  # Dask's function also makes an index
     return concat(list(frames), ignore_index=True)

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import aligned, disk, index_dtype, kernels_of
+from dask_graphflow.kernels import aligned, disk, host_rows, index_dtype, kernels_of, on_device
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.scheduling import memory_limits
 
 SHIFT = 6  # a range consists of blocks of 2**6 vertices
 PIECE = 1 << 22  # edges that are dealt at a time
 ENTRY = 32  # bytes per entry of the rows of a range while they are made: ends, keys and weights
+SCRATCH = 56  # most bytes per vertex that the four usual calls need
 MOST = 1 << 8  # maximum number of ranges, each of which has an open file
 
 
@@ -47,6 +49,8 @@ def make_rows(
     longest = max(lists[0], key=len)
     folder, kernels = folder or disk.folder_of(longest), kernels_of("rows", longest)
     if folder is None:
+        if not on_device(longest):
+            _check_room(lists, count, columns, undirected)
         made: Rows = kernels.rows(source, target, weight, first=first, count=count, **how)
         return made
     sides = [*lists[0], *(lists[1] if undirected else ())]
@@ -80,6 +84,22 @@ def make_rows(
             into.append(column)
     ends, *weights = (one.joined() for one in written)
     return Rows(offsets, ends, weights[0] if weights else None, first)
+
+
+def rows_bytes(entries: float, count: float, columns: float, weight_bytes: int) -> float:
+    """Return the bytes that rows in memory take while they are made: keys, ends, weights and offsets."""
+    ends = np.dtype(index_dtype(int(columns))).itemsize
+    key = host_rows.key_bytes(int(entries), int(count), int(columns))
+    return entries * ((0 if key == ends else key) + ends + weight_bytes) + 8 * count
+
+
+def _check_room(lists: list[list[Any]], count: int, columns: int, undirected: bool) -> None:
+    """Check that rows in memory fit, beside the vertices' values that a call adds to them."""
+    entries = sum(map(len, lists[0])) * (2 if undirected else 1)
+    made = rows_bytes(entries, count, columns, sum(one[0].itemsize for one in lists[2:]))
+    memory_limits.check_step(
+        made, lambda: memory_limits.used() + 2 * made + SCRATCH * count, "make rows of its edges"
+    )
 
 
 def _cuts(entries: np.ndarray) -> list[int]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import disk, host_distinct, index_dtype
 
 from .blocks import BLOCK
-from .make_rows import ENTRY, MOST
+from .make_rows import ENTRY, MOST, PIECE, SCRATCH, rows_bytes
 
 OFFSET = 8
 KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from another member
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
 BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
+COPIES = 1  # most copies of the rows that the four usual calls make
+TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.host_distinct`, and in their result
+BUFFER = 16  # bytes per id of the buffers of :mod:`.host_distinct`, which deals some ids at a time
+SORTED = 60  # bytes per id while ids are sorted
+FACTORIZED = 24  # bytes per id, beside a copy of it, while pandas numbers ids that are not integers
+DEALT = 24  # bytes per edge of a piece while it is dealt to members, or to ranges of rows
 GIANT = 3.2  # bytes per vertex on a device: bits, counts, lists of edges outside the largest tree
 
 
@@ -173,3 +179,120 @@ def graph_bytes_on_disk(
     own = scratch * vertices + edge * entries + listed
     needed = min(pages, files) + buffers + scratch * remote + own * share
     return OnDisk(int(needed), int((files - rows * built) * share))
+
+
+class Part(NamedTuple):
+    """What a member of a build reads of a graph, and the memory that its steps take.
+
+    Attributes
+    ----------
+    edges, vertices : float
+        Number of edges that the member reads, and of vertices of the whole graph.
+    id_bytes : float
+        Bytes of an end of an edge as it is read.
+    weight_bytes : int
+    pieces, largest : int
+        Number of pieces that the member reads, and the number of edges of the largest one.
+    members : int
+    directed, on_disk : bool
+    integers, dense : bool
+        Whether ids are integers, and whether they are close together.
+    same : bool
+        Whether the ids themselves are the numbers of the vertices.
+    kept : bool
+        Whether the frame of the edges stays in memory after the build.
+    """
+
+    edges: float
+    vertices: float
+    id_bytes: float
+    weight_bytes: int
+    pieces: int
+    largest: int
+    members: int
+    directed: bool
+    on_disk: bool
+    integers: bool
+    dense: bool
+    same: bool
+    kept: bool
+
+    @property
+    def given(self) -> float:
+        """Bytes of the pieces in memory."""
+        return 0 if self.on_disk else self.edges * (2 * self.id_bytes + self.weight_bytes)
+
+    @property
+    def number_bytes(self) -> int:
+        """Bytes of the number of a vertex."""
+        return index_bytes(int(self.vertices))
+
+    @property
+    def numbers(self) -> float:
+        """Bytes of the numbers of the ends in memory, beside the pieces."""
+        return 0 if self.on_disk or self.same else 2 * self.number_bytes * self.edges
+
+    @property
+    def ids(self) -> float:
+        """Bytes of the ids of the member's vertices."""
+        return 0 if self.dense else self.id_bytes * self.vertices / self.members
+
+    @property
+    def entries(self) -> float:
+        """Number of entries of the member's rows."""
+        return self.edges * (1 if self.directed else 2)
+
+    def numbering(self) -> float:
+        """Return the bytes that numbering takes at most, beside the pieces."""
+        if self.dense:
+            return self.numbers
+        ends = 2 * self.edges
+        if self.members == 1 and not self.on_disk:
+            return max(
+                self._distinct(ends), self.number_bytes * ends + self._sorting(), 2 * self.numbers
+            )
+        found = min(ends, self.pieces * self.vertices)
+        piece = found * self.id_bytes + self._distinct(2 * self.largest)
+        union = max(
+            found * self.id_bytes + self._distinct(found),
+            self.number_bytes * found + self._sorting(),
+        )
+        return self.numbers + max(piece, union)
+
+    def _distinct(self, ids: float) -> float:
+        """Return the bytes that a copy of ids takes, and their numbers while these are given."""
+        if self.integers:
+            tables = TABLE * min(ids, self.vertices) + BUFFER * min(ids, host_distinct.ROUND)
+            return ids * (self.id_bytes + index_bytes(int(ids))) + tables
+        return ids * (self.id_bytes + FACTORIZED)
+
+    def _sorting(self) -> float:
+        return (SORTED + self.id_bytes) * self.vertices
+
+    def making(self) -> float:
+        """Return the bytes that dealing the numbered edges, and making rows of them, takes at most."""
+        vertices, alone = self.vertices / self.members, self.members == 1
+        if self.on_disk:
+            one_range = ENTRY * min(self.entries, max(disk.budget() / ENTRY, self.entries / MOST))
+            return max(DEALT * min(self.largest, PIECE), one_range)
+        width = self.number_bytes + self.weight_bytes
+        made = rows_bytes(self.entries, vertices, self.vertices, self.weight_bytes)
+        # An undirected edge goes to the owners of both its ends. The numbers are freed meanwhile.
+        arrived = self.edges * (1 if self.directed else 2 - 1 / self.members)
+        dealt = 0 if alone else (self.number_bytes + width) * arrived
+        return max(made + dealt - (0 if alone else self.numbers), dealt + DEALT * self.largest)
+
+    def running(self) -> float:
+        """Return the bytes that the graph and one of the four usual calls take."""
+        vertices = self.vertices / self.members
+        columns = self.ids + SCRATCH * vertices
+        if self.on_disk:
+            return columns + BLOCK_ENTRY * min(self.entries, BLOCK) + disk.LEAST_PAGES
+        rows = OFFSET * vertices + (self.number_bytes + self.weight_bytes) * self.entries
+        return columns + rows * ((2 if self.directed else 1) + COPIES)
+
+    def needed(self) -> float:
+        """Return the bytes that the build takes at most, and then the graph and a usual call."""
+        making = self.ids + self.numbers + self.making()
+        building = self.given + max(self.numbering(), making)
+        return max(building, self.running() + self.given * self.kept)

@@ -28,6 +28,7 @@ from dask_graphflow.kernels import (
     kernels_for,
     sorted_unique,
 )
+from dask_graphflow.scheduling import memory_limits
 
 from .edgelist import Ends
 from .shard import Shard
@@ -173,7 +174,10 @@ def _renumbered(
             own = disk.stored(own, folder)
             codes.append((own[: len(source)], own[len(source) :]))
         uniques.append(ids)
-    ids, places = renumber.union(uniques)
+        memory_limits.relieve()
+    ids, places = renumber.union(uniques, threads=threads)
+    uniques.clear()
+    memory_limits.relieve()
     ids, order = renumber.sort(ids)
 
     owned, homes, by_row = number_sorted(exchange, ids)
@@ -223,6 +227,8 @@ def _renumbered_alone(
     )
     every = frames.stack([side for side in sides if side is not None])
     codes, uniques = renumber.distinct(every, threads=threads)
+    del every
+    memory_limits.relieve()
     ids, places = renumber.sort(uniques)
     numbers = places[codes]
     parts = [

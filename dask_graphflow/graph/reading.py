@@ -10,12 +10,16 @@ from dask.sizeof import sizeof
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import disk, is_on_disk
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.showing.tables import counted
 
 from . import dtypes, frames
 from .edgelist import EdgeColumns, Ends
+from .memory import Part
+from .room import Plan, Room
 from .vertex_ids import brought
+
+MOST_PER_BYTE = 16  # more bytes per byte of the pieces than any build takes
 
 
 class Piece(NamedTuple):
@@ -45,6 +49,24 @@ class Piece(NamedTuple):
 def _bytes_in_memory(piece: Piece) -> int:
     weight = None if is_on_disk(piece.weight) else piece.weight
     return int(sum(map(sizeof, (piece.source, piece.target, weight))))
+
+
+def in_memory(frame: Any, partition: int, read: Callable[..., Piece], plan: Plan) -> Piece:
+    """Read a partition, and check that there is room for it beside the pieces that were read before.
+
+    Dask may have written some of them to disk. The build needs all of them in memory at the same time.
+    """
+    piece = read(frame, partition)
+    memory_limits.relieve()
+    if len(piece.source) and not memory_limits.fits(
+        MOST_PER_BYTE * sizeof(piece) * plan.partitions
+    ):
+        own, (count, there, spilled) = sizeof(piece), memory_limits.results_of_this_kind()
+        read_by_all, count = (own + there) / own, count + 1
+        pieces = -(-plan.partitions // plan.members)
+        room = Room(plan, [piece], read_by_all, read_by_all * max(1.0, pieces / count))
+        room.check("make its rows", Part.making, spilled=spilled)
+    return piece
 
 
 def on_disk(frame: Any, partition: int, read: Callable[..., Piece]) -> Piece:

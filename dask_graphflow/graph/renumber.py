@@ -145,16 +145,17 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
     return uniques, _cut(_inverse(order, places), pieces)
 
 
-def union(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
+def union(pieces: Sequence[Any], *, threads: int = 1) -> tuple[Any, list[Any]]:
     """Merge frames of ids into one, and return the new row of each original row.
 
     Returns
     -------
     uniques : frame
+        Every id once, in any order.
     codes : list of array
         For each frame, the row of `uniques` to which each of its rows corresponds.
     """
-    codes, uniques = factorize(stack(pieces))
+    codes, uniques = distinct(stack(pieces), threads=threads)
     return uniques, _cut(codes, pieces)
 
 

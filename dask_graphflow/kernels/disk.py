@@ -15,6 +15,7 @@ there.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import logging
 import math
@@ -95,13 +96,26 @@ def empty(shape: Any, dtype: Any, folder: str) -> np.ndarray:
     nbytes = size * dtype.itemsize
     if nbytes < LEAST or not nbytes:
         return np.empty(shape, dtype)
-    try:
+
+    def make() -> MappedFile:
         with tempfile.TemporaryFile(dir=folder) as file:
             _reserve(file.fileno(), nbytes, folder)
-            mapped = _mapped(file.fileno(), nbytes, folder)
+            return _mapped(file.fileno(), nbytes, folder)
+
+    try:
+        mapped = _again_without_garbage(make)
     except OSError as error:
         raise _not_written(folder, nbytes, error) from error
     return np.frombuffer(mapped, dtype, size).reshape(shape)
+
+
+def _again_without_garbage(write: Callable[[], Any]) -> Any:
+    """Write to a disk; if that fails, try again without the files that only garbage refers to."""
+    try:
+        return write()
+    except OSError:
+        gc.collect()
+        return write()
 
 
 def write(file: Any, data: Any, *, steadily: bool) -> None:
@@ -145,10 +159,16 @@ class Spool:
 
     def append(self, array: np.ndarray) -> None:
         """Write an array behind those before it; raise `OutputError` if there is no room."""
+        data, begin = np.ascontiguousarray(array).data, self._file.tell()
+
+        def append() -> None:
+            self._file.seek(begin)
+            write(self._file, data, steadily=self._steadily)
+
         self._written.append((array.dtype, len(array)))
         try:
             if len(array):
-                write(self._file, np.ascontiguousarray(array).data, steadily=self._steadily)
+                _again_without_garbage(append)
         except OSError as error:
             self._file.close()
             raise _not_written(self._folder, array.nbytes, error) from error

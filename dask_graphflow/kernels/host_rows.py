@@ -397,15 +397,13 @@ def rows(
         A sum of integers does not fit the dtype of the weights; see :func:`summable`.
     """
     columns = first + count if columns is None else columns
-    width = max(1, (columns - 1).bit_length())
     sources, targets = _listed(source), _listed(target)
     weights = None if weight is None else _listed(weight)
     entries = sum(map(len, sources)) * (2 if undirected else 1)
     if weights is not None:
         entries = entries * (4 + weights[0].itemsize) // 4
-    buckets = min(MOST_BUCKETS, max(1, entries // BUCKET))
-    shift = max(0, (max(count, 1) - 1).bit_length() - (buckets - 1).bit_length())
-    plan = _Plan(first, count, min(shift, MOST_ROWS), width, undirected, max(1, threads))
+    shift, width = _key_bits(entries, count, columns)
+    plan = _Plan(first, count, shift, width, undirected, max(1, threads))
     policy = POLICIES.index(multi) or None
     keys, carried, bounds = _into_buckets(sources, targets, weights, labels, plan)
     offsets, made, left = _into_rows(keys, carried, bounds, labels, policy, plan)
@@ -414,6 +412,18 @@ def rows(
         made = _without_gaps(offsets, made, bounds, left, plan)
     offsets[count] = len(made[0])
     return Rows(offsets, made[0], None if weight is None else made[1], first)
+
+
+def key_bytes(entries: int, count: int, columns: int) -> int:
+    """Return the bytes of the sort key of an entry, of which :func:`rows` has one per entry."""
+    return 4 if sum(_key_bits(entries, count, columns)) <= 32 else 8
+
+
+def _key_bits(entries: int, count: int, columns: int) -> tuple[int, int]:
+    """Return the bits of a row's index in its bucket, and the bits of a column."""
+    buckets = min(MOST_BUCKETS, max(1, entries // BUCKET))
+    shift = max(0, (max(count, 1) - 1).bit_length() - (buckets - 1).bit_length())
+    return min(shift, MOST_ROWS), max(1, (columns - 1).bit_length())
 
 
 def _listed(column: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:

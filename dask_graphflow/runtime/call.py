@@ -17,7 +17,7 @@ from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import is_on_disk, no_room_on_device
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import gang, partitions, placement
+from dask_graphflow.scheduling import gang, memory_limits, partitions, placement
 from dask_graphflow.scheduling.progress import Progress
 
 from .answer import Answer
@@ -123,6 +123,7 @@ class Call:
             One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the
             trace last.
         """
+        memory_limits.relieve()
         began, mixed = time.perf_counter(), shard.placed is not None
         if shard.for_device or (mixed and placement.on_gpu_worker()):
             shard = on_this_device(shard)

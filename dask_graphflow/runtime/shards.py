@@ -14,11 +14,12 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import Choose, build
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.reading import on_disk, read_edges, read_vertices
+from dask_graphflow.graph.reading import in_memory, on_disk, read_edges, read_vertices
+from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.scheduling import clients, gang, gang_build
-from dask_graphflow.scheduling.expr import Empty, Held, bind, bind_known
+from dask_graphflow.scheduling.expr import Empty, Held, Resident, bind, bind_known
 from dask_graphflow.scheduling.names import named
 from dask_graphflow.scheduling.with_frames import with_frames
 
@@ -99,6 +100,12 @@ class Shards:
         self.sizes: dict[str, int] = {}
         self.folder: str | None = None
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
+        kept = (
+            bool(frames)
+            and not isinstance(frames[0][0], Held)
+            and bool(Resident.of(frames[0][0].expr))
+        )
+        self._build_plan = Plan(spec.partitions, plan.count, spec.directed, plan.on_disk, kept)
         readers: list[Callable[..., Any]] = [read_edges, partial(read_vertices, like=spec.ids)]
         # The frames that the build reads; None once the shards are persisted.
         self._inputs: list[tuple[Any, Any]] | None = [
@@ -109,7 +116,11 @@ class Shards:
 
     def _reader(self, read: Callable[..., Any], columns: EdgeColumns) -> Callable[..., Any]:
         reads = partial(read, columns=columns)
-        return partial(on_disk, read=reads) if self.plan.on_disk else reads
+        if self.plan.on_disk:
+            return partial(on_disk, read=reads)
+        if self.spec.on_device or read is not read_edges:
+            return reads
+        return partial(in_memory, read=reads, plan=self._build_plan)
 
     @property
     def persisted(self) -> bool:
@@ -250,7 +261,8 @@ class Shards:
         spec, plan = self.spec, self.plan
         return partial(
             build, directed=spec.directed, multi=spec.multi, hybrid=plan.hybrid, rate=plan.rate,
-            choose=plan.choose, for_device=plan.device, on_disk=plan.on_disk, **options,
+            choose=plan.choose, for_device=plan.device, on_disk=plan.on_disk,
+            plan=self._build_plan, **options,
         )  # fmt: skip
 
     def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:

@@ -347,5 +347,6 @@ def _read_and_hook(
 ) -> Any:
     """Read a partition, hook it, and free it, together with the memory that reading took."""
     plugins.watch_worker()
-    with memory_limits.given_back():
-        return hook(state, read(), position, partition)
+    hooked = hook(state, read(), position, partition)
+    memory_limits.relieve()
+    return hooked

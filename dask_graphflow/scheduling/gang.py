@@ -30,7 +30,7 @@ from dask.utils import funcname, parse_timedelta
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
 from dask_graphflow.exceptions import OptionError, UsageError
 
-from . import placement, plugins
+from . import freeing, placement, plugins
 from .clients import imported
 from .expr import Empty, Resident, collection
 from .gang_expr import Dealt, Gang, Parts, Reads, Roster, delayed_parts
@@ -123,6 +123,7 @@ def run(
     result = None if meta is None else Empty.of(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
     plugins.watch_calls()
+    freeing.watch()
     if expr.npartitions > 1:
         plugins.keep_gangs()
     return delayed_parts(expr) if result is None else collection(expr)

@@ -26,6 +26,7 @@ from dask_graphflow.showing.tables import size
 from . import memory_limits
 from .clients import again
 from .failing import WAITING, allowed, fail, of_our_calls
+from .names import named, staying
 
 LOOK = 0.2  # seconds between two looks at a worker's state
 LOOKS = 10  # number of looks without progress after which a worker is reported
@@ -33,6 +34,7 @@ PROGRESS = (
     0.99  # a worker makes progress if its memory falls below this fraction of its lowest value
 )
 GROWTH = 12  # bytes that a task may need per byte of its inputs, for most algorithms
+BUILT = 4  # bytes that a graph and a call on it may need per byte of the edges that are read
 
 
 class PauseWatch(WorkerPlugin):  # type: ignore[misc]
@@ -92,10 +94,11 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
         if not waiting:
             return
         ours = of_our_calls(scheduler.tasks.values())
+        read = _bytes_to_read(ours) // len(scheduler.workers)
         for task in waiting:
             # A task that fails before may have released this one.
             if task in ours and task.state in WAITING:
-                self._fail(task, worker, used, limit)
+                self._fail(task, worker, used, limit, read)
 
     def _held(self, task: Any) -> bool:
         """Say whether all workers on which a task may run stay paused."""
@@ -103,10 +106,9 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
         able = [one.address for one in allowed(self._scheduler, task)]
         return bool(able) and all(self._reported.get(at, -math.inf) > recent for at in able)
 
-    def _fail(self, task: Any, worker: str, used: int, limit: int) -> None:
-        needed = used + max(
-            GROWTH * sum(max(one.nbytes, 0) for one in task.dependencies), used // 2
-        )
+    def _fail(self, task: Any, worker: str, used: int, limit: int, read: int) -> None:
+        inputs = sum(max(one.nbytes, 0) for one in task.dependencies)
+        needed = used + max(GROWTH * inputs, BUILT * read, used // 2)
         error = memory_limits.too_low(
             limit,
             needed,
@@ -116,6 +118,13 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
             "the workers with client.restart() if earlier work filled them",
         )
         fail(self._scheduler, task, error)
+
+
+def _bytes_to_read(tasks: Any) -> int:
+    """Return about the bytes of all partitions of edges that calls read, from those that they have read."""
+    names = {key_split(named(stage, "")) for stage in ("read", staying("read"))}
+    sizes = [max(task.nbytes, 0) for task in tasks if key_split(task.key) in names]
+    return len(sizes) * max(sizes, default=0)
 
 
 def register(client: Any) -> None:
