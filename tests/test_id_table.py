@@ -18,10 +18,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import click.testing
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -30,6 +28,9 @@ import pytest
 import dask_graphflow as gf
 from _graphflow_cli import main
 from dask_graphflow.exceptions import VertexTypeError
+
+duckdb = pytest.importorskip("duckdb")
+pl = pytest.importorskip("polars")
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -287,9 +287,15 @@ def test_weights_that_are_refused_when_the_result_is_computed(built, weight, mes
 
 def test_paths_need_weights():
     graph = gf.Graph(frame([(0, 1)]), **ENDS)
-    with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
+    with pytest.raises(
+        WeightError, match=r"Graph\(edges, weight=\.\.\.\), or .* bfs, which counts edges"
+    ):
         graph.sssp([0])
-    with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
+    with pytest.raises(
+        WeightError, match=r"Graph\(edges, weight=\.\.\.\), or .* bfs, which counts edges"
+    ):
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0], weight=None)
-    with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
+    with pytest.raises(
+        WeightError, match=r"Graph\(edges, weight=\.\.\.\), or .* bfs, which counts edges"
+    ):
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0])
