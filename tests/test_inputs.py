@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from conftest import host_only, partitioned
+from conftest import arrow_text, host_only, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import (
@@ -457,6 +457,7 @@ def test_columns_that_are_not_used_are_not_read(kind):
             gf.degrees(edges, source=column, target="target")
 
 
+@arrow_text
 def test_text_of_other_libraries_is_not_copied():
     table = pa.table({"source": pa.array(["a", "b"], pa.large_string())})
     taken = pa.array(as_frame(table, "edges")["source"])

@@ -128,7 +128,9 @@ def _series(column: pa.ChunkedArray) -> pd.Series:
     """Return a column as pandas reads it, or with an Arrow dtype if that would change values."""
     if types.is_dictionary(column.type):
         if _is_categorical(column):
-            return column.to_pandas()  # type: ignore[no-any-return]
+            # Older versions of PyArrow cannot convert unsigned codes, which polars uses.
+            signed = pa.dictionary(pa.int64(), column.type.value_type, column.type.ordered)
+            return column.cast(signed).to_pandas()  # type: ignore[no-any-return]
         column = dtypes.decoded(column)
     if exact_dtype(column.type, nulls=bool(column.null_count)) is None:
         return column.to_pandas()  # type: ignore[no-any-return]

@@ -146,11 +146,16 @@ def values_dtype(dtype: Any) -> Any:
         if categories is None or (len(categories) and categories[0] == UNKNOWN_CATEGORIES):
             # The categories are known only once a partition is read. Text is by far the most common,
             # and reading raises if they turn out to be something else.
-            return pd.Series(["a"]).dtype
+            return text_dtype()
         return values_dtype(categories.dtype)
     if isinstance(dtype, np.dtype) and not dtype.isnative:
         return dtype.newbyteorder("=")
     return dtype
+
+
+def text_dtype() -> Any:
+    """Return the dtype in which pandas reads text: ``str``, or ``object`` before version 3."""
+    return pd.Series(["a"]).dtype
 
 
 def _used(arrow: pa.DataType) -> pa.DataType:
@@ -176,7 +181,12 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
         by_code = pa.types.is_dictionary(column.type)
         decode = pa.DictionaryArray.dictionary_decode if by_code else pc.run_end_decode
         column = pa.chunked_array(map(decode, column.chunks), column.type.value_type)
-    return column.cast(used)
+    try:
+        return column.cast(used)
+    except pa.ArrowNotImplementedError:
+        # Older versions of PyArrow cannot cast views.
+        chunks = [pa.array(chunk.to_pylist(), used) for chunk in column.chunks]
+        return pa.chunked_array(chunks, used)
 
 
 def values_of(series: Any) -> Any:

@@ -141,9 +141,9 @@ class StoredRange:
         """Return ids as a series; numbers and text stay in the memory of the file."""
         if hasattr(dtype, "__from_arrow__"):
             return pd.Series(dtype.__from_arrow__(array), copy=False)
-        if dtype.kind in "iumM":
+        if isinstance(dtype, np.dtype) and dtype.kind in "iumM":
             return pd.Series(self._array(array, dtype), copy=False)
-        return pd.Series(array.to_numpy(zero_copy_only=False), dtype=dtype)
+        return array.to_pandas().astype(dtype)
 
     # Checks
 
@@ -242,7 +242,8 @@ def _types_of_lists(weight: str | None) -> list[pa.DataType]:
 def is_type_of(stored: pa.DataType, dtype: Any) -> bool:
     """Say whether values of a dtype of pandas are stored with a type of Arrow."""
     try:
-        own = pa.array(pd.Series([], dtype=dtype)).type
+        # The only objects that are saved are text.
+        own = pa.string() if dtype == object else pa.array(pd.Series([], dtype=dtype)).type
     except (TypeError, ValueError, NotImplementedError, pa.ArrowException):
         return False
     text = pa.string(), pa.large_string()  # versions of pandas differ
