@@ -152,8 +152,13 @@ ARROW = {
     **{
         f"decimal{bits}": Row(pa.array(TENTHS, getattr(pa, f"decimal{bits}")(digits, 2)))
         for bits, digits in ((32, 9), (64, 18), (128, 38), (256, 76))
+        if hasattr(pa, f"decimal{bits}")
     },
-    "uuid": Row(pa.array([one.bytes for one in UUIDS], pa.uuid())),
+    **(
+        {"uuid": Row(pa.array([one.bytes for one in UUIDS], pa.uuid()))}
+        if hasattr(pa, "uuid")
+        else {}
+    ),
     **{
         f"float{bits}": no(pa.array(np.arange(1, 4, dtype=f"float{bits}")), advised=["1", "2", "3"])
         for bits in (16, 32, 64)

@@ -69,7 +69,11 @@ WORKING = {
     "date32[pyarrow]": arrow(DATES, pa.date32()),
     "time64[pyarrow]": arrow([datetime.time(hour) for hour in range(4)], pa.time64("us")),
     "decimal128[pyarrow]": arrow(DECIMALS, pa.decimal128(10, 2)),
-    "decimal64[pyarrow]": arrow(DECIMALS, pa.decimal64(10, 2)),
+    **(
+        {"decimal64[pyarrow]": arrow(DECIMALS, pa.decimal64(10, 2))}
+        if hasattr(pa, "decimal64")
+        else {}
+    ),
     "binary[pyarrow]": arrow(BYTES, pa.binary()),
     ">i8": pd.Series([1, 2, 100, 127], dtype=">i8"),
 }
@@ -187,7 +191,9 @@ NUMBERS = {
     "category": pd.Series([1, 2], dtype="category"),
     "dictionary": arrow([1, 2], pa.dictionary(pa.int32(), pa.int64())),
     "decimal": arrow([decimal.Decimal(1), decimal.Decimal(2)], pa.decimal128(10, 1)),
-    "whole decimal": arrow([decimal.Decimal(1), decimal.Decimal(2)], pa.decimal64(10, 0)),
+    "whole decimal": arrow(
+        [decimal.Decimal(1), decimal.Decimal(2)], getattr(pa, "decimal64", pa.decimal128)(10, 0)
+    ),
     ">f8": pd.Series([1, 2], dtype=">f8"),
 }
 

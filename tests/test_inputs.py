@@ -567,6 +567,11 @@ def test_another_byte_order_changes_no_value(made, dtype):
         "frame": lambda: frame,
         "Dask": lambda: dd.from_map(lambda _: frame, [0], meta=frame.iloc[:0]),
     }[made]()
+    if made == "Dask":
+        try:
+            frame[[*frame]]
+        except ValueError as error:
+            pytest.skip(f"this pandas cannot take the columns: {error}")
     if dtype == ">f8":
         found = gf.sssp(frame if made == "array" else edges, weight="weight", sources=[0]).compute()
         assert found.distance.tolist() == [0.0, 1.0, 3.0]
