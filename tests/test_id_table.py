@@ -328,6 +328,8 @@ def check(make, edges, wanted, *, refused):
 @pytest.mark.parametrize("name", TABLE)
 def test_frame(name):
     row = TABLE[name]
+    if name == "pandas category of bytes" and not hasattr(pd.DataFrame, "map"):
+        pytest.skip("this pandas cannot map categories and leave out nulls, as the advice says")
     wanted = row.advised or text_of(row.ids) if row.refused else given(row.ids)
     check(persisted, edges_of(row.ids), wanted, refused=row.refused)
 
@@ -346,7 +348,12 @@ def written(row, folder):
     return path
 
 
-IN_FILES = [name for name, row in TABLE.items() if row.parquet != "nothing"]
+# PyArrow cannot write or read these before the version that has UUIDs.
+NOT_IN_FILES = {"pandas uuid.UUID", "Arrow string_view", "Arrow binary_view", "polars Array"}
+NOT_IN_FILES = set() if hasattr(pa, "uuid") else NOT_IN_FILES
+IN_FILES = [
+    name for name, row in TABLE.items() if row.parquet != "nothing" and name not in NOT_IN_FILES
+]
 
 
 @pytest.mark.parametrize("name", IN_FILES)

@@ -396,6 +396,12 @@ def _in_unit(dtype: Any, unit: str) -> Any:
     return np.dtype(f"{dtype.kind}8[{unit}]")
 
 
+def empty(dtype: Any, kind: type = pd.Series) -> Any:
+    """Return an empty series with a dtype."""
+    # The constructor of pandas 2.0 ignores the unit of a dtype with a time zone.
+    return kind([], dtype=dtype).astype(dtype)
+
+
 def exactly(series: Any, dtype: Any) -> Any:
     """Return a column without nulls with another dtype and the same values.
 
@@ -409,7 +415,7 @@ def exactly(series: Any, dtype: Any) -> Any:
     if series.dtype == dtype:
         return series
     if not len(series):
-        return type(series)([], dtype=dtype, name=series.name)
+        return empty(dtype, type(series)).rename(series.name)
     have, want = kind(series.dtype), kind(dtype)
     if {have, want} == {"decimal", "integer"} and isinstance(series, pd.Series):
         return _as_decimals(series, dtype) if want == "decimal" else _as_integers(series, dtype)

@@ -19,6 +19,7 @@ from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.scheduling import placement
 
 from .checksums import Version, first_wrong
+from .dtypes import empty
 from .edgelist import vertex_names
 from .manifest import Manifest, Range, StoredFile
 from .storage import Folder, check_file
@@ -243,7 +244,7 @@ def is_type_of(stored: pa.DataType, dtype: Any) -> bool:
     """Say whether values of a dtype of pandas are stored with a type of Arrow."""
     try:
         # The only objects that are saved are text.
-        own = pa.string() if dtype == object else pa.array(pd.Series([], dtype=dtype)).type
+        own = pa.string() if dtype == object else pa.array(empty(dtype)).type
     except (TypeError, ValueError, NotImplementedError, pa.ArrowException):
         return False
     text = pa.string(), pa.large_string()  # versions of pandas differ
