@@ -20,8 +20,8 @@ TEXT = (types.is_string, types.is_large_string, types.is_string_view)
 ALWAYS = (types.is_floating, types.is_timestamp, types.is_duration, *TEXT)
 WITHOUT_NULLS = (types.is_integer, types.is_boolean)
 # Types whose values polars and DuckDB do not export as they are, or not at all, and what to make of them:
-# Object exports memory addresses, UHUGEINT wraps around, BIT and BIGNUM are encoded, and the offset of a time
-# is lost.
+# Object exports memory addresses, UHUGEINT wraps around, BIT and BIGNUM are encoded, and the offset of a
+# time is lost.
 NOT_EXPORTED: dict[str, To] = {
     "Object": "text",
     "Int128": "whole decimals",

@@ -244,7 +244,8 @@ def is_type_of(stored: pa.DataType, dtype: Any) -> bool:
     """Say whether values of a dtype of pandas are stored with a type of Arrow."""
     try:
         # The only objects that are saved are text.
-        own = pa.string() if dtype == object else pa.array(empty(dtype)).type
+        is_object = pd.api.types.is_object_dtype(dtype)
+        own = pa.string() if is_object else pa.array(empty(dtype)).type
     except (TypeError, ValueError, NotImplementedError, pa.ArrowException):
         return False
     text = pa.string(), pa.large_string()  # versions of pandas differ

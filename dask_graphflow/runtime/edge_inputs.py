@@ -214,7 +214,7 @@ def _of_array(array: np.ndarray, choose: Choose) -> pd.DataFrame:
         return pd.DataFrame(columns, copy=False)
     frame = pd.DataFrame(array, columns=ENDS, copy=False)
     # Versions of pandas without copy-on-write copy columns of all dtypes.
-    return frame.infer_objects() if (frame.dtypes == object).any() else frame
+    return frame.infer_objects() if object in [*frame.dtypes] else frame
 
 
 def _of_pairs(pairs: list[Any]) -> pd.DataFrame:

@@ -157,9 +157,7 @@ def read(
         storage_files.verify(folder, about, placement.task_threads(1))
     dtypes = storage_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
-    ids = pd.DataFrame(
-        {name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)}
-    )
+    ids = pd.DataFrame({name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)})
     if (backend or dask.config.get("dataframe.backend", "pandas")) == "cudf":
         require_gpu()
         ids = kernels_for(empty_on(True)).from_pandas(ids)

@@ -250,7 +250,7 @@ class Held:
 
 
 def _is_copied_when_edited() -> bool:
-    """Say whether pandas copies shared values when they are edited: copy-on-write, an option of pandas 2."""
+    """Say whether pandas copies values when they are edited; for pandas 2, this is an option."""
     column = pd.Series([0])
     shared = column.copy(deep=False)
     column.iloc[0] = 1
