@@ -124,8 +124,8 @@ class VertexTypeError(EdgeListError):
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.VertexTypeError: source='a' has dtype float64; ids are integers, strings, \
-categoricals, dates or times. If the floats are whole numbers with gaps, drop the nulls and use \
-edges.astype({'a': 'int64'})
+categoricals, dates or times. If they are whole numbers, make them integers, for example with \
+edges.astype({'a': 'Int64'})
     """
 
 

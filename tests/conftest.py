@@ -42,6 +42,10 @@ PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 ENDS = {"source": "a", "target": "b"}  # the columns of `frame`
 
+arrow_text = pytest.mark.skipif(
+    pd.Series(["a"]).dtype == object, reason="pandas before version 3 reads text as Python objects"
+)
+
 
 def oracle(pairs, vertices=()):
     """Return {vertex: smallest vertex of its component}, by NetworkX."""

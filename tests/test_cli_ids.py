@@ -41,16 +41,17 @@ TEXTS = {
     "time64[us][pyarrow]": (["23:59:59.000001"], [], ["25:00", "x"]),
     "decimal128(10, 2)[pyarrow]": (["1.50"], ["1.5"], ["1.555", "x"]),
     "binary[pyarrow]": (["ff01"], ["FF01"], ["f", "fg", "ff 01"]),
-    "UUID": ([UUID], [UUID.replace("-", "")], ["ff"]),
     "period[M]": (["2024-12"], [], ["2024-12-31", "NaT", "x"]),
 }
 KINDS = {
-    "UUID": pd.ArrowDtype(pa.uuid()),
     "binary[pyarrow]": pd.ArrowDtype(pa.binary()),
     "date32[pyarrow]": pd.ArrowDtype(pa.date32()),
     "time64[us][pyarrow]": pd.ArrowDtype(pa.time64("us")),
     "decimal128(10, 2)[pyarrow]": pd.ArrowDtype(pa.decimal128(10, 2)),
 }
+if hasattr(pa, "uuid"):
+    TEXTS["UUID"] = ([UUID], [UUID.replace("-", "")], ["ff"])
+    KINDS["UUID"] = pd.ArrowDtype(pa.uuid())
 
 
 @pytest.fixture(autouse=True)

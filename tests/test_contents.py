@@ -15,7 +15,9 @@ from dask_graphflow.exceptions import BackendError, UsageError
 
 def text(wanted):
     """Return Dask's own dtype of text for the columns of a frame that contain text."""
-    named = {name: "string" for name in wanted if pd.api.types.is_string_dtype(wanted[name])}
+    named = {
+        name: "string[pyarrow]" for name in wanted if pd.api.types.is_string_dtype(wanted[name])
+    }
     return named if BACKEND.name == "pandas" else {}
 
 

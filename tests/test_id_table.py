@@ -153,8 +153,13 @@ ARROW = {
     **{
         f"decimal{bits}": Row(pa.array(TENTHS, getattr(pa, f"decimal{bits}")(digits, 2)))
         for bits, digits in ((32, 9), (64, 18), (128, 38), (256, 76))
+        if hasattr(pa, f"decimal{bits}")
     },
-    "uuid": Row(pa.array([one.bytes for one in UUIDS], pa.uuid())),
+    **(
+        {"uuid": Row(pa.array([one.bytes for one in UUIDS], pa.uuid()))}
+        if hasattr(pa, "uuid")
+        else {}
+    ),
     **{
         f"float{bits}": no(pa.array(np.arange(1, 4, dtype=f"float{bits}")), advised=["1", "2", "3"])
         for bits in (16, 32, 64)
@@ -324,6 +329,8 @@ def check(make, edges, wanted, *, refused):
 @pytest.mark.parametrize("name", TABLE)
 def test_frame(name):
     row = TABLE[name]
+    if name == "pandas category of bytes" and not hasattr(pd.DataFrame, "map"):
+        pytest.skip("this pandas cannot map categories and leave out nulls, as the advice says")
     wanted = row.advised or text_of(row.ids) if row.refused else given(row.ids)
     check(persisted, edges_of(row.ids), wanted, refused=row.refused)
 
@@ -342,7 +349,12 @@ def written(row, folder):
     return path
 
 
-IN_FILES = [name for name, row in TABLE.items() if row.parquet != "nothing"]
+# PyArrow cannot write or read these before the version that has UUIDs.
+NOT_IN_FILES = {"pandas uuid.UUID", "Arrow string_view", "Arrow binary_view", "polars Array"}
+NOT_IN_FILES = set() if hasattr(pa, "uuid") else NOT_IN_FILES
+IN_FILES = [
+    name for name, row in TABLE.items() if row.parquet != "nothing" and name not in NOT_IN_FILES
+]
 
 
 @pytest.mark.parametrize("name", IN_FILES)

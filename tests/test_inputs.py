@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from conftest import host_only, partitioned
+from conftest import arrow_text, host_only, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import (
@@ -457,6 +457,7 @@ def test_columns_that_are_not_used_are_not_read(kind):
             gf.degrees(edges, source=column, target="target")
 
 
+@arrow_text
 def test_text_of_other_libraries_is_not_copied():
     table = pa.table({"source": pa.array(["a", "b"], pa.large_string())})
     taken = pa.array(as_frame(table, "edges")["source"])
@@ -566,6 +567,11 @@ def test_another_byte_order_changes_no_value(made, dtype):
         "frame": lambda: frame,
         "Dask": lambda: dd.from_map(lambda _: frame, [0], meta=frame.iloc[:0]),
     }[made]()
+    if made == "Dask":
+        try:
+            frame[[*frame]]
+        except ValueError as error:
+            pytest.skip(f"this pandas cannot take the columns: {error}")
     if dtype == ">f8":
         found = gf.sssp(frame if made == "array" else edges, weight="weight", sources=[0]).compute()
         assert found.distance.tolist() == [0.0, 1.0, 3.0]

@@ -59,7 +59,7 @@ def test_paths_follow_the_predecessors(built, search, ids):
     edges = frame(SMALL["rmat"])
     edges = edges.assign(w=weights(len(edges)))
     if ids == "text":
-        ends = edges[["a", "b"]].map(lambda number: f"v{number:05d}")
+        ends = edges[["a", "b"]].apply(lambda ids: ids.map("v{:05d}".format))
         edges = edges.assign(a=ends.a, b=ends.b)
     g, some = built(edges, partitions=20, directed=False), edges["a"].unique()
     result = getattr(g, search)(some[[5, 17]].tolist())

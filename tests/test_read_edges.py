@@ -394,7 +394,7 @@ def test_an_id_leaves_as_it_is_written_or_is_refused(cell, name, monkeypatch):
     assert found.src.dtype == dtype
     assert found.dst.dtype == "int64"
     if dtype != "float64":
-        assert found.src.compute(scheduler="sync").astype(str)[0] == cell.strip()
+        assert str(found.src.compute(scheduler="sync")[0]) == cell.strip()
     monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 8)
     Path(name).write_text("\n".join(rows[::-1]))
     found = gf.read_edges(name, **({} if name == "x.txt" else {"header": False}))

@@ -135,7 +135,7 @@ def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, member
     pairs = np.random.default_rng(3).integers(0, 300, (700, 2)) * 2
     edges = pd.DataFrame(pairs, columns=["a", "b"])
     if ids == "text":
-        edges = edges.map("v{:03d}".format)
+        edges = edges.apply(lambda ids: ids.map("v{:03d}".format))
     vertices, ends = sorted({*edges.a, *edges.b}), ENDS
     if ids == "two parts":
         ends = {"source": ["a", "c"], "target": ["b", "d"]}

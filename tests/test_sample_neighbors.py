@@ -92,7 +92,7 @@ def test_the_sample_of_a_seed_depends_on_no_other_seed_and_not_on_the_type_of_id
     )
     wanted = whole[whole.seed.isin([every[2], every[5]])]
     assert len(wanted)
-    ends = wanted[["seed", "source", "target"]].map(names.get)
+    ends = wanted[["seed", "source", "target"]].apply(lambda ids: ids.map(names))
     wanted = wanted.assign(**ends)
     assert found.compute().to_numpy().tolist() == wanted.to_numpy().tolist()
     other = built(edges).sample_neighbors(every, fanouts=[2, 2], seed=1).compute()

@@ -374,7 +374,11 @@ def test_checksums_of_blocks_are_those_of_the_written_bytes(monkeypatch):
 )
 def test_ids_with_a_time_zone_that_cannot_be_loaded_are_not_saved(tmp_path, zone):
     host_only("about time zones of pandas")
-    times = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02"])).dt.tz_localize(zone)
+    times = pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02"]))
+    try:
+        times = times.dt.tz_localize(zone)
+    except AttributeError as error:  # pandas 2.0 with files of time zones
+        pytest.skip(f"this pandas cannot use the time zone: {error}")
     edges = pd.DataFrame({"a": times, "b": times.iloc[::-1].array})
     with pytest.raises(VertexTypeError, match=r"cannot be saved.*tz_convert\('UTC'\)"):
         gf.Graph(edges, **ENDS).save(tmp_path / "graph")

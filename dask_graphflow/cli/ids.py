@@ -60,7 +60,7 @@ def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:
 
 
 def _arrow(dtype: Any) -> pa.DataType:
-    return pa.array(pd.Series([], dtype=dtype)).type
+    return pa.array(dtypes.empty(dtype)).type
 
 
 def _truth(text: str, _: Any) -> bool:

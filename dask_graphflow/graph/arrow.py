@@ -20,13 +20,15 @@ TEXT = (types.is_string, types.is_large_string, types.is_string_view)
 ALWAYS = (types.is_floating, types.is_timestamp, types.is_duration, *TEXT)
 WITHOUT_NULLS = (types.is_integer, types.is_boolean)
 # Types whose values polars and DuckDB do not export as they are, or not at all, and what to make of them:
-# Object exports memory addresses, UHUGEINT wraps around, BIT is encoded, and the offset of a time is lost.
+# Object exports memory addresses, UHUGEINT wraps around, BIT and BIGNUM are encoded, and the offset of a
+# time is lost.
 NOT_EXPORTED: dict[str, To] = {
     "Object": "text",
     "Int128": "whole decimals",
     "UInt128": "whole decimals",
     "UHUGEINT": "whole decimals",
     "BIT": "text",
+    "BIGNUM": "text",
     "TIME WITH TIME ZONE": "text",
 }
 
@@ -128,7 +130,9 @@ def _series(column: pa.ChunkedArray) -> pd.Series:
     """Return a column as pandas reads it, or with an Arrow dtype if that would change values."""
     if types.is_dictionary(column.type):
         if _is_categorical(column):
-            return column.to_pandas()  # type: ignore[no-any-return]
+            # Older versions of PyArrow cannot convert unsigned codes, which polars uses.
+            signed = pa.dictionary(pa.int64(), column.type.value_type, column.type.ordered)
+            return column.cast(signed).to_pandas()  # type: ignore[no-any-return]
         column = dtypes.decoded(column)
     if exact_dtype(column.type, nulls=bool(column.null_count)) is None:
         return column.to_pandas()  # type: ignore[no-any-return]

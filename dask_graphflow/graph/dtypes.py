@@ -146,11 +146,16 @@ def values_dtype(dtype: Any) -> Any:
         if categories is None or (len(categories) and categories[0] == UNKNOWN_CATEGORIES):
             # The categories are known only once a partition is read. Text is by far the most common,
             # and reading raises if they turn out to be something else.
-            return pd.Series(["a"]).dtype
+            return text_dtype()
         return values_dtype(categories.dtype)
     if isinstance(dtype, np.dtype) and not dtype.isnative:
         return dtype.newbyteorder("=")
     return dtype
+
+
+def text_dtype() -> Any:
+    """Return the dtype in which pandas reads text: ``str``, or ``object`` before version 3."""
+    return pd.Series(["a"]).dtype
 
 
 def _used(arrow: pa.DataType) -> pa.DataType:
@@ -176,7 +181,12 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
         by_code = pa.types.is_dictionary(column.type)
         decode = pa.DictionaryArray.dictionary_decode if by_code else pc.run_end_decode
         column = pa.chunked_array(map(decode, column.chunks), column.type.value_type)
-    return column.cast(used)
+    try:
+        return column.cast(used)
+    except pa.ArrowNotImplementedError:
+        # Older versions of PyArrow cannot cast views.
+        chunks = [pa.array(chunk.to_pylist(), used) for chunk in column.chunks]
+        return pa.chunked_array(chunks, used)
 
 
 def values_of(series: Any) -> Any:
@@ -386,6 +396,12 @@ def _in_unit(dtype: Any, unit: str) -> Any:
     return np.dtype(f"{dtype.kind}8[{unit}]")
 
 
+def empty(dtype: Any, kind: type = pd.Series) -> Any:
+    """Return an empty series with a dtype."""
+    # The constructor of pandas 2.0 ignores the unit of a dtype with a time zone.
+    return kind([], dtype=dtype).astype(dtype)
+
+
 def exactly(series: Any, dtype: Any) -> Any:
     """Return a column without nulls with another dtype and the same values.
 
@@ -399,7 +415,7 @@ def exactly(series: Any, dtype: Any) -> Any:
     if series.dtype == dtype:
         return series
     if not len(series):
-        return type(series)([], dtype=dtype, name=series.name)
+        return empty(dtype, type(series)).rename(series.name)
     have, want = kind(series.dtype), kind(dtype)
     if {have, want} == {"decimal", "integer"} and isinstance(series, pd.Series):
         return _as_decimals(series, dtype) if want == "decimal" else _as_integers(series, dtype)

@@ -30,7 +30,7 @@ from dask_graphflow.kernels.csr import Rows
 
 from . import frames, partition
 from .checksums import Summed, first_wrong
-from .dtypes import ID_KINDS, kind
+from .dtypes import ID_KINDS, kind, text_dtype
 from .manifest import GRAINS, Manifest, Range, StoredFile
 from .storage import Folder, not_written
 from .stored_range import (
@@ -183,10 +183,17 @@ def _dtype(name: str, stored: pa.DataType) -> Any:
     if name.endswith("[pyarrow]"):  # pandas cannot read the names of all of Arrow's types
         return pd.ArrowDtype(stored)
     try:
-        dtype = pd.api.types.pandas_dtype(name)
+        dtype = _named(name)
     except (TypeError, ValueError, LookupError, NotImplementedError):
         return None
     return dtype if is_type_of(stored, dtype) else None
+
+
+def _named(name: str) -> Any:
+    """Return the dtype with a name; for text, the same one in all versions of pandas that have it."""
+    if name == "str":
+        return text_dtype()
+    return pd.StringDtype("pyarrow") if name == "string" else pd.api.types.pandas_dtype(name)
 
 
 def check_ids(ids: Any) -> None:

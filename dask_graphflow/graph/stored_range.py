@@ -19,6 +19,7 @@ from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.scheduling import placement
 
 from .checksums import Version, first_wrong
+from .dtypes import empty
 from .edgelist import vertex_names
 from .manifest import Manifest, Range, StoredFile
 from .storage import Folder, check_file
@@ -141,9 +142,9 @@ class StoredRange:
         """Return ids as a series; numbers and text stay in the memory of the file."""
         if hasattr(dtype, "__from_arrow__"):
             return pd.Series(dtype.__from_arrow__(array), copy=False)
-        if dtype.kind in "iumM":
+        if isinstance(dtype, np.dtype) and dtype.kind in "iumM":
             return pd.Series(self._array(array, dtype), copy=False)
-        return pd.Series(array.to_numpy(zero_copy_only=False), dtype=dtype)
+        return array.to_pandas().astype(dtype)
 
     # Checks
 
@@ -242,7 +243,9 @@ def _types_of_lists(weight: str | None) -> list[pa.DataType]:
 def is_type_of(stored: pa.DataType, dtype: Any) -> bool:
     """Say whether values of a dtype of pandas are stored with a type of Arrow."""
     try:
-        own = pa.array(pd.Series([], dtype=dtype)).type
+        # The only objects that are saved are text.
+        is_object = pd.api.types.is_object_dtype(dtype)
+        own = pa.string() if is_object else pa.array(empty(dtype)).type
     except (TypeError, ValueError, NotImplementedError, pa.ArrowException):
         return False
     text = pa.string(), pa.large_string()  # versions of pandas differ

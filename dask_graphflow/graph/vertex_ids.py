@@ -123,8 +123,8 @@ def listed(given: Any, width: int, role: str) -> list[pd.Series]:
 
 
 def _series(values: Any) -> pd.Series:
-    # pandas would make floats of integers and None.
-    return pd.Series(values, dtype=None if hasattr(values, "dtype") else object)
+    # pandas would make floats of integers and None. The caller may edit an array before compute().
+    return pd.Series(values, dtype=None if hasattr(values, "dtype") else object, copy=True)
 
 
 def _is_one(sources: Any, width: int) -> bool:

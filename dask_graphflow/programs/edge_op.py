@@ -267,8 +267,8 @@ class EdgeOp:
         >>> fade = gf.EdgeOp(
         ...     "fade", target="heat", signal="heat[src] * keep", slot="max", params={"keep": 0.5}
         ... )
-        >>> fade.with_params(keep=0.25).params
-        {'keep': np.float64(0.25)}
+        >>> print(fade.with_params(keep=0.25).params["keep"])
+        0.25
         """
         values = dict(self.params)
         for name, value in params.items():

@@ -212,7 +212,9 @@ def _of_array(array: np.ndarray, choose: Choose) -> pd.DataFrame:
     if array.dtype.kind == "S":
         columns = {name: typed(pd.Series(array[:, at]), "edges") for at, name in enumerate(ENDS)}
         return pd.DataFrame(columns, copy=False)
-    return pd.DataFrame(array, columns=ENDS, copy=False).infer_objects()
+    frame = pd.DataFrame(array, columns=ENDS, copy=False)
+    # Versions of pandas without copy-on-write copy columns of all dtypes.
+    return frame.infer_objects() if object in [*frame.dtypes] else frame
 
 
 def _of_pairs(pairs: list[Any]) -> pd.DataFrame:

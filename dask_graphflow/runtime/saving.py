@@ -17,6 +17,7 @@ from dask.delayed import delayed
 from dask_graphflow.exceptions import InputFileError, OutputError, UsageError
 from dask_graphflow.graph import hubs, partition, storage, storage_files, storage_members
 from dask_graphflow.graph.build import Size
+from dask_graphflow.graph.dtypes import empty
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.manifest import VERSION, Manifest, StoredFile
 from dask_graphflow.graph.storage import Folder
@@ -156,9 +157,7 @@ def read(
         storage_files.verify(folder, about, placement.task_threads(1))
     dtypes = storage_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
-    ids = pd.DataFrame(
-        {name: pd.Series([], dtype=dtype) for name, dtype in zip(names, dtypes, strict=True)}
-    )
+    ids = pd.DataFrame({name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)})
     if (backend or dask.config.get("dataframe.backend", "pandas")) == "cudf":
         require_gpu()
         ids = kernels_for(empty_on(True)).from_pandas(ids)

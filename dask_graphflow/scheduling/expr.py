@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import pandas as pd
 from dask._task_spec import Task, TaskRef
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import (
@@ -227,10 +228,12 @@ class Held:
     npartitions = 1
 
     def __init__(self, frame: Any) -> None:
-        # The caller may edit the frame before compute(). pandas copies a column when it is edited. cuDF
-        # does not, unless its option copy_on_write is set: only columns that the caller replaces are
-        # preserved. A deep copy would need as much GPU memory as the edges.
-        self._meta = frame.copy(deep=False)
+        # The caller may edit the frame before compute(). pandas 3 copies a column when it is edited; older
+        # versions need a deep copy. cuDF does not, unless its option copy_on_write is set: only columns
+        # that the caller replaces are preserved. A deep copy would need as much GPU memory as the edges.
+        self._meta = frame.copy(
+            deep=isinstance(frame, pd.DataFrame) and not _is_copied_when_edited()
+        )
         self.columns = self._meta.columns
         self._token = uuid.uuid4().hex
 
@@ -244,6 +247,14 @@ class Held:
     def task(self, partition: int) -> Task:
         """Return the task whose result is the frame."""
         return Task((named("held", self._token), partition), self)
+
+
+def _is_copied_when_edited() -> bool:
+    """Say whether pandas copies values when they are edited; for pandas 2, this is an option."""
+    column = pd.Series([0])
+    shared = column.copy(deep=False)
+    column.iloc[0] = 1
+    return bool(shared.iloc[0] == 0)
 
 
 def as_computed(frame: Any, columns: list[str]) -> Expr:
