@@ -120,10 +120,10 @@ def test_doctor_says_what_the_dashboard_needs(machine, version, state, found):
 
 
 def test_a_package_that_is_too_old_is_named_with_the_required_version(machine):
-    machine(python="3.9.2", pandas="2.3.0", dask="2026.7.1rc1", tqdm=None)
+    machine(python="3.9.2", pandas="1.5.3", dask="2026.7.1rc1", tqdm=None)
     found = examined(code=1)
     assert (found["Python"].state, found["Python"].todo) == (WRONG, "install Python >=3.11")
-    assert found["pandas"].found == "2.3.0; >=3.0 is required"
+    assert found["pandas"].found == "1.5.3; >=2.0 is required"
     assert found["pandas"].todo == 'pip install "pandas>=2.0"'
     assert found["dask"].todo == 'pip install "dask[dataframe]>=2026.7.1"'
     assert (found["tqdm"].state, found["tqdm"].todo) == (MISSING, 'pip install "tqdm"')

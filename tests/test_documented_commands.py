@@ -83,11 +83,11 @@ def run(arguments):
 
 
 def check_installation(arguments):
-    """Check that the extras exist, and that other packages are used by a page."""
+    """Check that the extras exist, and that the library or a page uses the other packages."""
     command, *wanted = (word for word in arguments if word not in ("-e", "-c"))
     assert command == "install"
     extras = PROJECT["optional-dependencies"]
-    used = {Requirement(one).name for one in extras["docs"]}
+    used = {Requirement(one).name for one in [*PROJECT["dependencies"], *extras["docs"]]}
     for one in wanted:
         if (ROOT / one).is_file():
             continue  # a file of constraints

@@ -335,18 +335,13 @@ def common_dtype(left: Any, right: Any, left_name: str, right_name: str, advice:
         )
     if "decimal" in kinds and (common := _common_decimal(left, right)) is not None:
         return common
+    advice = advice or f"Give {right_name} ids of the edges' type, {left}"
     if of_left != of_right or of_left == "period":
-        raise VertexTypeError(
-            f"{both}; ids of one graph are of one type. "
-            + (advice or f"Give {right_name} ids of the edges' type, {left}")
-        )
+        raise VertexTypeError(f"{both}; ids of one graph are of one type. {advice}")
     if of_left == "integer":
         wide = np.promote_types(plain(left), plain(right))
         if wide.kind == "f":
-            raise VertexTypeError(
-                f"{both}, and no integer type holds the values of both. Convert one of them, for "
-                f"example with astype({{...: {str(left)!r}}})"
-            )
+            raise VertexTypeError(f"{both}; no integer type holds the values of both. {advice}")
         return wide
     if of_left in ("datetime", "datetime with a time zone", "timedelta"):
         return _in_unit(left, max(_unit(left), _unit(right), key=UNITS.index))

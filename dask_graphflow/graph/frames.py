@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from dask.dataframe.dispatch import concat
 
-from dask_graphflow.kernels import disk, host, kernels_for
+from dask_graphflow.kernels import disk, kernels_for, values_of
 
 
 def is_pandas(kind: type) -> bool:
@@ -28,9 +28,7 @@ def kind(kernels: ModuleType) -> type:
 
 def values(column: Any) -> Any:
     """Return a column as an array. For pandas, it is not a copy and may not be :func:`.aligned`."""
-    return (
-        host.values_of(column) if is_pandas(type(column)) else kernels_for(column).asarray(column)
-    )
+    return values_of(column) if is_pandas(type(column)) else kernels_for(column).asarray(column)
 
 
 def stored(column: Any, folder: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import aligned, disk, host_rows, index_dtype, kernels_of, on_device
+from dask_graphflow.kernels import aligned, disk, index_dtype, kernels_of, on_device
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.scheduling import memory_limits
 
@@ -88,6 +88,10 @@ def make_rows(
 
 def rows_bytes(entries: float, count: float, columns: float, weight_bytes: int) -> float:
     """Return the bytes that rows in memory take while they are made: keys, ends, weights and offsets."""
+    from dask_graphflow.kernels import (
+        host_rows,  # imports Numba, which importing the package does not
+    )
+
     ends = np.dtype(index_dtype(int(columns))).itemsize
     key = host_rows.key_bytes(int(entries), int(count), int(columns))
     return entries * ((0 if key == ends else key) + ends + weight_bytes) + 8 * count

@@ -174,6 +174,16 @@ def device_link() -> float:
         return 0.0
 
 
+def values_of(series: Any) -> np.ndarray:
+    """Return a pandas Series as an array, which is not a copy and may not be :func:`.aligned`."""
+    dtype = getattr(series.dtype, "numpy_dtype", None)  # of nullable numbers, and of Arrow's
+    if dtype is None or dtype.kind not in "biuf" or series.hasnans:
+        dtype = None
+    # Without this dtype, a pandas before version 2.2 returns Python objects.
+    values: np.ndarray = series.to_numpy(dtype)
+    return values
+
+
 def aligned(value: Any) -> Any:
     """Return a host array, or an aligned copy if its data is not aligned to the size of its items.
 

@@ -21,7 +21,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from . import aligned
+from . import aligned, values_of
 from .compiling import compiled as _compiled
 
 namespace = np
@@ -33,16 +33,6 @@ BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 m
 def asarray(series: Any) -> np.ndarray:
     """Return the values of a pandas Series or a NumPy array, without a copy if possible."""
     values: np.ndarray = aligned(series if isinstance(series, np.ndarray) else values_of(series))
-    return values
-
-
-def values_of(series: Any) -> np.ndarray:
-    """Return a pandas Series as an array, which is not a copy and may not be :func:`.aligned`."""
-    dtype = getattr(series.dtype, "numpy_dtype", None)  # of nullable numbers, and of Arrow's
-    if dtype is None or dtype.kind not in "biuf" or series.hasnans:
-        dtype = None
-    # Without this dtype, a pandas before version 2.2 returns Python objects.
-    values: np.ndarray = series.to_numpy(dtype)
     return values
 
 

@@ -156,6 +156,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.core_number(),
         gf.k_core(g, k=3),
         gf.shortest_paths(g.bfs(start), targets=[start]),
+        g.shortest_paths(start, targets=[start]),
         g.k_core(),
         gf.hits(g, max_iter=200, tol=0.01),
         g.hits(max_iter=200, tol=0.01),
