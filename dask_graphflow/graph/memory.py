@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dask_graphflow.kernels import disk, host_distinct, index_dtype
+from dask_graphflow.kernels import disk, index_dtype
 
 from .blocks import BLOCK
 from .make_rows import ENTRY, MOST, PIECE, SCRATCH, rows_bytes
@@ -262,6 +262,8 @@ class Part(NamedTuple):
     def _distinct(self, ids: float) -> float:
         """Return the bytes that a copy of ids takes, and their numbers while these are given."""
         if self.integers:
+            from dask_graphflow.kernels import host_distinct  # imports Numba
+
             tables = TABLE * min(ids, self.vertices) + BUFFER * min(ids, host_distinct.ROUND)
             return ids * (self.id_bytes + index_bytes(int(ids))) + tables
         return ids * (self.id_bytes + FACTORIZED)
