@@ -29,6 +29,7 @@ import pandas as pd
 import dask_graphflow as gf
 
 PATIENCE = 200.0  # seconds after which a call counts as hanging
+CLOSING = 10.0  # seconds
 FOLLOWED = 5  # maximum number of times that advice is followed
 PARTS = 6
 SMALL, LARGE = (50_000, 20_000), (800_000, 1_000_000)  # edges per partition, and vertices
@@ -220,10 +221,10 @@ def _cluster(workers: int, limit: int) -> Any:
         try:
             yield cluster, client
         finally:
-            # Dask cannot close every cluster that has lost workers without an error.
+            # Dask cannot close every cluster that has lost workers: some raise an error, and some never end.
             for one in (client, cluster):
                 with contextlib.suppress(Exception):
-                    one.close()
+                    one.close(timeout=CLOSING)
             logging.disable(logging.NOTSET)
 
 
