@@ -179,13 +179,15 @@ def run(options: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     # If a time limit ends the command with SIGTERM, the rows measured so far are still shown.
     handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with checkout(options.base) as (folder, commit):
-        try:
-            measure({THIS: ROOT, BASE: folder}, sizes, options, rows)
-            interrupted = False
-        except KeyboardInterrupt:
-            interrupted = True
-    signal.signal(signal.SIGTERM, handler)
+    try:
+        with checkout(options.base) as (folder, commit):
+            try:
+                measure({THIS: ROOT, BASE: folder}, sizes, options, rows)
+                interrupted = False
+            except KeyboardInterrupt:
+                interrupted = True
+    finally:
+        signal.signal(signal.SIGTERM, handler)
     results = {
         "benchmark": "compare",
         "base": {"given": options.base, "commit": commit},

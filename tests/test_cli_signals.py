@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from _graphflow_cli import main
+from _graphflow_cli.signals import SIGNALS
 from dask_graphflow.cli import output
 
 COMMANDS = {
@@ -23,6 +24,15 @@ COMMANDS = {
 def _workplace(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text("src,dst\n1,2\n")
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_new_process():
+    """Reset the signals: nohup and other tests change what this process does with them."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
