@@ -221,7 +221,7 @@ def _cluster(workers: int, limit: int) -> Any:
         try:
             yield cluster, client
         finally:
-            # Dask cannot close every cluster that has lost workers: some raise an error, and some never end.
+            # Dask cannot close each cluster that has lost workers: some raise an error, others never end.
             for one in (client, cluster):
                 with contextlib.suppress(Exception):
                     one.close(timeout=CLOSING)
