@@ -105,16 +105,17 @@ def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
     GraphMemoryError
         The memory limit of a worker is too low. It suggests a limit for the whole graph.
     """
-    pieces = pieces_of(edges, spec.columns.columns)
-    least = placement.least_room() if pieces is not None else None
-    if pieces is None or least is None:
+    least = placement.least_room()
+    pieces = None if least is None else pieces_of(edges, spec.columns.columns)
+    if least is None or pieces is None:
         return
     limit, threads, _ = least
     reading = PROCESS + READ_COPIES * pieces.partition * min(threads, spec.partitions)
     if reading <= memory_limits.end_fraction() * limit:
         return
     ends = [*spec.columns.source, *spec.columns.target]
-    ranges = [one for name in ends for one in pieces.bounds.get(name, ())]
+    bounds = [one for name in ends for one in pieces.bounds.get(name, ())]
+    ranges = [(low, high) for low, high in bounds if isinstance(low, int)]
     low, high = min((a for a, _ in ranges), default=0), max((b for _, b in ranges), default=0)
     dense = len(spec.columns.names) == 1 and bool(ranges) and is_dense(low, high, pieces.rows)
     given = pieces.partition * spec.partitions / max(pieces.rows, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import dask
@@ -196,8 +197,10 @@ def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
         sizes.append(sum(own))
         for one in read:
             if one.is_stats_set and one.statistics.has_min_max:
-                least_and_most = one.statistics.min, one.statistics.max
-                bounds.setdefault(one.path_in_schema, []).append(least_and_most)
+                # PyArrow 16 cannot read the bounds of every type.
+                with suppress(pa.ArrowNotImplementedError):
+                    least_and_most = one.statistics.min, one.statistics.max
+                    bounds.setdefault(one.path_in_schema, []).append(least_and_most)
     per_file = max(1, frame.npartitions // len(fragments))
     return Pieces(
         sum(sizes) // per_file,
