@@ -63,8 +63,8 @@ def test_a_run_that_is_cancelled_before_its_members_begin(mortal):
     run = mortal.compute(gang.run(shards, total, META, 10**6, 0.001, name="early"))
     assert eventually(lambda: all(mortal.run(long_running).values()))
     run.cancel()
-    time.sleep(2)  # by now, the members would run
-    assert eventually(lambda: not any(mortal.run(long_running).values()))
+    time.sleep(5)  # by now, the members would run, even on a busy machine
+    assert not any(mortal.run(long_running).values())
     del run, shards
     assert nothing_left(mortal)
 
