@@ -29,6 +29,7 @@ import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
 from dask_graphflow.graph import build, partition, vertex_placement
 from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.scheduling import expr
 
 # The backend to which `on_backend` moves data; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
@@ -44,6 +45,9 @@ ENDS = {"source": "a", "target": "b"}  # the columns of `frame`
 
 arrow_text = pytest.mark.skipif(
     pd.Series(["a"]).dtype == object, reason="pandas before version 3 reads text as Python objects"
+)
+columns_are_shared = pytest.mark.skipif(
+    not expr.shares_columns(), reason="pandas before version 3 copies the columns of a frame"
 )
 
 

@@ -52,7 +52,11 @@ def predecessors_set(kernels, parents, ids):
     seen[rng.random(VERTICES) < 0.5] = 0
     first = {}
     for row, search in product(range(size), range(64)):
-        near = [end for end in ends[slice(*offsets[row : row + 2])] if seen[end] >> search & 1]
+        near = [
+            end
+            for end in ends[slice(*offsets[row : row + 2])]
+            if seen[end] & np.uint64(1 << search)
+        ]
         if near and search % 5:
             first[search, row] = near[0]
     bits = np.zeros(size, "uint64")

@@ -10,14 +10,14 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ENDS
+from conftest import ENDS, columns_are_shared
 from distributed import Client, LocalCluster
 from test_fitting import advised
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphMemoryError
 
-pytestmark = pytest.mark.usefixtures("host_memory")
+pytestmark = [pytest.mark.usefixtures("host_memory"), columns_are_shared]
 
 SPARE = 8_000_000  # bytes that the interpreter may take meanwhile
 

@@ -54,8 +54,7 @@ def test_edges_are_those_of_networkx(built, k, directed):
 def test_parallel_edges_self_loops_and_weights_are_kept(built, ids, directed):
     edges = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32")[::-1])
     if ids == "text":
-        ends = edges[["a", "b"]].map(lambda number: f"v{number:05d}")
-        edges = edges.assign(a=ends.a, b=ends.b)
+        edges[["a", "b"]] = edges[["a", "b"]].apply(lambda ends: ends.map("v{:05d}".format))
     g = built(edges, directed=directed)
     for k in (None, 0, 2):
         lazy, wanted = g.k_core(k=k), induced(edges, directed, k)

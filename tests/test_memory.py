@@ -8,7 +8,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ENDS, most_memory
+from conftest import ENDS, columns_are_shared, most_memory
 
 import dask_graphflow as gf
 
@@ -48,6 +48,7 @@ CALLS = {
 }
 
 
+@columns_are_shared
 @pytest.mark.usefixtures("host_memory")
 @pytest.mark.parametrize(
     ("name", "of_input", "of_result"),

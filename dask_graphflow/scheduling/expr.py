@@ -231,9 +231,7 @@ class Held:
         # The caller may edit the frame before compute(). pandas 3 copies a column when it is edited; older
         # versions need a deep copy. cuDF does not, unless its option copy_on_write is set: only columns
         # that the caller replaces are preserved. A deep copy would need as much GPU memory as the edges.
-        self._meta = frame.copy(
-            deep=isinstance(frame, pd.DataFrame) and not _is_copied_when_edited()
-        )
+        self._meta = frame.copy(deep=isinstance(frame, pd.DataFrame) and not shares_columns())
         self.columns = self._meta.columns
         self._token = uuid.uuid4().hex
 
@@ -249,8 +247,8 @@ class Held:
         return Task((named("held", self._token), partition), self)
 
 
-def _is_copied_when_edited() -> bool:
-    """Say whether pandas copies values when they are edited; for pandas 2, this is an option."""
+def shares_columns() -> bool:
+    """Say whether pandas shares columns until they are edited; for pandas 2, this is an option."""
     column = pd.Series([0])
     shared = column.copy(deep=False)
     column.iloc[0] = 1
