@@ -22,7 +22,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from benchmarks import receipt
+from benchmarks.lib import receipt
 
 ROOT = Path(__file__).resolve().parent
 STACKS = {  # files for pip besides the package

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import (
+from benchmarks.commands import (
     algorithms,
     checking,
     compare,
@@ -15,7 +15,6 @@ from . import (
     estimates,
     first_calls,
     from_a_table,
-    fuzz,
     hybrid,
     launches,
     members,
@@ -23,10 +22,9 @@ from . import (
     networkx_backend,
     on_disk,
     out_of_core,
-    soak,
     under_limit,
 )
-from .errors import BenchmarkError
+from benchmarks.lib.errors import BenchmarkError
 
 COMMANDS = (
     components,
@@ -38,8 +36,6 @@ COMMANDS = (
     launches,
     first_calls,
     compare,
-    fuzz,
-    soak,
     estimates,
     networkx_backend,
     on_disk,

@@ -105,6 +105,11 @@ def pytest_addoption(parser):
         help="run enough cases of a test for each pair of its parameters' values (on a GPU: for each "
         "value), or all cases",
     )
+    parser.addoption("--minutes", type=float, help="how long the fuzzer or the soak goes on")
+    parser.addoption(
+        "--cases", type=int, help="cases of the fuzzer or the soak, instead of --minutes"
+    )
+    parser.addoption("--seed", type=int, default=0, help="number of the first of these cases")
 
 
 def pytest_configure(config):

@@ -8,19 +8,15 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.soak import calls, cases
 
 from benchmarks import __main__ as command
-from benchmarks import (
-    compare,
-    gpu,
-    launches,
-    side,
-    soak,
-)
-from benchmarks.algorithms import inputs, ours, rows
-from benchmarks.algorithms import measure as measure_row
-from benchmarks.errors import ContenderFailedError, UnusableInputError
-from benchmarks.soak import calls, cases
+from benchmarks import soak
+from benchmarks.commands import compare, launches
+from benchmarks.commands.algorithms import measure as measure_row
+from benchmarks.lib import gpu, ours, rows, side
+from benchmarks.lib import graphs as inputs
+from benchmarks.lib.errors import ContenderFailedError, UnusableInputError
 
 # Launches
 

@@ -16,26 +16,24 @@ import pytest
 
 import dask_graphflow as gf
 from benchmarks import __main__ as command
-from benchmarks import (
+from benchmarks.commands import (
     components,
-    control_group,
-    cugraph,
     first_calls,
     from_a_table,
-    gpu,
-    machine,
     memory,
     on_disk,
     out_of_core,
-    report,
     under_limit,
-    under_limit_peer,
-    under_limit_peers,
 )
-from benchmarks.algorithms import agreement, inputs, ours, peers, rows
-from benchmarks.algorithms import measure as measure_row
-from benchmarks.errors import ContenderFailedError, DisagreementError
-from benchmarks.harness import Outcome, ratios, take_turns
+from benchmarks.commands.algorithms import measure as measure_row
+from benchmarks.lib import agreement, control_group, gpu, machine, ours, report, rows
+from benchmarks.lib import graphs as inputs
+from benchmarks.lib.errors import ContenderFailedError, DisagreementError
+from benchmarks.lib.harness import Outcome, ratios, take_turns
+from benchmarks.peers import cugraph
+from benchmarks.peers import host as peers
+from benchmarks.peers import limited as under_limit_peers
+from benchmarks.peers import limited_program as under_limit_peer
 
 # The harness
 

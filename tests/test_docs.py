@@ -13,7 +13,8 @@ import sys
 import pytest
 
 import dask_graphflow as gf
-from benchmarks import pages, picture
+from benchmarks.commands import pages
+from benchmarks.lib import picture
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 ROOT = pathlib.Path(__file__).parent.parent

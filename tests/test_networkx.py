@@ -17,7 +17,7 @@ import pytest
 from nx_graphs import TYPES, networkx_function
 
 from _graphflow_networkx import FUNCTIONS, get_info
-from benchmarks import networkx_backend
+from benchmarks.commands import networkx_backend
 from dask_graphflow.nx_backend import backend, convert_from_nx
 from dask_graphflow.nx_backend.expected_failures import EXPECTED_FAILURES
 from dask_graphflow.nx_backend.registry import REGISTERED

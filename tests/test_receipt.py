@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from benchmarks import __main__ as benchmarks
-from benchmarks import on_gpu, receipt
+from benchmarks.commands import on_gpu
+from benchmarks.lib import receipt
 
 ROOT = Path(__file__).parent.parent
 FOREST = "dask_graphflow/kernels/cuda/forest.cu"

@@ -1,0 +1,1 @@
+"""One file for each question that ``python -m benchmarks NAME`` answers."""

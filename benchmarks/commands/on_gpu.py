@@ -1,0 +1,452 @@
+"""Run everything that needs a GPU: the tests, compute-sanitizer and the benchmarks; and write a receipt.
+
+The steps run one after another, each in its own process with a time limit, and the receipt is written
+after each step. So the steps can be divided among several calls and machines; ``python3 -m
+benchmarks.receipt`` merges the receipts. The exit code is 0 if every step passed, except those that --skip
+or --only left out. A step that cannot run here counts as not passed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from benchmarks.lib import machine as describe
+from benchmarks.lib import receipt
+from benchmarks.lib.receipt import FAILED, NOT_RUN, PASSED, ROOT
+
+SANITIZERS = ("memcheck", "racecheck", "initcheck")
+PATIENCE = 20  # seconds that an interrupted step has to write its results so far
+STUCK = 150  # seconds after which a test that has not ended shows what its threads do
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A call of ``python -m benchmarks``, and the options of its quick form."""
+
+    call: tuple[str, ...]
+    full: tuple[str, ...]
+    quick: tuple[str, ...]
+    peer: str = ""
+
+
+ROWS = (
+    "build", "bfs", "sssp", "pagerank", "pagerank, float32", "hits", "eigenvector_centrality",
+    "katz_centrality", "betweenness_centrality", "strongly_connected_components", "core_number",
+    "triangle_count", "louvain", "leiden",
+)  # fmt: skip
+CALLS = ("idle gang", "bfs", "pagerank", "gf.connected_components")
+BENCHMARKS = {
+    "bench-components": Bench(
+        ("components", "--gpu"), ("--scale", "26"), ("--scale", "20"), "cugraph"
+    ),
+    "bench-algorithms": Bench(
+        ("algorithms", "--gpu", "--only", *ROWS), ("--scale", "22"), ("--scale", "18"), "cugraph"
+    ),
+    "bench-out-of-core": Bench(("out-of-core",), (), ("--scale", "22", "--cap", "256MiB")),
+    "bench-members": Bench(
+        ("members", "--gpu", "--only", "rmat", *CALLS),
+        ("--scale", "26"),
+        ("--scale", "18"),
+        "dask-cugraph",
+    ),
+}
+
+TWO_GPUS = ("bench-members",)
+
+GROUPS = {
+    "sanitizer": SANITIZERS,
+    "benchmark": tuple(name for name in BENCHMARKS if name not in TWO_GPUS),
+    "two-gpus": ("tests-two-gpus", *TWO_GPUS),
+}
+
+
+@dataclass
+class Result:
+    """The result of a step."""
+
+    status: str
+    counts: dict[str, int] = field(default_factory=dict)
+    why: str = ""
+    seconds: float = 0.0
+    quick: bool = False
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {what}" for what, count in self.counts.items())
+        return "; ".join(part for part in (self.status, counts, self.why) if part)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the entry of the receipt, without empty fields."""
+        entry: dict[str, Any] = {"status": self.status}
+        if self.counts:
+            entry["counts"] = self.counts
+        if self.why:
+            entry["why"] = self.why
+        if self.quick:
+            entry["quick"] = True
+        return {**entry, "seconds": round(self.seconds)} if self.status != NOT_RUN else entry
+
+
+class Steps:
+    """The steps, and their common settings.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the results.
+    quick : bool
+        Whether to skip slow parts. Such a run does not count for a release.
+    peers : bool
+        Whether to measure cuGraph too.
+    limit : float
+        Time limit of each step in seconds.
+    gpus : int
+        Number of GPUs of this machine.
+    jobs : int
+        Number of processes that share a step's tests, or a sanitizer's cases. Each process uses one GPU;
+        GPUs are assigned in turn.
+    """
+
+    def __init__(
+        self, out: Path, *, quick: bool, peers: bool, limit: float, gpus: int, jobs: int = 1
+    ) -> None:
+        self.out, self.quick, self.peers, self.limit = out, quick, peers, limit
+        self.gpus, self.jobs = gpus, jobs
+
+    def run(self, name: str) -> Result:
+        """Run a step."""
+        start = time.monotonic()
+        if name in GROUPS["two-gpus"] and self.gpus < 2:
+            return Result(NOT_RUN, why=f"takes two GPUs, and here is {self.gpus}")
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = Path(folder)
+            if name in SANITIZERS:
+                result = self.sanitizer(name, scratch)
+            elif name in BENCHMARKS:
+                result = self.benchmark(BENCHMARKS[name])
+            elif name == "tests-two-gpus":
+                result = self.two_gpus(scratch)
+            else:
+                result = self.tests(scratch)
+        result.seconds = time.monotonic() - start
+        result.quick = self.quick
+        return result
+
+    def tests(self, scratch: Path) -> Result:
+        """Run all tests with cuDF and CuPy, except those that need two GPUs."""
+        # Slow tests use other paths through the same kernels, or types that the host compiles for.
+        marks = "not gpu2 and not slow" if self.quick else "not gpu2 and (gpu or not slow)"
+        if self.jobs == 1:
+            return self.pytest(marks, ["tests"], scratch)
+        # A test that runs alone waits until all other processes are between two tests. All these waits
+        # take longer than a second call.
+        share = ["-n", str(self.jobs), "--dist", "worksteal"]
+        shared = self.pytest(f"({marks}) and not alone", ["tests"], scratch, share)
+        return together([shared, self.pytest(f"({marks}) and alone", marked("alone"), scratch)])
+
+    def pytest(
+        self, marks: str, files: Sequence[str], scratch: Path, options: Sequence[str] = ()
+    ) -> Result:
+        """Run pytest once."""
+        report = scratch / "report.xml"
+        report.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", "--backend", "cudf", "-m", marks, *options]
+        # pytest-benchmark warns about pytest-xdist, and in our tests a warning is an error.
+        command += ["-p", "no:benchmark", "-o", f"faulthandler_timeout={STUCK}"]
+        code = call([*command, f"--junit-xml={report}", *files], self.limit)
+        return judge_tests(code, report)
+
+    def two_gpus(self, scratch: Path) -> Result:
+        """Run the test files that need two GPUs in parallel; a skipped test counts as not passed."""
+        marks = "gpu2 and not slow" if self.quick else "gpu2"
+
+        def part(file: str) -> Result:
+            folder = scratch / Path(file).stem
+            folder.mkdir()
+            return self.pytest(marks, [file], folder)
+
+        with ThreadPoolExecutor() as pool:
+            result = together(list(pool.map(part, marked("gpu2"))))
+        if result.status == PASSED and result.counts["skipped"]:
+            result.status, result.why = FAILED, "some were skipped: pytest's summary says why"
+        return result
+
+    def sanitizer(self, tool: str, scratch: Path) -> Result:
+        """Run a small case of every kernel under one of compute-sanitizer's tools."""
+        program = find_sanitizer()
+        if program is None:
+            return Result(NOT_RUN, why="compute-sanitizer is not there; it comes with CUDA")
+        command = [program, "--tool", tool, "--error-exitcode", "86"]
+        # CuPy probes which features the driver has, and the failed probes are not errors.
+        command += ["--report-api-errors", "no"]
+        if tool == "racecheck":
+            # CuPy's kernels are not part of this library, and checking its sort takes many minutes.
+            command += ["--kernel-name-exclude", "kns=cub,kns=cupy_"]
+
+        def part(number: int) -> Result:
+            log = scratch / f"log-{number}"
+            program = [sys.executable, "tests/sanitize.py", str(number), str(self.jobs)]
+            device = {"CUDA_VISIBLE_DEVICES": visible_devices(self.gpus)[number % self.gpus]}
+            code = call([*command, "--log-file", str(log), *program], self.limit, device)
+            text = log.read_text("utf-8", "replace") if log.exists() else ""
+            print(text[-20_000:])
+            return judge_sanitizer(code, text)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            parts = list(pool.map(part, range(self.jobs)))
+        return worst(parts)
+
+    def benchmark(self, bench: Bench) -> Result:
+        """Run a benchmark, which stores its results in the folder of the receipt."""
+        arguments = [*bench.call, *(bench.quick if self.quick else bench.full)]
+        if self.peers and bench.peer:
+            arguments += ["--peers", bench.peer]
+        command = [sys.executable, "-m", "benchmarks", *arguments, "--out", str(self.out)]
+        code = call(command, self.limit)
+        return Result(PASSED) if code == 0 else Result(FAILED, why=ended(code))
+
+
+def marked(mark: str) -> tuple[str, ...]:
+    """Return the test files that use a marker."""
+    files = sorted((ROOT / "tests").glob("test_*.py"))
+    pattern = re.compile(rf"\bpytest\.mark\.{mark}\b")
+    return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
+
+
+def together(parts: Sequence[Result]) -> Result:
+    """Return the combined result of several runs of pytest, which passed if each of them did."""
+    counts = Counter[str]()
+    for part in parts:
+        counts.update(part.counts)  # adds them up
+    failed = [part.why for part in parts if part.status != PASSED]
+    return Result(FAILED if failed else PASSED, dict(counts), ", ".join(failed))
+
+
+def worst(parts: Sequence[Result]) -> Result:
+    """Return the combined result of the parts of a sanitizer's run, which passed if each of them did."""
+    failed = [part for part in parts if part.status != PASSED]
+    errors = sum(part.counts.get("errors", 0) for part in parts)
+    counts = {"kernels": kernels(), "errors": errors}
+    return Result(FAILED, counts, failed[0].why) if failed else Result(PASSED, counts)
+
+
+def visible_devices(gpus: int) -> list[str]:
+    """Return the names of the GPUs, as used in CUDA_VISIBLE_DEVICES."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return named.split(",") if named else [str(number) for number in range(gpus)]
+
+
+def call(
+    command: Sequence[str], limit: float, environment: Mapping[str, str] | None = None
+) -> int | None:
+    """Run a command in the root of the repository; return its exit code, or None after a timeout."""
+    print("+", *(Path(part).name if Path(part).is_absolute() else part for part in command))
+    sys.stdout.flush()
+    # Use the code in this repository, even if another version is installed.
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
+        start_new_session=True,  # so that its workers can be ended with it
+    )
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            print("It does not heed an interrupt, and is killed")
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def ended(code: int | None) -> str:
+    """Return a text that says how a command ended."""
+    return "ran past the time limit" if code is None else f"ended with exit code {code}"
+
+
+def judge_tests(code: int | None, report: Path) -> Result:
+    """Return the result in pytest's report; it is a failure if no test passed."""
+    if not report.exists():
+        return Result(FAILED, why=f"pytest {ended(code)} and left no report")
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    bad = [
+        case for case in cases if case.find("failure") is not None or case.find("error") is not None
+    ]
+    skipped = sum(case.find("skipped") is not None for case in cases)
+    counts = {
+        "passed": len(cases) - len(bad) - skipped,
+        "failed": len(bad),
+        "skipped": skipped,
+    }
+    if code == 0 and not bad and counts["passed"]:
+        return Result(PASSED, counts)
+    names = [f"{case.get('classname')}::{case.get('name')}" for case in bad]
+    why = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return Result(
+        FAILED, counts, why if code == 1 and why else f"pytest {ended(code)}; {why}".strip("; ")
+    )
+
+
+def judge_sanitizer(code: int | None, log: str) -> Result:
+    """Return the result in a log. A log without a summary is a failure, whatever the exit code."""
+    summaries = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
+    if not summaries:
+        return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
+    errors = sum(int(number) for summary in summaries for number in summary if number)
+    counts = {"errors": errors}
+    if code == 0 and not errors:
+        return Result(PASSED, counts)
+    return Result(FAILED, counts, "" if errors else f"tests/sanitize.py {ended(code)}")
+
+
+def kernels() -> int:
+    """Return the number of kernels; tests/sanitize.py launches all of them."""
+    from dask_graphflow.kernels.sources import KERNELS
+
+    return sum(map(len, KERNELS.values()))
+
+
+def find_sanitizer() -> str | None:
+    """Return the path of compute-sanitizer, from PATH or the folder of CUDA."""
+    homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
+    folders = [
+        Path(home) / folder for home in homes if home for folder in ("bin", "compute-sanitizer")
+    ]
+    path = os.pathsep.join([os.environ.get("PATH", ""), *map(str, folders)])
+    return shutil.which("compute-sanitizer", path=path)
+
+
+def machine() -> dict[str, Any]:
+    """Return what a reader of the receipt needs to know about the machine, without any paths."""
+    listed = describe.gpus()
+    if listed is None or importlib.util.find_spec("cupy") is None:
+        raise SystemExit(
+            "This takes a CUDA GPU and CuPy, and found none: run nvidia-smi to see the GPUs, and "
+            'pip install -e ".[cuda13,test]" (or [cuda12], as nvidia-smi says)'
+        )
+    return {
+        "device": listed["devices"][0]["name"],
+        "gpus": len(visible_devices(len(listed["devices"]))),
+        "driver": listed["driver"],
+        "python": platform.python_version(),
+        "packages": describe.versions(),
+    }
+
+
+def default_jobs() -> int:
+    """Return the default number of processes that share a step; more than one needs pytest-xdist."""
+    if importlib.util.find_spec("xdist") is None:
+        return 1
+    return max(1, min(24, (os.cpu_count() or 1) * 3 // 4))
+
+
+def chosen(skip: Sequence[str], only: Sequence[str]) -> list[str]:
+    """Return the steps to run, in order."""
+    left_out = {step for name in skip for step in GROUPS.get(name, (name,))}
+    wanted = {step for name in only for step in GROUPS.get(name, (name,))} or {*receipt.REQUIRED}
+    return [step for step in receipt.REQUIRED if step in wanted - left_out]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the steps and return the exit code."""
+    names = sorted({*GROUPS, *receipt.REQUIRED})
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.on_gpu",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"steps and groups of them: {', '.join(names)}",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=receipt.PATH.parent, help="where results and the receipt go"
+    )
+    for option, text in (("--skip", "leave a step out"), ("--only", "run this step")):
+        parser.add_argument(
+            option,
+            action="append",
+            default=[],
+            choices=names,
+            metavar="STEP",
+            help=f"{text}; repeatable",
+        )
+    parser.add_argument("--quick", action="store_true", help="less of each; counts for no release")
+    parser.add_argument("--peers", action="store_true", help="measure cuGraph beside us")
+    parser.add_argument(
+        "--limit", type=float, default=540, help="seconds for each step (default 540)"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=default_jobs(),
+        metavar="N",
+        help="processes that share a step (default %(default)s: three for four cores, at most 24; "
+        "1 without pytest-xdist)",
+    )
+    options = parser.parse_args(arguments)
+    out = options.out.resolve()
+    where = out / receipt.PATH.name
+    try:
+        earlier = receipt.read(where)
+    except receipt.ReceiptError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+    about, now = machine(), receipt.sources()
+    print(json.dumps(about))
+    wanted = chosen(options.skip, options.only)
+    steps = Steps(
+        out,
+        quick=options.quick,
+        peers=options.peers,
+        limit=options.limit,
+        gpus=about["gpus"],
+        jobs=options.jobs,
+    )
+    results = {
+        name: Result(NOT_RUN, why="not reached" if name in wanted else "left out by an option")
+        for name in receipt.REQUIRED
+    }
+    run = {"date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "machine": about}
+    for name in wanted:
+        print(f"\n=== {name}", flush=True)
+        results[name] = steps.run(name)
+        print(f"=== {name}: {results[name]}", flush=True)
+        run["steps"] = {step: result.as_json() for step, result in results.items()}
+        mine = {"sources": now, "runs": [run]}
+        receipt.write(receipt.merge([*([earlier] if earlier else []), mine], now), where)
+
+    print("\nSummary")
+    for name, result in results.items():
+        print(f"  {name:<18} {result.seconds:5.0f} s  {result}")
+    if receipt.sources() != now:
+        print("The kernels were changed meanwhile: the receipt is of those at the start")
+        return 1
+    return 0 if wanted and all(results[name].status == PASSED for name in wanted) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,299 @@
+"""Write the tables of measured times in README and on two pages, and draw their picture.
+
+`python -m benchmarks.pages` reads the stored results. A test fails if one of them is out of date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.commands.under_limit import BUILD, PROCESS
+from benchmarks.lib.ours import FRAME, LOOP
+from benchmarks.lib.stored import Measured, newest, questions, stored
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+DOCUMENTS = (
+    ROOT / "README.md",
+    DOCS / "start" / "why.md",
+    DOCS / "internals" / "benchmarks.md",
+)
+MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
+
+TABLE, HOST = "from-a-table-10000000-{ids}-*.json", "algorithms-scale20-*.json"
+FROM_0, FAR_APART = TABLE.format(ids="from-0"), TABLE.format(ids="far-apart")
+GPU, GPU_COMPONENTS = "algorithms-gpu-*.json", "components-gpu-*.json"
+GPU_LARGE = "algorithms-gpu-scale26-*.json"
+CUGRAPH, PEERS = "cugraph", ("gap", "scipy", "networkit", "networkx")
+NAMES = {
+    "graphflow": "dask-graphflow",
+    "graphflow, processes": "dask-graphflow, processes",
+    "gap": "GAP",
+    "scipy": "SciPy",
+    "networkit": "NetworKit",
+    "networkx": "NetworkX",
+    "igraph": "igraph",
+    CUGRAPH: "cuGraph",
+    "graphframes": "GraphFrames",
+}
+SPACE = "\N{NO-BREAK SPACE}"
+GRAPHS = {"cit_hepph": "citations", "road_ny": "roads", "grid4096": "grid"}
+# The rows of README's table: the results and the question on the host, and the results on a GPU.
+SPEED = (
+    ("components of a table", FROM_0, "connected_components", GPU_COMPONENTS),
+    ("PageRank of a table, ids far apart", FAR_APART, "pagerank", None),
+    ("building an undirected graph", HOST, "build", GPU_LARGE),
+    ("breadth-first search of a graph", HOST, "bfs", GPU_LARGE),
+    ("PageRank, 20 iterations", HOST, "pagerank", GPU_LARGE),
+    ("shortest paths", HOST, "sssp", GPU_LARGE),
+)
+
+# Text
+
+
+def ratio(number: float) -> str:
+    """Format how many times as long a peer takes."""
+    digits = 2 if number < 1 else 1 if number < 10 else 0
+    return f"{number:,.{digits}f}"
+
+
+def times(number: float) -> str:
+    """Format how many times as long a peer takes; bold if the peer is faster."""
+    return f"**{ratio(number)}**" if number < 1 else ratio(number)
+
+
+def count(number: int) -> str:
+    """Format a number of edges."""
+    if number >= 1e9:
+        return f"{number / 1e9:.3g} billion"
+    return f"{number / 1e6:.3g} million" if number >= 1e6 else f"{number:,}"
+
+
+def duration(seconds: float) -> str:
+    """Format a time."""
+    if seconds < 0.1:
+        return f"{seconds * 1e3:.2g}{SPACE}ms"
+    return f"{seconds:.2f}{SPACE}s" if seconds < 1 else f"{seconds:.3g}{SPACE}s"
+
+
+def size(number: int) -> str:
+    """Format a number of bytes."""
+    if number >= 2**30:
+        return f"{number / 2**30:.1f}{SPACE}GiB"
+    return f"{number / 2**20:.0f}{SPACE}MiB"
+
+
+def code(name: str) -> str:
+    """Return the name of a row, with the function as code."""
+    return re.sub(r"^\w+", r"`\g<0>`", name)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], used: Iterable[Measured]) -> str:
+    """Return a table in Markdown, followed by the machines, the dates and the commits of its numbers."""
+    lines = [header, ["---"] * len(header), *rows]
+    text = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in lines]
+    runs = dict[str, dict[str, None]]()
+    for one in sorted(used, key=lambda one: one.edges):
+        runs.setdefault(f"edges on {one.place} ({one.day})", {})[count(one.edges)] = None
+    measured = "; ".join(f"{', '.join(edges)} {run}" for run, edges in runs.items())
+    return "\n".join([*text, *(["", f"Measured: {measured}."] if runs else [])])
+
+
+# Tables
+
+
+def speed() -> str:
+    """Return README's table: how many times as long each other library takes."""
+    rows, used = [], list[Measured]()
+    for title, host, question, gpu in SPEED:
+        row = [title]
+        for peer in (*PEERS, CUGRAPH):
+            # cuGraph's ranks are float32.
+            asked = "pagerank, float32" if (peer, question) == (CUGRAPH, "pagerank") else question
+            pattern = gpu if peer == CUGRAPH else host
+            one = newest(pattern, asked, peer) if pattern else None
+            row.append(times(one.slower(peer)) if one else "")
+            used += [one] if one else []
+        rows.append(row)
+    header = ["", *(NAMES[peer] for peer in PEERS), f"{NAMES[CUGRAPH]}, one GPU"]
+    edges, days = dict[str, list[int]](), [one.day[:10] for one in used]
+    for one in used:
+        edges.setdefault(one.place, []).append(one.edges)
+    sizes = [
+        f"{' to '.join(dict.fromkeys(map(count, (min(some), max(some)))))} edges on {place}"
+        for place, some in edges.items()
+    ]
+    return f"{table(header, rows, [])}\n\nMeasured until {max(days)}: {', '.join(sizes)}."
+
+
+def from_a_table() -> str:
+    """Return the time and the peak memory from a table to an answer."""
+    peers, rows, used = PEERS[1:], [], []
+    for question in ("connected_components", "pagerank"):
+        for ids, pattern in (("from 0", FROM_0), ("far apart", FAR_APART)):
+            found = [newest(pattern, question, peer) for peer in peers]
+            one = next(one for one in found if one)
+            slower = [
+                times(a.slower(peer)) if a else "" for a, peer in zip(found, peers, strict=True)
+            ]
+            peaks = [size(a.peaks[peer]) if a else "" for a, peer in zip(found, peers, strict=True)]
+            rows.append([f"`{question}`, ids {ids}", duration(one.median(LOOP)), *slower])
+            rows.append(["... peak memory", size(one.peaks[LOOP]), *peaks])
+            used.append(one)
+    return table(["", "here", *(NAMES[peer] for peer in peers)], rows, used)
+
+
+def components() -> str:
+    """Return the time and the peak memory of components of edges in memory."""
+    results = stored("components-scale20-*.json")[0]
+    ((one,),) = (rows.values() for rows in questions(results).values())
+    size = results["input_bytes"]
+    rows = [
+        [
+            NAMES[name],
+            duration(one.median(name)),
+            times(one.slower(name)),
+            f"{one.peaks[name] / size:.2g}",
+        ]
+        for name in one.seconds
+    ]
+    return table(["", "time", "time / ours", "peak / input"], rows, [one])
+
+
+def built() -> str:
+    """Return the times of algorithms on a graph of scale 20 that is built."""
+    found = questions(stored(HOST)[0])["scale20"]
+    rows = [
+        [
+            code(name),
+            duration(one.median(LOOP)),
+            *(times(one.slower(peer)) if peer in one.seconds else "" for peer in PEERS[:3]),
+        ]
+        for name, one in found.items()
+    ]
+    return table(["", "here", *(NAMES[peer] for peer in PEERS[:3])], rows, [found["build"]])
+
+
+def every() -> str:
+    """Return each algorithm's time on three graphs, and the fastest peer: the worst losses first."""
+    graphs = questions(stored("algorithms-scale16-*.json")[0])
+    names = dict.fromkeys(name for rows in graphs.values() for name in rows)
+    lines = []
+    for name in names:
+        found = [fastest(rows[name]) for rows in graphs.values()]
+        lines.append((min(found)[0], [code(name), *(cell for _, cell in found)]))
+    header = ["", *(GRAPHS.get(graph, "R-MAT") for graph in graphs)]
+    used = [rows["build"] for rows in graphs.values()]
+    return table(header, [line for _, line in sorted(lines)], used)
+
+
+def fastest(one: Measured) -> tuple[float, str]:
+    """Return the ratio of the fastest peer, and a cell with the time of this library and that ratio."""
+    least, peer = min((one.slower(peer), peer) for peer in one.seconds if peer not in (LOOP, FRAME))
+    return least, f"{duration(one.median(one.own))}; {times(least)} {NAMES[peer]}"
+
+
+def gpu() -> str:
+    """Return each algorithm's time and peak memory on a GPU, beside cuGraph: the worst losses first."""
+    found = dict[tuple[str, str], Measured]()
+    for pattern, what in ((GPU, ""), (GPU_COMPONENTS, " of a frame")):
+        for results in stored(pattern):
+            for graph, rows in questions(results).items():
+                for name, one in rows.items():
+                    if CUGRAPH in one.seconds:
+                        found.setdefault((name + what, graph), one)
+    lines = []
+    for (name, graph), one in found.items():
+        slower, peaks = one.slower(CUGRAPH), [size(one.peaks[who]) for who in (one.own, CUGRAPH)]
+        where = f"{GRAPHS.get(graph, 'R-MAT')}, {count(one.edges)}"
+        cells = [where, duration(one.median(one.own)), times(slower)]
+        lines.append((slower, [code(name), *cells, *peaks]))
+    header = ["", "graph, edges", "here", "cuGraph / here", "peak here", "peak of cuGraph"]
+    return table(header, [line for _, line in sorted(lines)], found.values())
+
+
+def under_limit() -> str:
+    """Return seconds in little memory, here and by the peers: of all edges, or of the most that they do."""
+    found = [one for one in stored("under-limit-*.json") if one.get("peers")]
+    largest, peers = max(found, key=lambda one: one["edges"]), ("scipy", "networkit", "graphframes")
+    rows = []
+    for call in ("connected_components", "bfs", "pagerank", "label_propagation"):
+        tries = {peer: _tries(found, peer, call) for peer in peers}
+        took = (largest["calls"][f"{name}, {PROCESS}"] for name in (BUILD, call))
+        seconds = sum(one["seconds"] for one in took)
+        rows.append([code(call), duration(seconds), *map(_most, tries.values())])
+    header = ["", f"here, {count(largest['edges'])} edges", *(NAMES[peer] for peer in peers)]
+    used = [Measured(one["edges"], {}, {}, one["machine"]) for one in found]
+    return table(header, rows, used)
+
+
+def _tries(found: Iterable[Mapping[str, Any]], peer: str, call: str) -> list[dict[str, Any]]:
+    """Return the tries of a peer in all results, from many edges to few."""
+    tries = [one for results in found for one in results["peers"].get(peer, {}).get(call, ())]
+    return sorted(tries, key=lambda one: -one["edges"])
+
+
+def _most(tries: Sequence[Mapping[str, Any]]) -> str:
+    """Return a cell: the most edges that a peer did and its time, and the fewest that it did not do."""
+    done = [
+        f"{count(one['edges'])}: {duration(one['seconds'])}" for one in tries if "seconds" in one
+    ]
+    failed = [f"{count(one['edges'])}: {one['failed']}" for one in tries if "failed" in one]
+    return ", ".join([*done[:1], *failed[-1:]])
+
+
+def first_calls() -> str:
+    """Return the CPU time of each function's first call: the longest first."""
+    results = stored("first-calls-*.json")[0]
+    times = {}
+    for name, rounds in results["calls"].items():
+        cpu = [[one[which]["cpu"] for one in rounds] for which in ("first", "cached")]
+        times[name] = [statistics.median(one) for one in cpu]
+    slowest = sorted(times, key=times.__getitem__, reverse=True)
+    rows = [[code(name), *(f"{seconds:.1f}" for seconds in times[name])] for name in slowest]
+    machine = Measured(0, {}, {}, results["machine"])
+    text = table(["", "first call, in s", "in a later process, in s"], rows, [])
+    return f"{text}\n\nMeasured: on {machine.place} ({machine.day})."
+
+
+def networkx() -> str:
+    """Return how many times as fast as NetworkX its backend is: the worst losses first."""
+    sizes, lines = {"10000": "10,000", "100000": "100,000", "1000000": "1,000,000"}, []
+    for name, by_size in stored("networkx-backend-*.json")[0]["seconds"].items():
+        rows = [by_size.get(edges, {}) for edges in sizes]
+        faster = [
+            [row["NetworkX"] / row[way] for way in ("with conversion", "converted")]
+            if "NetworkX" in row
+            else []
+            for row in rows
+        ]
+        lines.append((faster[0], [code(name), *(" / ".join(map(times, both)) for both in faster)]))
+    return table(["edges:", *sizes.values()], [line for _, line in sorted(lines)], [])
+
+
+MADE = (speed, from_a_table, components, built, every, gpu, under_limit, first_calls, networkx)
+TABLES = {made.__name__: made for made in MADE}
+
+
+def written(text: str) -> str:
+    """Return a document with new tables in place of those that it has between marks."""
+    return MARKED.sub(lambda mark: f"{mark[1]}\n{TABLES[mark[2]]()}\n{mark[3]}", text)
+
+
+def main() -> None:
+    """Write the tables and draw the picture."""
+    argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__).parse_args()
+    from benchmarks.lib import picture
+
+    for document in DOCUMENTS:
+        document.write_text(written(document.read_text("utf-8")), "utf-8")
+    picture.draw()
+
+
+if __name__ == "__main__":
+    main()

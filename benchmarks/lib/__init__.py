@@ -1,0 +1,1 @@
+"""What the commands share: the harness, inputs, checks of answers, and results."""

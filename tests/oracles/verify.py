@@ -1,0 +1,127 @@
+"""A random call of one function, with options at their limits, and the check of its answer or its error."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dask_graphflow.exceptions import (
+    ConvergenceError,
+    CycleError,
+    EdgeListError,
+    GraphflowError,
+    OptionError,
+    UnknownVertexError,
+    WeightError,
+)
+
+from .components import with_loops
+from .networks import NAMES_VERTICES, WEIGHS_VERTICES, Asker, Network, same
+from .oracle import ORACLES, Outcome, Wrong
+from .ranks import bounded, converges
+
+#: Measures that are not defined with weights.
+WITHOUT_WEIGHTS = "cosine", "adamic_adar", "common_neighbors"
+#: Functions that never follow an edge whose weight is infinite.
+MAY_BE_INFINITE = "closeness_centrality", "harmonic_centrality", "shortest_paths", "sssp"
+
+
+def options_of(name: str, rng: Random, network: Network) -> dict[str, Any]:
+    """Draw the options of a call; those that name vertices are always given unless None is allowed."""
+    found = {}
+    for option, values in ORACLES[name].options.items():
+        if callable(values):
+            value = values(rng, network)
+            if value is not None:
+                found[option] = value
+        elif rng.random() < 0.6 or option == "length" or (name, option) == ("k_truss", "k"):
+            found[option] = rng.choice(values[1] if rng.random() < 0.03 else values[0])
+    if found.get("fanouts") == [2**62]:
+        found.pop("replace", None)  # the sample would have as many edges
+    return found
+
+
+def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[GraphflowError]]:
+    """Return the errors of which a call must raise one; none if the call is valid."""
+    found: set[type[GraphflowError]] = set()
+    vertices = {*network.vertices}
+    for option, value in options.items():
+        values = ORACLES[name].options[option]
+        if not callable(values):
+            if repr(value) in map(repr, values[1]):
+                found.add(OptionError)
+            continue
+        named = {v for pair in value for v in pair} if option == "pairs" else {*value}
+        if option == "communities":
+            named = {v for v, _ in value}
+            if named != vertices or len(value) > len(named):
+                found |= {EdgeListError, UnknownVertexError}
+        elif not named <= vertices and (name, option) != ("shortest_paths", "targets"):
+            found.add(UnknownVertexError)
+        if option in (*NAMES_VERTICES, "pairs") and not value:
+            found.add(EdgeListError)
+        if option in WEIGHS_VERTICES and not sum(value.values()):
+            found |= {EdgeListError, OptionError}
+    if name == "sssp" and not network.weighted:
+        found.add(WeightError)
+    both = [("pairs", "top_k"), *([("k", "sources")] if "betweenness" in name else [])]
+    if any(options.get(a) is not None and options.get(b) is not None for a, b in both):
+        found.add(OptionError)
+    if name == "similarity" and network.weighted and options.get("measure") in WITHOUT_WEIGHTS:
+        found.add(OptionError)
+    weights = ORACLES[name].weights
+    bad = [w for w in network.weights if not 0 <= w < math.inf]
+    if weights == "sums" and bad and not (name in MAY_BE_INFINITE and math.inf in bad):
+        found.add(WeightError)
+    if weights == "positive" and (bad or 0 in network.weights):
+        found.add(WeightError)
+    if any(map(math.isnan, network.weights)):
+        found.add(WeightError)
+    return found
+
+
+def verify(name: str, asker: Asker, network: Network, options: dict[str, Any]) -> Outcome:
+    """Make a call and check the answer or the error.
+
+    Raises
+    ------
+    Wrong
+        The answer is wrong, or a valid call was refused, or an invalid one was not.
+    """
+    declared, refused = ORACLES[name], refusals(name, network, options)
+    try:
+        found = asker.ask(name, network, **options)
+    except GraphflowError as error:
+        if type(error) in refused or may_fail(name, network, options, error):
+            return Outcome("refused", f"{type(error).__name__}: {error}")
+        raise Wrong(f"a valid call was refused: {type(error).__name__}: {error}") from error
+    if refused:
+        raise Wrong(f"an invalid call was not refused: expected one of {refused}, found\n{found}")
+    rows = list(found.itertuples(index=False, name=None))
+    expected = declared.check(network, options, rows)
+    if isinstance(expected, dict):
+        expected = [(v, *np.atleast_1d(expected[v]).tolist()) for v in sorted(expected)]
+    if expected is not None and not same(rows, expected, declared.rtol, declared.atol):
+        raise Wrong(f"found {rows}, expected {expected}")
+    return Outcome(f"right {name}")
+
+
+def may_fail(name: str, network: Network, options: dict[str, Any], error: GraphflowError) -> bool:
+    """Say whether a valid call may raise this error.
+
+    It may if it does not converge, if weights differ much, or if the graph has a cycle.
+    """
+    if isinstance(error, CycleError):
+        return name == "topological_order" and not nx.is_directed_acyclic_graph(with_loops(network))
+    if isinstance(error, ConvergenceError) and "max_iter" in ORACLES[name].options:
+        if name == "katz_centrality" and not bounded(
+            options.get("alpha", 0.1) * network.matrix().T
+        ):
+            return True
+        return options.get("fail_on_nonconvergence", True) and not converges(name, network, options)
+    spread = [w for w in network.weights if w]
+    return isinstance(error, WeightError) and bool(spread) and max(spread) / min(spread) > 2.0**50
