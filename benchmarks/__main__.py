@@ -9,28 +9,25 @@ from collections.abc import Sequence
 
 from benchmarks.commands import (
     algorithms,
-    checking,
     compare,
-    components,
     estimates,
     first_calls,
     from_a_table,
     hybrid,
     launches,
     members,
-    memory,
     networkx_backend,
     on_disk,
+    on_gpu,
     out_of_core,
+    pages,
     under_limit,
 )
 from benchmarks.lib.errors import BenchmarkError
 
 COMMANDS = (
-    components,
     algorithms,
     members,
-    memory,
     out_of_core,
     hybrid,
     launches,
@@ -39,26 +36,30 @@ COMMANDS = (
     estimates,
     networkx_backend,
     on_disk,
-    checking,
     from_a_table,
     under_limit,
 )
+
+TOOLS = (on_gpu, pages)  # which store what they find in their own way
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in COMMANDS:
+    for module in (*COMMANDS, *TOOLS):
         name = module.__name__.rpartition(".")[2].replace("_", "-")
-        command = commands.add_parser(name, help=module.__doc__, description=module.__doc__)
+        about = str(module.__doc__)
+        command = commands.add_parser(name, help=about.partition("\n")[0], description=about)
         module.add_arguments(command)
-        _add_shared(command)
+        if module in COMMANDS:
+            _add_shared(command)
         command.set_defaults(run=module.run)
     options = parser.parse_args(arguments)
     # Peers that use OpenMP read this when they are first imported or started.
-    workers = options.workers
-    os.environ["OMP_NUM_THREADS"] = str(workers if isinstance(workers, int) else max(workers))
+    workers = getattr(options, "workers", None)
+    if workers is not None:
+        os.environ["OMP_NUM_THREADS"] = str(workers if isinstance(workers, int) else max(workers))
     try:
         return int(options.run(options))
     except BenchmarkError as error:

@@ -1,4 +1,4 @@
-"""Benchmarks of launches, commits, estimates and lost workers, and the options of each command."""
+"""Benchmarks of launches, commits and estimates, and the options of each command."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.soak import calls, cases
 
 from benchmarks import __main__ as command
-from benchmarks import soak
 from benchmarks.commands import compare, launches
 from benchmarks.commands.algorithms import measure as measure_row
-from benchmarks.lib import gpu, ours, rows, side
-from benchmarks.lib import graphs as inputs
+from benchmarks.lib import gpu, graphs, ours, rows, side
 from benchmarks.lib.errors import ContenderFailedError, UnusableInputError
 
 # Launches
@@ -61,7 +58,7 @@ def test_launches_are_counted_in_one_run_of_the_algorithm_alone(graph):
     assert "KeyError" in launches.measured(graphs, "bfs", 1, lambda work: {}["busy"])["failed"]
 
 
-# Comparison with a commit, estimates and soak
+# Comparison with a commit, and estimates
 
 
 def compared(arguments, kept):
@@ -193,77 +190,6 @@ def test_a_worktree_is_removed_after_the_comparison():
     assert not folder.exists()
 
 
-def test_partial_answers_are_consecutive_rows_of_the_whole():
-    truth = pd.DataFrame({"vertex": [1, 3, 5, 7], "rank": [0.5, 0.25, 0.125, 0.125]})
-    assert calls.is_answer(truth, truth, whole=True)
-    assert calls.is_answer(truth[1:3], truth, whole=False)
-    assert calls.is_answer(truth[:0], truth, whole=False)
-    assert not calls.is_answer(truth[1:], truth, whole=True)
-    assert not calls.is_answer(truth.iloc[[0, 2]], truth, whole=False)
-    wrong = truth.assign(rank=np.nextafter(truth["rank"], 1))
-    assert not calls.is_answer(wrong, truth, whole=True)
-    assert not calls.is_answer(wrong[1:3], truth, whole=False)
-
-
-def soaked(**changes):
-    counts = {**dict.fromkeys(soak.ALLOWED, 3), **dict.fromkeys(soak.FAULTS, 0)}
-    memory = [{"a worker": 100 << 20}, {"a worker": 105 << 20}]
-    results = {"counts": counts, "left": [], "memory_bytes": memory, "errors": []}
-    about = {
-        "minutes": 1,
-        "workers": 2,
-        "callers": 3,
-        "kill_every": 4,
-        "seed": 0,
-        "slowest_seconds": 5,
-    }
-    changed = {**counts, **changes.pop("counts", {})}
-    return {**about, **results, "counts": changed, **changes}
-
-
-@pytest.mark.parametrize(
-    ("changes", "faults"),
-    [
-        ({}, []),
-        ({"counts": {"WorkerLostError": 9}}, []),
-        *(({"counts": {name: 2}}, [f"2 {name}"]) for name in soak.FAULTS),
-        ({"left": ["thread graphflow-gang_0"]}, ["1 left"]),
-        ({"memory_bytes": [{"a worker": 100}, {"a worker": 111}]}, ["a worker grew"]),
-    ],
-)
-def test_faults_of_a_soak_are_named(changes, faults):
-    results = soaked(**changes)
-    assert soak.faults(results) == faults
-    last = f"wrong here: {faults[0]}" if faults else "nothing is wrong"
-    assert soak.show(results).endswith(last)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # from what killed workers leave behind
-def test_a_short_soak_has_correct_answers_kills_and_cancellations():
-    results = soak.soak(0.2, 2, 2, seed=1)
-    assert soak.faults(results) == []
-    assert all(results["counts"][what] for what in ("right", "cancelled", "killed"))
-
-
-def test_a_case_follows_from_its_seed_and_number():
-    drawn = [str(cases.case_of(0, number)) for number in range(50)]
-    assert drawn == [str(cases.case_of(0, number)) for number in range(50)]
-    assert drawn != [str(cases.case_of(1, number)) for number in range(50)]
-    assert {one.partition(" ")[0] for one in drawn} == {"kill", "freeze", "limit"}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_a_case_whose_workers_are_killed_is_right_or_its_advice_works(capsys):
-    results = cases.run(range(2, 3), seed=0)
-    assert cases.faults(results) == []
-    assert capsys.readouterr().out.startswith("  2 right")
-    assert cases.show(results).startswith("1 cases with seed 0: 1 right")
-    results["counts"]["fault"] = 1
-    assert cases.faults(results) == ["fault"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -277,16 +203,12 @@ def test_a_case_whose_workers_are_killed_is_right_or_its_advice_works(capsys):
             ["from-a-table", "--edges", "900", "--scale", "4"],
             "of 900 edges between 2**4 ids are distinct",
         ),
-        (["components", "--scale", "40"], "--scale from 4 to 31"),
         (["out-of-core", "--times", "0"], "--times and --repeat 1 or more"),
         (["compare", "--base", "nowhere"], "neither a commit of this repository nor a folder"),
         (["compare", "--base", ".", "--scale", "3"], "--scale 4 or more"),
         (["compare", "--base", ".", "--members", "0"], "--members 1 or more"),
         (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
         (["launches", "dfs"], "dfs: there are articulation_points, betweenness_centrality"),
-        (["soak", "--workers", "1"], "--workers 2 or more"),
-        (["soak", "--cases", "0"], "--cases 1 or more"),
-        (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],
 )
 def test_invalid_options_are_rejected_at_once(arguments, message, capsys):
@@ -323,7 +245,7 @@ def test_the_peak_excludes_memory_in_use_before_the_run():
 @pytest.mark.gpu
 def test_algorithms_agree_on_a_device(tmp_path):
     pytest.importorskip("cudf")
-    given = inputs.Inputs.of(8, 0, gpu=True)
+    given = graphs.Inputs.of(8, 0, gpu=True)
     one = ours.Ours(given, 1, on_gpu=True)
     for name in ("build", "bfs", "sssp", "pagerank, float32", "core_number", "louvain"):
         row = measure_row(rows.ROWS[name], [one], given, 1, on_gpu=True)

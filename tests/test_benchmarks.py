@@ -9,7 +9,6 @@ import os
 import re
 import sys
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,23 +16,17 @@ import pytest
 import dask_graphflow as gf
 from benchmarks import __main__ as command
 from benchmarks.commands import (
-    components,
     first_calls,
     from_a_table,
-    memory,
     on_disk,
     out_of_core,
     under_limit,
 )
 from benchmarks.commands.algorithms import measure as measure_row
-from benchmarks.lib import agreement, control_group, gpu, machine, ours, report, rows
-from benchmarks.lib import graphs as inputs
+from benchmarks.lib import agreement, control_group, gpu, graphs, machine, ours, report, rows
 from benchmarks.lib.errors import ContenderFailedError, DisagreementError
 from benchmarks.lib.harness import Outcome, ratios, take_turns
-from benchmarks.peers import cugraph
-from benchmarks.peers import host as peers
-from benchmarks.peers import limited as under_limit_peers
-from benchmarks.peers import limited_program as under_limit_peer
+from benchmarks.peers import cugraph, host, limited, limited_program
 
 # The harness
 
@@ -153,14 +146,22 @@ def test_only_the_shortest_distances_pass_the_check(directed):
             agreement.check_shortest(other, *given, directed=directed)
 
 
-# Algorithms and components beside peers
+# Algorithms beside peers
 
 ARGUMENTS = ["--repeat", "1", "--workers", "2", "--peers", "scipy", "gap"]
 
 
 @pytest.mark.parametrize("graph", ["scale6", "path"])
 def test_algorithms_agree_with_a_peer_in_its_own_process(graph, tmp_path, capsys):
-    names = ["build", "bfs", "sssp", "pagerank", rows.SCC, "minimum_spanning_forest"]
+    names = [
+        "build",
+        rows.FRAME_COMPONENTS,
+        "bfs",
+        "sssp",
+        "pagerank",
+        rows.SCC,
+        "minimum_spanning_forest",
+    ]
     path = tmp_path / "results.json"
     if graph == "path":
         edges = pd.DataFrame({"from": [*"abcd"], "to": [*"bcde"]})
@@ -174,9 +175,8 @@ def test_algorithms_agree_with_a_peer_in_its_own_process(graph, tmp_path, capsys
     assert [*measured] == names
     for name, row in measured.items():
         assert not row["failures"] | row["differs"]
-        assert set(row["seconds"]) == {ours.LOOP, "scipy"} | (
-            {ours.FRAME} if name != "build" else set()
-        )
+        mine = {"build": {ours.LOOP}, rows.FRAME_COMPONENTS: {ours.FRAME}}
+        assert set(row["seconds"]) == {"scipy"} | mine.get(name, {ours.LOOP, ours.FRAME})
         answers = {"build": 0, "minimum_spanning_forest": 1}.get(name, 3)
         assert len(set(row["answers"].values())) == min(answers, 1)
     printed = capsys.readouterr()
@@ -196,7 +196,7 @@ def test_an_interrupted_run_stores_its_rows_so_far(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return measure_row(row, *arguments, **options)
 
-    monkeypatch.setattr("benchmarks.algorithms.measure", measured)
+    monkeypatch.setattr("benchmarks.commands.algorithms.measure", measured)
     path = tmp_path / "results.json"
     asked = ["--scale", "6", "5", "--repeat", "1", "--only", "degrees", "bfs"]
     assert command.main(["algorithms", *asked, "--json", str(path)]) == 1
@@ -206,9 +206,9 @@ def test_an_interrupted_run_stores_its_rows_so_far(tmp_path, monkeypatch):
 
 
 def test_failing_peers_do_not_end_the_others(tmp_path):
-    given = inputs.Inputs.of(5, 0)
+    given = graphs.Inputs.of(5, 0)
     options = argparse.Namespace(python=sys.executable, workers=1, timeout=60.0)
-    peer = peers.Peer("scipy", tmp_path, given, options)  # no graph was written
+    peer = host.Peer("scipy", tmp_path, given, options)  # no graph was written
     try:
         assert peer.missing() is None
         for _ in range(2):
@@ -221,7 +221,7 @@ def test_failing_peers_do_not_end_the_others(tmp_path):
 @pytest.mark.parametrize("name", ["bfs", "strongly_connected_components"])
 def test_rows_go_on_without_cugraph(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "cugraph", None)
-    given = inputs.Inputs.of(6, 0)
+    given = graphs.Inputs.of(6, 0)
     peer = object.__new__(cugraph.Cugraph)
     peer.inputs = given
     row = measure_row(rows.ROWS[name], [ours.Ours(given, 1), peer], given, 1)
@@ -235,20 +235,7 @@ def test_every_call_of_cugraph_has_a_row():
     assert set(cugraph.CALLS) <= algorithms
 
 
-@pytest.mark.parametrize("ids", ["numbers", pytest.param("strings", marks=pytest.mark.slow)])
-def test_components_agree_with_a_peer(ids, tmp_path):
-    edges = pd.DataFrame({"from": [1, 2, 5, 8, 9], "to": [2, 3, 8, 8, 9]})
-    edges = edges.astype(str) if ids == "strings" else edges
-    edges.to_parquet(tmp_path / "edges.parquet")
-    graph = ["--graph", str(tmp_path / "edges.parquet"), "--source", "from", "--target", "to"]
-    path = tmp_path / "results.json"
-    assert command.main(["components", *graph, *ARGUMENTS, "--json", str(path)]) == 0
-    results = json.loads(path.read_text())
-    assert set(results["seconds"]) == {components.OURS, components.PROCESSES, "scipy"}
-    assert results["differs"] == {}
-
-
-# Members, memory, first calls
+# Members, files, first calls
 
 
 @pytest.mark.slow
@@ -262,17 +249,6 @@ def test_members_return_the_same_bits(tmp_path, capsys):
     ]  # fmt: skip
     assert all(len(row["supersteps"][name]) == 1 for name in row["seconds"])
     assert "path, bfs" in capsys.readouterr().out
-
-
-def test_memory_checks_the_components(tmp_path):
-    options = argparse.Namespace(scale=4)
-    memory.write(tmp_path, 0, 2000, options)
-    edges = dd.read_parquet(tmp_path).compute()
-    assert ((edges["src"] - edges["dst"]) % memory.GROUPS == 0).all()
-    labels = pd.DataFrame({"vertex": range(16), "component": [*range(8), *range(8)]})
-    memory.check(labels, 2000, 4)
-    with pytest.raises(DisagreementError, match="cannot be in component"):
-        memory.check(labels.assign(component=0), 2000, 4)
 
 
 @pytest.mark.usefixtures("host_memory")
@@ -324,7 +300,7 @@ def test_the_answer_of_a_peer_under_a_limit_is_that_of_the_function(library, tmp
     g = gf.Graph(edges, directed=False).persist()
 
     def both(call, mine):
-        under_limit_peer.main(library, call, json.dumps(options))
+        limited_program.main(library, call, json.dumps(options))
         theirs = pd.read_parquet(answer).set_index("vertex")["value"]
         found = mine.compute().set_index("vertex").iloc[:, 0]
         return found, theirs[found.index]
@@ -366,7 +342,7 @@ def test_functions_and_peers_are_measured_under_a_limit_of_memory(tmp_path, caps
 def test_a_peer_that_does_not_end_tries_half_of_the_files(more, reason, tmp_path):
     gf.generate.rmat(8, npartitions=2).to_parquet(tmp_path)
     options = argparse.Namespace(edges=str(tmp_path), **{**under_limit_options, **more})
-    tries = under_limit_peers.measured(options)["scipy"]["bfs"]
+    tries = limited.measured(options)["scipy"]["bfs"]
     assert [(one["edges"], one["failed"]) for one in tries] == [(4096, reason), (2048, reason)]
 
 

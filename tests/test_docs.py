@@ -252,14 +252,14 @@ def test_tables_of_measured_times_are_those_of_the_stored_results():
     marked = []
     for document in pages.DOCUMENTS:
         text = document.read_text()
-        assert pages.written(text) == text, "run: python -m benchmarks.pages"
+        assert pages.written(text) == text, "run: python -m benchmarks pages"
         marked += [name for _, name, _ in pages.MARKED.findall(text)]
     assert {*marked} == {*pages.TABLES}
 
 
 def test_the_picture_of_measured_times_is_that_of_the_stored_results():
     with pytest.importorskip("PIL.Image").open(picture.PICTURE) as drawn:
-        assert drawn.text["Description"] == picture.description(), "run: python -m benchmarks.pages"
+        assert drawn.text["Description"] == picture.description(), "run: python -m benchmarks pages"
 
 
 def test_the_build_of_the_site_runs_all_code_except_for_gpus():

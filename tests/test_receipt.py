@@ -88,7 +88,7 @@ def test_changed_code_fails_the_release(root, file, capsys):
     assert receipt.check_release(path, root) == 1
     shown = capsys.readouterr().out
     assert f"kernels: changed since they were tested on H200 on 2030-01-02 ({file})" in shown
-    assert "python -m benchmarks.on_gpu" in shown
+    assert "python -m benchmarks on-gpu" in shown
 
 
 PYTHON = """'''Doc.'''
@@ -226,7 +226,7 @@ def test_every_step_is_in_a_group():
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
 def test_benchmarks_of_steps_have_valid_arguments(name, monkeypatch):
     bench, parsed = on_gpu.BENCHMARKS[name], []
-    for module in benchmarks.COMMANDS:
+    for module in (*benchmarks.COMMANDS, *benchmarks.TOOLS):
         monkeypatch.setattr(module, "run", lambda options: parsed.append(options) or 0)
     for arguments in (bench.full, bench.quick):
         peers = ["--peers", bench.peer] if bench.peer else []
@@ -392,8 +392,8 @@ def test_the_receipt_is_written_after_each_step(tmp_path, monkeypatch):
 
     monkeypatch.setattr(on_gpu.Steps, "run", pretend)
     out = ["--out", str(tmp_path)]
-    assert on_gpu.main([*out, "--only", "memcheck", "--only", "initcheck"]) == 0
-    assert on_gpu.main([*out, "--only", "racecheck"]) == 1
+    assert benchmarks.main(["on-gpu", *out, "--only", "memcheck", "--only", "initcheck"]) == 0
+    assert benchmarks.main(["on-gpu", *out, "--only", "racecheck"]) == 1
     assert kept_before == [set(), {"memcheck"}, {"memcheck", "initcheck"}]
     found = receipt.read(tmp_path / receipt.PATH.name)
     assert found["sources"] == receipt.sources()

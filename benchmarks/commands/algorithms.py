@@ -20,8 +20,7 @@ from benchmarks.lib.graphs import DIRECTED, Inputs
 from benchmarks.lib.harness import Spread, ratios, take_turns
 from benchmarks.lib.ours import FRAME, LOOP, Ours
 from benchmarks.lib.rows import ROWS, Row
-from benchmarks.peers import cugraph
-from benchmarks.peers import host as peers
+from benchmarks.peers import cugraph, host
 from benchmarks.peers.host import TRIALS
 
 SLOW = 1.0
@@ -52,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--only", nargs="+", choices=list(ROWS), default=list(ROWS), metavar="NAME",
         help=f"some of {', '.join(ROWS)}",
     )  # fmt: skip
-    peers.add_arguments(parser)
+    host.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,7 +102,7 @@ def on_graph(
     with ExitStack() as stack:
         contestants: list[Any] = [Ours(inputs, options.workers, on_gpu=options.gpu)]
         if not options.gpu:
-            contestants += peers.started(options, inputs, stack)
+            contestants += host.started(options, inputs, stack)
         elif cugraph.NAME in options.peers:
             contestants.append(cugraph.Cugraph(inputs))
         versions |= {one.name: one.version for one in contestants[1:]}

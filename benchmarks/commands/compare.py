@@ -402,7 +402,7 @@ class Process(JsonProcess):
         Folder in which it starts, with a link to the package.
     options : Namespace
     graph : dict
-        The arguments of :meth:`benchmarks.side.Side.load`.
+        The arguments of :meth:`benchmarks.lib.side.Side.load`.
     """
 
     def __init__(
@@ -410,7 +410,7 @@ class Process(JsonProcess):
     ) -> None:
         settings = json.dumps({"workers": options.workers, "gpu": options.gpu})
         environment = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{ROOT}"}
-        command = [sys.executable, "-m", "benchmarks.side", settings]
+        command = [sys.executable, "-m", "benchmarks.lib.side", settings]
         super().__init__(command, home / "log", cwd=home, env=environment)
         self.name, self._home = name, home
         self._graph = {"do": "load", **graph}

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.lib import report
-from benchmarks.lib.errors import ContenderFailedError
+from benchmarks.lib.harness import in_process
 from benchmarks.lib.required import edges_for, options_for
 
 NOTES = """\
@@ -73,25 +69,11 @@ def table(times: dict[str, list[dict[str, Any]]]) -> str:
 
 def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return the times of first calls in a process that compiles, and in the next process."""
+    asked = name, str(options.scale), str(options.workers)
     with tempfile.TemporaryDirectory() as folder:
-        return {which: _in_process(name, options, folder) for which in ("first", "cached")}
-
-
-def _in_process(name: str, options: argparse.Namespace, folder: str) -> dict[str, Any]:
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    environment = {
-        **os.environ,
-        "NUMBA_CACHE_DIR": folder,
-        "XDG_CACHE_HOME": folder,  # no rates of the machine are stored there
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-    }
-    code = "import sys; from benchmarks.commands.first_calls import main; main(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, name, str(options.scale), str(options.workers)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ContenderFailedError(f"{name} failed:\n{done.stderr}")
-    times: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return times
+        # The other folder is where the rates of the machine would be stored.
+        caches = {"NUMBA_CACHE_DIR": folder, "XDG_CACHE_HOME": folder}
+        return {which: in_process(main, *asked, **caches) for which in ("first", "cached")}
 
 
 def main(name: str, scale: str, threads: str) -> None:

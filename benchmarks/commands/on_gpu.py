@@ -2,8 +2,8 @@
 
 The steps run one after another, each in its own process with a time limit, and the receipt is written
 after each step. So the steps can be divided among several calls and machines; ``python3 -m
-benchmarks.receipt`` merges the receipts. The exit code is 0 if every step passed, except those that --skip
-or --only left out. A step that cannot run here counts as not passed.
+benchmarks.lib.receipt`` merges the receipts. The exit code is 0 if every step passed, except those that
+--skip or --only left out. A step that cannot run here counts as not passed.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from xml.etree import ElementTree
 from benchmarks.lib import machine as describe
 from benchmarks.lib import receipt
 from benchmarks.lib.receipt import FAILED, NOT_RUN, PASSED, ROOT
+from benchmarks.lib.rows import FRAME_COMPONENTS
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write its results so far
@@ -57,7 +58,10 @@ ROWS = (
 CALLS = ("idle gang", "bfs", "pagerank", "gf.connected_components")
 BENCHMARKS = {
     "bench-components": Bench(
-        ("components", "--gpu"), ("--scale", "26"), ("--scale", "20"), "cugraph"
+        ("algorithms", "--gpu", "--only", FRAME_COMPONENTS),
+        ("--scale", "26"),
+        ("--scale", "20"),
+        "cugraph",
     ),
     "bench-algorithms": Bench(
         ("algorithms", "--gpu", "--only", *ROWS), ("--scale", "22"), ("--scale", "18"), "cugraph"
@@ -372,41 +376,31 @@ def chosen(skip: Sequence[str], only: Sequence[str]) -> list[str]:
     return [step for step in receipt.REQUIRED if step in wanted - left_out]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the steps and return the exit code."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     names = sorted({*GROUPS, *receipt.REQUIRED})
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.on_gpu",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"steps and groups of them: {', '.join(names)}",
-    )
     parser.add_argument(
         "--out", type=Path, default=receipt.PATH.parent, help="where results and the receipt go"
     )
     for option, text in (("--skip", "leave a step out"), ("--only", "run this step")):
         parser.add_argument(
-            option,
-            action="append",
-            default=[],
-            choices=names,
-            metavar="STEP",
-            help=f"{text}; repeatable",
-        )
+            option, action="append", default=[], choices=names, metavar="STEP",
+            help=f"{text}; repeatable; steps and groups of them: {', '.join(names)}",
+        )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="less of each; counts for no release")
     parser.add_argument("--peers", action="store_true", help="measure cuGraph beside us")
     parser.add_argument(
         "--limit", type=float, default=540, help="seconds for each step (default 540)"
     )
     parser.add_argument(
-        "--jobs",
-        type=int,
-        default=default_jobs(),
-        metavar="N",
+        "--jobs", type=int, default=default_jobs(), metavar="N",
         help="processes that share a step (default %(default)s: three for four cores, at most 24; "
         "1 without pytest-xdist)",
-    )
-    options = parser.parse_args(arguments)
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the steps and return the exit code."""
     out = options.out.resolve()
     where = out / receipt.PATH.name
     try:
@@ -430,13 +424,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name: Result(NOT_RUN, why="not reached" if name in wanted else "left out by an option")
         for name in receipt.REQUIRED
     }
-    run = {"date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "machine": about}
+    this_run = {"date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "machine": about}
     for name in wanted:
         print(f"\n=== {name}", flush=True)
         results[name] = steps.run(name)
         print(f"=== {name}: {results[name]}", flush=True)
-        run["steps"] = {step: result.as_json() for step, result in results.items()}
-        mine = {"sources": now, "runs": [run]}
+        this_run["steps"] = {step: result.as_json() for step, result in results.items()}
+        mine = {"sources": now, "runs": [this_run]}
         receipt.write(receipt.merge([*([earlier] if earlier else []), mine], now), where)
 
     print("\nSummary")
@@ -446,7 +440,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("The kernels were changed meanwhile: the receipt is of those at the start")
         return 1
     return 0 if wanted and all(results[name].status == PASSED for name in wanted) else 1
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,6 +1,6 @@
 """Write the tables of measured times in README and on two pages, and draw their picture.
 
-`python -m benchmarks.pages` reads the stored results. A test fails if one of them is out of date.
+They come from the stored results. A test fails if one of them is out of date.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ import argparse
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.commands.under_limit import BUILD, PROCESS
+from benchmarks.lib import picture
+from benchmarks.lib.markdown import NAMES, code, count, duration, size, table, times
 from benchmarks.lib.ours import FRAME, LOOP
-from benchmarks.lib.stored import Measured, newest, questions, stored
+from benchmarks.lib.receipt import ROOT
+from benchmarks.lib.rows import FRAME_COMPONENTS
+from benchmarks.lib.stored import CUGRAPH, FROM_0, GPU, TABLE, Measured, newest, questions, stored
 
-ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 DOCUMENTS = (
     ROOT / "README.md",
@@ -25,84 +27,24 @@ DOCUMENTS = (
 )
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end of table -->)", re.DOTALL)
 
-TABLE, HOST = "from-a-table-10000000-{ids}-*.json", "algorithms-scale20-*.json"
-FROM_0, FAR_APART = TABLE.format(ids="from-0"), TABLE.format(ids="far-apart")
-GPU, GPU_COMPONENTS = "algorithms-gpu-*.json", "components-gpu-*.json"
+HOST = "algorithms-scale20-*.json"
+FAR_APART = TABLE.format(ids="far-apart")
 GPU_LARGE = "algorithms-gpu-scale26-*.json"
-CUGRAPH, PEERS = "cugraph", ("gap", "scipy", "networkit", "networkx")
-NAMES = {
-    "graphflow": "dask-graphflow",
-    "graphflow, processes": "dask-graphflow, processes",
-    "gap": "GAP",
-    "scipy": "SciPy",
-    "networkit": "NetworKit",
-    "networkx": "NetworkX",
-    "igraph": "igraph",
-    CUGRAPH: "cuGraph",
-    "graphframes": "GraphFrames",
+BY_CUGRAPH = {
+    "connected_components": FRAME_COMPONENTS,
+    "pagerank": "pagerank, float32",  # cuGraph's precision
 }
-SPACE = "\N{NO-BREAK SPACE}"
+PEERS = ("gap", "scipy", "networkit", "networkx")
 GRAPHS = {"cit_hepph": "citations", "road_ny": "roads", "grid4096": "grid"}
 # The rows of README's table: the results and the question on the host, and the results on a GPU.
 SPEED = (
-    ("components of a table", FROM_0, "connected_components", GPU_COMPONENTS),
+    ("components of a table", FROM_0, "connected_components", GPU),
     ("PageRank of a table, ids far apart", FAR_APART, "pagerank", None),
     ("building an undirected graph", HOST, "build", GPU_LARGE),
     ("breadth-first search of a graph", HOST, "bfs", GPU_LARGE),
     ("PageRank, 20 iterations", HOST, "pagerank", GPU_LARGE),
     ("shortest paths", HOST, "sssp", GPU_LARGE),
 )
-
-# Text
-
-
-def ratio(number: float) -> str:
-    """Format how many times as long a peer takes."""
-    digits = 2 if number < 1 else 1 if number < 10 else 0
-    return f"{number:,.{digits}f}"
-
-
-def times(number: float) -> str:
-    """Format how many times as long a peer takes; bold if the peer is faster."""
-    return f"**{ratio(number)}**" if number < 1 else ratio(number)
-
-
-def count(number: int) -> str:
-    """Format a number of edges."""
-    if number >= 1e9:
-        return f"{number / 1e9:.3g} billion"
-    return f"{number / 1e6:.3g} million" if number >= 1e6 else f"{number:,}"
-
-
-def duration(seconds: float) -> str:
-    """Format a time."""
-    if seconds < 0.1:
-        return f"{seconds * 1e3:.2g}{SPACE}ms"
-    return f"{seconds:.2f}{SPACE}s" if seconds < 1 else f"{seconds:.3g}{SPACE}s"
-
-
-def size(number: int) -> str:
-    """Format a number of bytes."""
-    if number >= 2**30:
-        return f"{number / 2**30:.1f}{SPACE}GiB"
-    return f"{number / 2**20:.0f}{SPACE}MiB"
-
-
-def code(name: str) -> str:
-    """Return the name of a row, with the function as code."""
-    return re.sub(r"^\w+", r"`\g<0>`", name)
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], used: Iterable[Measured]) -> str:
-    """Return a table in Markdown, followed by the machines, the dates and the commits of its numbers."""
-    lines = [header, ["---"] * len(header), *rows]
-    text = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in lines]
-    runs = dict[str, dict[str, None]]()
-    for one in sorted(used, key=lambda one: one.edges):
-        runs.setdefault(f"edges on {one.place} ({one.day})", {})[count(one.edges)] = None
-    measured = "; ".join(f"{', '.join(edges)} {run}" for run, edges in runs.items())
-    return "\n".join([*text, *(["", f"Measured: {measured}."] if runs else [])])
-
 
 # Tables
 
@@ -113,8 +55,7 @@ def speed() -> str:
     for title, host, question, gpu in SPEED:
         row = [title]
         for peer in (*PEERS, CUGRAPH):
-            # cuGraph's ranks are float32.
-            asked = "pagerank, float32" if (peer, question) == (CUGRAPH, "pagerank") else question
+            asked = BY_CUGRAPH.get(question, question) if peer == CUGRAPH else question
             pattern = gpu if peer == CUGRAPH else host
             one = newest(pattern, asked, peer) if pattern else None
             row.append(times(one.slower(peer)) if one else "")
@@ -146,23 +87,6 @@ def from_a_table() -> str:
             rows.append(["... peak memory", size(one.peaks[LOOP]), *peaks])
             used.append(one)
     return table(["", "here", *(NAMES[peer] for peer in peers)], rows, used)
-
-
-def components() -> str:
-    """Return the time and the peak memory of components of edges in memory."""
-    results = stored("components-scale20-*.json")[0]
-    ((one,),) = (rows.values() for rows in questions(results).values())
-    size = results["input_bytes"]
-    rows = [
-        [
-            NAMES[name],
-            duration(one.median(name)),
-            times(one.slower(name)),
-            f"{one.peaks[name] / size:.2g}",
-        ]
-        for name in one.seconds
-    ]
-    return table(["", "time", "time / ours", "peak / input"], rows, [one])
 
 
 def built() -> str:
@@ -201,12 +125,11 @@ def fastest(one: Measured) -> tuple[float, str]:
 def gpu() -> str:
     """Return each algorithm's time and peak memory on a GPU, beside cuGraph: the worst losses first."""
     found = dict[tuple[str, str], Measured]()
-    for pattern, what in ((GPU, ""), (GPU_COMPONENTS, " of a frame")):
-        for results in stored(pattern):
-            for graph, rows in questions(results).items():
-                for name, one in rows.items():
-                    if CUGRAPH in one.seconds:
-                        found.setdefault((name + what, graph), one)
+    for results in stored(GPU):
+        for graph, rows in questions(results).items():
+            for name, one in rows.items():
+                if CUGRAPH in one.seconds:
+                    found.setdefault((name, graph), one)
     lines = []
     for (name, graph), one in found.items():
         slower, peaks = one.slower(CUGRAPH), [size(one.peaks[who]) for who in (one.own, CUGRAPH)]
@@ -276,7 +199,7 @@ def networkx() -> str:
     return table(["edges:", *sizes.values()], [line for _, line in sorted(lines)], [])
 
 
-MADE = (speed, from_a_table, components, built, every, gpu, under_limit, first_calls, networkx)
+MADE = (speed, from_a_table, built, every, gpu, under_limit, first_calls, networkx)
 TABLES = {made.__name__: made for made in MADE}
 
 
@@ -285,15 +208,13 @@ def written(text: str) -> str:
     return MARKED.sub(lambda mark: f"{mark[1]}\n{TABLES[mark[2]]()}\n{mark[3]}", text)
 
 
-def main() -> None:
-    """Write the tables and draw the picture."""
-    argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__).parse_args()
-    from benchmarks.lib import picture
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add no options."""
 
+
+def run(options: argparse.Namespace) -> int:
+    """Write the tables and draw the picture."""
     for document in DOCUMENTS:
         document.write_text(written(document.read_text("utf-8")), "utf-8")
     picture.draw()
-
-
-if __name__ == "__main__":
-    main()
+    return 0

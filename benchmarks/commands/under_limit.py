@@ -19,12 +19,13 @@ from dask.utils import format_bytes, parse_bytes
 from benchmarks.lib import control_group, report
 from benchmarks.lib.errors import ContenderFailedError, UnusableInputError
 from benchmarks.lib.harness import in_process
-from benchmarks.peers import limited as under_limit_peers
+from benchmarks.peers import limited
 
 NOTES = """\
 Each line is a process of its own, or one with a cluster of workers of one thread, in a control group whose
 limit also counts the files that Linux keeps in its cache. Each worker gets its part of the limit as
-memory_limit. "build" builds the graph from the Parquet files and saves it, and the others load it. No file
+memory_limit. "build" builds the graph from the Parquet files and saves it, and the others load it, except
+that streamed_components reads the Parquet files. No file
 is in the cache when a process begins. "own" is the largest memory of a process without files, and "mapped"
 that of mapped files, some of which are mapped twice; with workers, those of the largest worker. "reading"
 is the rate of a plain read before the lines of one process and before those of workers."""
@@ -35,6 +36,7 @@ CALLS = {
     "connected_components": "g.connected_components()",
     "pagerank": "g.pagerank(max_iter=10, tol=None)",
     "label_propagation": "g.label_propagation(max_iter=10)",
+    "streamed_components": "gf.connected_components(frame, source=source, target=target)",
     "core_number": "g.core_number()",
     "maximal_independent_set": "g.maximal_independent_set()",
     "louvain": "g.louvain()",
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", nargs="+", choices=CALLS, default=[*CALLS][:5], help="functions to call"
     )
-    under_limit_peers.add_arguments(parser)
+    limited.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -75,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
                     about, calls[name] = in_process(main, *given)
                 except ContenderFailedError as error:
                     failures[name] = str(error)
-    peers = under_limit_peers.measured(options)
+    peers = limited.measured(options)
     rows = [
         [
             call,
@@ -96,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         f"reading {rates} GB/s\n{report.table(header, rows)}\n" + "\n".join([*failed, "", NOTES])
     )
     if peers:
-        text += f"\n\n{under_limit_peers.table(peers)}\n\n{under_limit_peers.NOTES}"
+        text += f"\n\n{limited.table(peers)}\n\n{limited.NOTES}"
     results = {
         "benchmark": "under-limit", "limit_bytes": limit, "threads": options.workers, **about,
         "read_bytes_per_second": reading, "calls": calls, "failures": failures,
@@ -117,11 +119,11 @@ def main(call: str, edges: str, folder: str, limit: str, threads: str, kind: str
         import dask_graphflow as gf
 
         saved, took = Path(folder, "graph"), {}
-        for path in Path(edges if call == BUILD else saved).iterdir():
+        for path in Path(edges if call in (BUILD, "streamed_components") else saved).iterdir():
             control_group.forget(path)
+        frame = dd.read_parquet(edges)
+        source, target = frame.columns[:2]
         if call == BUILD:
-            frame = dd.read_parquet(edges)
-            source, target = frame.columns[:2]
             ends = {"source": source, "target": target}
             with _measured(took, processes):
                 gf.Graph(frame, **ends, directed=False, storage="disk").save(saved)

@@ -36,12 +36,13 @@ class Outcome:
     answer: Any = None
 
 
-def in_process(main: Callable[..., None], *arguments: str) -> Any:
+def in_process(main: Callable[..., None], *arguments: str, **environment: str) -> Any:
     """Call a function of a benchmark in a process of its own; return what its last line has as JSON."""
     code = f"import sys; from {main.__module__} import main; main(*sys.argv[1:])"
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=Path(__file__).parents[2],
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,

@@ -48,8 +48,8 @@ class Ours:
                     timed(lambda: self._build(row.graph, frame), self.wait).seconds
                 )
             }
-        if row.algorithm not in ALGORITHMS:
-            return {}
+        if row.from_frame:
+            return {FRAME: partial(self.call, row, edges=self.frame(row.graph))}
         called = {FRAME: partial(self.call, row)}
         # The loop of an algorithm that returns edges does not list them.
         listed = ALGORITHMS[row.algorithm].rows == "edges"
@@ -91,11 +91,15 @@ class Ours:
         column = outcome.answer.columns[row.column]
         return Outcome(outcome.seconds, self.value(row, slice(len(column)), column))
 
-    def call(self, row: Row) -> Outcome:
-        """Call the function; its result is a frame."""
-        graph, options = self.graph(row.graph), row.ours(self.inputs)
+    def call(self, row: Row, edges: Any = None) -> Outcome:
+        """Call the method of a graph, or the function of edges; the result is a frame."""
+        options = row.ours(self.inputs)
+        if edges is None:
+            function = getattr(self.graph(row.graph), row.algorithm)
+        else:
+            function = partial(getattr(gf, row.algorithm), edges, source="source", target="target")
         with self._scheduler():
-            outcome = timed(lambda: getattr(graph, row.algorithm)(**options).compute(), self.wait)
+            outcome = timed(lambda: function(**options).compute(), self.wait)
         frame = outcome.answer
         column = frame[row.column].values
         vertices = frame["vertex"].values if "vertex" in frame else slice(len(column))

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.commands.pages import (
-    CUGRAPH,
-    FROM_0,
-    GPU_COMPONENTS,
-    NAMES,
-    ROOT,
-    count,
-    duration,
-    ratio,
-    size,
-)
-from benchmarks.lib.stored import Measured, newest
+from benchmarks.lib.markdown import NAMES, count, duration, ratio, size
+from benchmarks.lib.receipt import ROOT
+from benchmarks.lib.rows import FRAME_COMPONENTS
+from benchmarks.lib.stored import CUGRAPH, FROM_0, GPU, Measured, newest
 
 PICTURE = ROOT / "docs" / "_static" / "speed.png"
 OWN, OTHERS, GRAY = "#0b7285", "#adb5bd", "#495057"
@@ -26,7 +18,7 @@ def groups() -> dict[str, tuple[Measured, list[str]]]:
     peers = ["graphflow", "scipy", "networkit", "networkx"]
     components = newest(FROM_0, "connected_components", peers[-1])
     pagerank = newest(FROM_0, "pagerank", peers[-1])
-    gpu = newest(GPU_COMPONENTS, "connected_components", CUGRAPH)
+    gpu = newest(GPU, FRAME_COMPONENTS, CUGRAPH)
     assert components is not None
     assert pagerank is not None
     assert gpu is not None
@@ -34,7 +26,7 @@ def groups() -> dict[str, tuple[Measured, list[str]]]:
     return {
         f"Components of a table of {host}": (components, peers),
         "PageRank of the same table": (pagerank, peers),
-        f"Components of {count(gpu.edges)} edges, {gpu.place}": (gpu, ["graphflow", CUGRAPH]),
+        f"Components of {count(gpu.edges)} edges, {gpu.place}": (gpu, [gpu.own, CUGRAPH]),
     }
 
 

@@ -1,10 +1,10 @@
 """The receipt: which steps passed on which GPU, and with which kernels.
 
-``python -m benchmarks.on_gpu`` writes it. ``python3 dev.py receipt`` and ``release`` read it before there
+``python -m benchmarks on-gpu`` writes it. ``python3 dev.py receipt`` and ``release`` read it before there
 is an environment, so this module uses only the standard library. Merge the receipts of several machines,
 or of several calls, into the repository's own with::
 
-    python3 -m benchmarks.receipt RECEIPT...
+    python3 -m benchmarks.lib.receipt RECEIPT...
 
 A receipt is a JSON object with two keys. ``sources`` has the SHA-256 of the code of each file that runs on
 a GPU or loads code that does. ``runs`` is a list of runs with ``date``, ``machine`` and ``steps``. The last
@@ -80,7 +80,7 @@ REQUIRED = (
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
 
 HOW = (
-    "run `python -m benchmarks.on_gpu` on a machine with two CUDA GPUs (CONTRIBUTING.md, On a GPU, "
+    "run `python -m benchmarks on-gpu` on a machine with two CUDA GPUs (CONTRIBUTING.md, On a GPU, "
     "says how, and how to do it in parts), and commit benchmarks/results/gpu-receipt.json"
 )
 
@@ -150,7 +150,7 @@ def read(path: Path = PATH) -> dict[str, Any] | None:
             _ = [step["status"] for step in run["steps"].values()]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReceiptError(
-            f"{path.name} is no receipt of benchmarks.on_gpu ({error!r}); take it from the last "
+            f"{path.name} is no receipt of on-gpu ({error!r}); take it from the last "
             f"commit, or delete it and {HOW}"
         ) from error
     return dict(receipt)
@@ -271,7 +271,7 @@ def show(path: Path = PATH, root: Path = ROOT) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Merge receipts into the repository's own."""
     parser = argparse.ArgumentParser(
-        prog="python3 -m benchmarks.receipt", description="Merge receipts of several runs."
+        prog="python3 -m benchmarks.lib.receipt", description="Merge receipts of several runs."
     )
     parser.add_argument("receipts", nargs="+", type=Path, metavar="RECEIPT")
     parser.add_argument("--into", type=Path, default=PATH, help="the receipt to add them to")

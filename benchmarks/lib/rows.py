@@ -36,7 +36,7 @@ class Row:
     algorithm, column : str
         Name of the function, and column of its result that is compared.
     graph : str
-        One of :data:`.inputs.GRAPHS`.
+        One of :data:`.graphs.GRAPHS`.
     rule : {"equal", "partition", "near", "value", None}
         How answers are compared; see :class:`.Agreement`.
     options : mapping
@@ -45,6 +45,8 @@ class Row:
         Options for this library only.
     number : callable, optional
         Computes the number for "value" from the column.
+    from_frame : bool
+        Whether the time starts from the edges, before a graph is built.
     """
 
     algorithm: str
@@ -54,6 +56,7 @@ class Row:
     options: Mapping[str, Any] = field(default_factory=dict)
     own: Mapping[str, Any] = field(default_factory=dict)
     number: Callable[[Any, Inputs], float] | None = None
+    from_frame: bool = False
 
     def ours(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options of this library's function."""
@@ -140,7 +143,11 @@ PAGERANK = {"options": {"max_iter": ITERATIONS}, "own": {"tol": None}}
 # Scores of a road network do not converge, and peers then stop after as many iterations.
 UNTIL = {"max_iter": 1000, "fail_on_nonconvergence": False}
 FLOAT32 = {**PAGERANK, "own": {"tol": None, "precision": "float32"}}
+FRAME_COMPONENTS = "connected_components of a frame"
 ROWS = {
+    FRAME_COMPONENTS: Row(
+        "connected_components", "component", "edges", "partition", from_frame=True
+    ),
     "build": Row(BUILD, graph="edges"),
     "build, directed": Row(BUILD, graph="directed edges"),
     "bfs": Row("bfs", "distance", "edges"),

@@ -1,6 +1,6 @@
 """One side of a comparison: a process that measures the library it imports, through its public API only.
 
-``benchmarks.compare`` starts one such process per side and sends it one JSON object per line. The process
+``compare`` starts one such process per side and sends it one JSON object per line. The process
 answers each line with one line. The library may be older or newer than the benchmarks.
 """
 
@@ -73,7 +73,7 @@ IDLE = "idle gang"  # members that return an empty frame: what a call takes besi
 NOTHING = pd.DataFrame({"vertex": pd.Series([], dtype="int64")})
 
 Files = list[str] | dict[str, Any]
-"""The Parquet files of an edge list, or the arguments of :func:`benchmarks.gpu.rmat`."""
+"""The Parquet files of an edge list, or the arguments of :func:`benchmarks.lib.gpu.rmat`."""
 
 
 def _lazy(files: Files) -> Any:
@@ -120,7 +120,7 @@ class Side:
         Number of workers of a cluster for a graph whose build chooses the members; 1 by default. Other
         graphs have a worker per member.
     **cluster
-        The protocol and the pool of clusters on GPUs; see :func:`benchmarks.gpu.cluster`.
+        The protocol and the pool of clusters on GPUs; see :func:`benchmarks.lib.gpu.cluster`.
     """
 
     def __init__(

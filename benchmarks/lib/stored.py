@@ -11,6 +11,12 @@ from typing import Any
 from benchmarks.lib.harness import Spread
 from benchmarks.lib.ours import FRAME, LOOP
 from benchmarks.lib.report import RESULTS
+from benchmarks.lib.rows import FRAME_COMPONENTS
+
+CUGRAPH = "cugraph"
+TABLE = "from-a-table-10000000-{ids}-*.json"
+FROM_0 = TABLE.format(ids="from-0")
+GPU = "*s-gpu-*.json"  # of the command algorithms, and of components, which older files are from
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ def questions(results: Mapping[str, Any]) -> dict[str, dict[str, Measured]]:
         return {results["ids"]: rows}
     if results["benchmark"] == "components":
         row = Measured(results["edges"], results["seconds"], results["peaks"], machine)
-        return {results["graph"]: {"connected_components": row}}
+        return {results["graph"]: {FRAME_COMPONENTS: row}}
     return {
         graph: {
             name: Measured(row["edges"], row["seconds"], row["peaks"], machine)

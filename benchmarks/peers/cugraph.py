@@ -27,7 +27,7 @@ class Call:
     Attributes
     ----------
     run : callable
-        Takes cuGraph, its graph, and the options of :class:`benchmarks.algorithms.rows.Row`.
+        Takes cuGraph, its graph, and the options of :class:`benchmarks.lib.rows.Row`.
     column : str
         The column of its result that is compared; empty if none is.
     transposed : bool
@@ -40,6 +40,9 @@ class Call:
 
 
 CALLS = {
+    "connected_components": Call(
+        lambda cu, graph, given: cu.weakly_connected_components(graph), "labels"
+    ),
     "bfs": Call(lambda cu, graph, given: cu.bfs(graph, given["sources"][0]), "distance"),
     "sssp": Call(lambda cu, graph, given: cu.sssp(graph, given["sources"][0]), "distance"),
     "pagerank": Call(
@@ -123,8 +126,13 @@ class Cugraph:
             import cugraph
 
             call, options = CALLS[row.algorithm], row.theirs(self.inputs)
-            graph = self.graph(row, call.transposed)
-            outcome = timed(lambda: call.run(cugraph, graph, options), gpu.wait)
+            if row.from_frame:
+                self._key = self._graph = None
+                build = partial(self._built, row, call.transposed)
+            else:
+                graph = self.graph(row, call.transposed)
+                build = lambda: graph  # noqa: E731
+            outcome = timed(lambda: call.run(cugraph, build(), options), gpu.wait)
             if row.rule is None:
                 return Outcome(outcome.seconds)
             frame = outcome.answer

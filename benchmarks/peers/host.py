@@ -58,17 +58,11 @@ class Peer:
     def run(self, row: Row) -> Outcome:
         """Run an algorithm once."""
         wanted = row.rule is not None
-        return self.ask(row.algorithm, row.graph, row.theirs(self._inputs), wanted=wanted)
-
-    def ask(
-        self, algorithm: str, graph: str, options: Any, *, wanted: bool, from_edges: bool = False
-    ) -> Outcome:
-        """Run an algorithm on a graph that was written to the folder."""
         if not self._process.running:  # it was ended after a timeout
             self._start()
         request = {
-            "algorithm": algorithm, "graph": graph, "options": options, "wanted": wanted,
-            "from_edges": from_edges,
+            "algorithm": row.algorithm, "graph": row.graph, "options": row.theirs(self._inputs),
+            "wanted": wanted, "from_edges": row.from_frame,
         }  # fmt: skip
         self._process.send(request)
         answer = self._process.receive(self._seconds)
@@ -123,27 +117,26 @@ class Gap:
 
     def run(self, row: Row) -> Outcome:
         """Run a program once on a graph that was built, or the build."""
-        text, built = self._file(row.graph, row.graph in DIRECTED, self._inputs.columns(row.graph))
+        text, built = self._file(row.graph)
+        seconds = 0.0
+        if row.algorithm == BUILD or row.from_frame or not built.exists():
+            seconds = self._build(text, built, directed=row.graph in DIRECTED)
         if row.algorithm == BUILD:
-            return Outcome(self._build(text, built, directed=row.graph in DIRECTED))
-        if not built.exists():
-            self._build(text, built, directed=row.graph in DIRECTED)
+            return Outcome(seconds)
         source = row.vertices(self._inputs)[0] if row.column == "distance" else 0
         program, *arguments = self.PROGRAMS[row.algorithm]
-        return Outcome(
-            self._best(program, built, *(one.format(source=source) for one in arguments))
-        )
-
-    def components(self, source: Any, target: Any) -> Outcome:
-        """Build an undirected graph of edges, and find its components."""
-        text, built = self._file("components", False, {"source": source, "target": target})
-        seconds = self._build(text, built, directed=False)
-        return Outcome(seconds + self._best("cc", built))
+        best = min(
+            self._times(
+                "Trial Time", program, "-f", built,
+                *(one.format(source=source) for one in arguments), "-n", TRIALS,
+            )
+        )  # fmt: skip
+        return Outcome(seconds * row.from_frame + best)
 
     def close(self) -> None:
         """Do nothing, because the folder is deleted by its owner."""
 
-    def _file(self, graph: str, directed: bool, columns: dict[str, Any]) -> tuple[Path, Path]:
+    def _file(self, graph: str) -> tuple[Path, Path]:
         """Return the text file with the edges of a graph, which GAP reads, and the file for its build."""
         weighted = graph in WEIGHTED
         text = self._folder / f"{graph}.{'wel' if weighted else 'el'}"
@@ -151,7 +144,9 @@ class Gap:
             import pyarrow as pa
             from pyarrow import csv
 
-            columns = {name: column.astype("int64") for name, column in columns.items()}
+            columns = {
+                name: column.astype("int64") for name, column in self._inputs.columns(graph).items()
+            }
             csv.write_csv(
                 pa.table(columns), text, csv.WriteOptions(include_header=False, delimiter=" ")
             )
@@ -161,9 +156,6 @@ class Gap:
         more = ["-w"] if text.suffix == ".wel" else []
         more += [] if directed else ["-s"]
         return min(self._times("Build Time", "converter", "-f", text, *more, "-b", built))
-
-    def _best(self, program: str, built: Path, *arguments: str) -> float:
-        return min(self._times("Trial Time", program, "-f", built, *arguments, "-n", TRIALS))
 
     def _times(self, heading: str, program: str, *arguments: Any) -> list[float]:
         command = [str(self._programs / program), *map(str, arguments)]
