@@ -5,6 +5,7 @@ from __future__ import annotations
 import dask
 import numpy as np
 import pandas as pd
+import pytest
 from conftest import BACKEND, ENDS, GRAPHS, to_host
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
@@ -157,6 +158,53 @@ def _generated(edges):
 
 def rmat(scale=9, edge_factor=4):
     return _generated(gf.generate.rmat(scale, edge_factor=edge_factor, npartitions=1))
+
+
+def clique(size):
+    return [(a, b) for a in range(size) for b in range(a)]
+
+
+def cycle(*vertices):
+    return list(zip(vertices, (*vertices[1:], vertices[0]), strict=True))
+
+
+def at_random(vertices, edges, seed=1):
+    return list(map(tuple, np.random.default_rng(seed).integers(0, vertices, (edges, 2)).tolist()))
+
+
+def grid(side, *ways):
+    """Return a grid whose edges lead in some of the ways "right", "left", "down" and "up"."""
+    steps = {"right": (1, 0), "left": (-1, 0), "down": (0, 1), "up": (0, -1)}
+    return [
+        (side * y + x, side * (y + dy) + x + dx)
+        for dx, dy in map(steps.get, ways)
+        for y in range(side)
+        for x in range(side)
+        if 0 <= y + dy < side and 0 <= x + dx < side
+    ]
+
+
+def apart(graphs, step=1000):
+    """Return the edges of several graphs, each with ids of its own."""
+    return [
+        (a + i * step, b + i * step) for i, pairs in enumerate(graphs.values()) for a, b in pairs
+    ]
+
+
+def few_weights(rng, kind, size=24, count=60):
+    """Return edges with weights between random vertices, some of them parallel, and self-loops."""
+    weight = {
+        "whole": lambda: rng.integers(1, 4, count),  # many shortest paths are equally long
+        "real": lambda: rng.random(count),
+        "float32": lambda: rng.choice(np.array([0.1, 0.2, 0.3], "float32"), count),
+        "some are 0": lambda: rng.integers(0, 3, count),
+    }
+    ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
+    return ends.assign(w=weight[kind]())
+
+
+MIXED = apart({**GRAPHS, "rmat": rmat(), "clique": clique(9)})
+WAYS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
 # More vertices than the bounds of ranges are multiples of, so that there are several ranges.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import random
 import tracemalloc
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import BACKEND, ENDS, fewer, frame, host_only, to_host
-from shapes import DIFFICULT, on_members, same, traced
+from oracles import confirm
+from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.betweenness_centrality import dependencies
@@ -20,7 +19,7 @@ from dask_graphflow.operators.priorities import priorities
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+NAME = "betweenness_centrality"
 OPTIONS = [
     {},
     {"normalized": False},
@@ -35,20 +34,6 @@ OPTIONS = [
 ]
 
 
-class OurSample(random.Random):
-    """Makes NetworkX use the sources that this library samples."""
-
-    def sample(self, population, k):
-        ranked = sorted(population)
-        order = np.argsort(priorities(np.arange(len(ranked)), 0))
-        return [ranked[i] for i in order[:k]]
-
-
-def rmat(scale=6):
-    edges = gf.generate.rmat(scale, edge_factor=3, npartitions=1).compute()
-    return frame(edges.to_numpy().tolist())
-
-
 def squares(count, sides=2):
     """Return squares in a row that meet at corners: sides**count shortest paths lead through them."""
     corners, step = range(0, (sides + 1) * count, sides + 1), sides + 1
@@ -56,60 +41,35 @@ def squares(count, sides=2):
     return frame([(at + a, at + b) for at in corners for a, b in sum(ends, ())])
 
 
-WEIGHTS = {
-    "whole": lambda rng, count: rng.integers(1, 4, count),  # many shortest paths are equally long
-    "real": lambda rng, count: rng.random(count),
-    "float32": lambda rng, count: rng.choice(np.array([0.1, 0.2, 0.3], "float32"), count),
-}
-
-
-def weighted(rng, kind, size=24, count=60):
-    """Return edges with weights between random vertices, some of them parallel, and self-loops."""
-    ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
-    return ends.assign(w=WEIGHTS[kind](rng, count))
-
-
-def assert_networkx(found, edges, directed, **options):
-    if "w" in edges:
-        graph, options["weight"] = nx.MultiDiGraph() if directed else nx.MultiGraph(), "weight"
-        graph.add_nodes_from(found.vertex)
-        graph.add_weighted_edges_from(edges.itertuples(index=False, name=None))
-    else:
-        graph = nx.DiGraph() if directed else nx.Graph()
-        graph.add_nodes_from(found.vertex)
-        graph.add_edges_from(edges.itertuples(index=False, name=None))
-    if options.get("k", 0) > len(graph):
-        options["k"] = None
-    sample = OurSample()
-    if chosen := options.pop("sources", None):
-        options["k"], sample.sample = len(chosen), lambda population, k: chosen
-    wanted = pd.Series(nx.betweenness_centrality(graph, **options, seed=sample))
-    np.testing.assert_allclose(found.betweenness, wanted[found.vertex], rtol=1e-12, atol=1e-15)
+WEIGHTS = ["whole", "real", "float32"]
+RMAT = frame(rmat(6, 3))
 
 
 @WAYS
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_values_are_those_of_networkx(built, options, directed):
-    for edges, alone in ((rmat(), [7, 1000]), (frame(DIFFICULT), [7])):
+    for edges, alone in ((RMAT, [7, 1000]), (frame(DIFFICULT), [7])):
         graph = built(edges, directed=directed, vertices=pd.Series(alone))
         found = graph.betweenness_centrality(**options).compute()
-        assert_networkx(found, edges, directed, **options)
+        confirm(NAME, found, edges, options, directed=directed, vertices=alone, rtol=1e-12)
 
 
 @WAYS
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_weighted_values_are_those_of_networkx(built, rng, options, directed, kind):
-    edges = weighted(rng, kind)
-    graph = built(edges, directed=directed, vertices=pd.Series([7, 1, 2, 1000]))
-    assert_networkx(graph.betweenness_centrality(**options).compute(), edges, directed, **options)
+    edges = few_weights(rng, kind)
+    alone = [7, 1, 2, 1000]
+    graph = built(edges, directed=directed, vertices=pd.Series(alone))
+    found = graph.betweenness_centrality(**options).compute()
+    confirm(NAME, found, edges, options, directed=directed, vertices=alone, rtol=1e-12)
 
 
 @WAYS
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("members", [1, 3])
 def test_weighted_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, kind):
-    edges = weighted(rng, kind, 200, 700)
+    edges = few_weights(rng, kind, 200, 700)
     options = {"k": fewer(30, 6), "seed": 1, "endpoints": True}
     whole = built(edges, directed=directed, shards=1).betweenness_centrality(**options).compute()
     monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
@@ -121,8 +81,8 @@ def test_weighted_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, di
 @pytest.mark.parametrize("members", [1, 3])
 def test_equal_weights_give_the_bits_of_a_graph_without_weights(built, monkeypatch, directed):
     k = fewer(None, 8)
-    wanted = built(rmat(), directed=directed).betweenness_centrality(k=k).compute()
-    graph = built(rmat().assign(w=0.25), directed=directed)
+    wanted = built(RMAT, directed=directed).betweenness_centrality(k=k).compute()
+    graph = built(RMAT.assign(w=0.25), directed=directed)
     same(graph.betweenness_centrality(k=k).compute(), wanted)
     monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
     same(graph.betweenness_centrality(k=k).compute(), wanted)
@@ -242,7 +202,7 @@ def test_few_sources_are_taken_whole_if_levels_are_small(built, monkeypatch):
         whole.append(dependencies._are_taken_whole(g, np.arange(1)))
         whole.append(dependencies._are_taken_whole(g, np.arange(threads)))
 
-    on_members(built(rmat(), shards=1), ask)
+    on_members(built(RMAT, shards=1), ask)
     assert whole == [True, False, True]
 
 

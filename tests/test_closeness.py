@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, to_host
-from shapes import DIFFICULT, on_members, same, traced
+from oracles import confirm
+from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.sssp.distances import distances_from_each
@@ -16,36 +16,11 @@ from dask_graphflow.operators import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 NAMES = pytest.mark.parametrize("name", ["closeness_centrality", "harmonic_centrality"])
 
 
-def rmat():
-    """Return edges among more than 64 vertices, which take several batches."""
-    edges = gf.generate.rmat(8, edge_factor=2, npartitions=1).compute()
-    return frame(edges.to_numpy().tolist())
-
-
-WEIGHTS = {
-    "whole": lambda rng, count: rng.integers(1, 4, count),
-    "real": lambda rng, count: rng.random(count),
-    "float32": lambda rng, count: rng.random(count).astype("float32"),
-    "some are 0": lambda rng, count: rng.integers(0, 3, count),
-}
-
-
-def weighted(rng, kind="real", size=24, count=60):
-    """Return edges with weights between random vertices, some of them parallel, and self-loops."""
-    ends = pd.DataFrame(rng.integers(0, size, (count, 2)), columns=["a", "b"])
-    return ends.assign(w=WEIGHTS[kind](rng, count))
-
-
-def assert_networkx(name, found, edges, directed, **options):
-    graph = nx.DiGraph() if directed else nx.Graph()
-    graph.add_nodes_from(found.vertex)
-    graph.add_edges_from(edges.itertuples(index=False, name=None))
-    wanted = pd.Series(getattr(nx, name)(graph, **options))[found.vertex]
-    np.testing.assert_allclose(found.iloc[:, 1], wanted, rtol=1e-12)
+RMAT = frame(rmat(8, 2))  # more than 64 vertices, which take several batches
+WEIGHTS = ["whole", "real", "float32", "some are 0"]
 
 
 @WAYS
@@ -59,10 +34,10 @@ def assert_networkx(name, found, edges, directed, **options):
 )
 @pytest.mark.parametrize("shape", ["rmat", "difficult"])
 def test_values_are_those_of_networkx(built, name, options, directed, shape):
-    edges = rmat() if shape == "rmat" else frame(DIFFICULT)
+    edges = RMAT if shape == "rmat" else frame(DIFFICULT)
     graph = built(edges, directed=directed, vertices=pd.Series([7, 1000]))
     found = getattr(graph, name)(**options).compute()
-    assert_networkx(name, found, edges, directed, **options)
+    confirm(name, found, edges, options, directed=directed, vertices=[7, 1000], rtol=1e-12)
 
 
 @NAMES
@@ -94,21 +69,17 @@ def test_one_member_searches_by_source_if_levels_are_small(built, monkeypatch, n
 @NAMES
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_weighted_values_are_those_of_networkx(built, rng, name, directed, kind):
-    edges = weighted(rng, kind)
+    edges = few_weights(rng, kind)
     found = getattr(
         built(edges, directed=directed, vertices=pd.Series([7, 1000])), name
     )().compute()
-    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
-    graph.add_nodes_from(found.vertex)
-    graph.add_weighted_edges_from(edges.itertuples(index=False, name=None))
-    wanted = pd.Series(getattr(nx, name)(graph, distance="weight"))[found.vertex]
-    np.testing.assert_allclose(found.iloc[:, 1], wanted, rtol=1e-12)
+    confirm(name, found, edges, {}, directed=directed, vertices=[7, 1000], rtol=1e-12)
 
 
 @WAYS
 @NAMES
 def test_weighted_sums_have_the_same_bits_everywhere(built, rng, name, directed):
-    edges = weighted(rng, size=300, count=1200)
+    edges = few_weights(rng, "real", size=300, count=1200)
     wanted = getattr(built(edges, directed=directed, shards=1), name)(k=80, seed=3).compute()
     found = built(edges.sample(frac=1, random_state=1), partitions=5, directed=directed)
     same(getattr(found, name)(k=80, seed=3).compute(), wanted)
@@ -116,7 +87,7 @@ def test_weighted_sums_have_the_same_bits_everywhere(built, rng, name, directed)
 
 @pytest.mark.parametrize("members", [1])
 def test_whole_sources_and_buckets_give_the_same_bits(built, rng):
-    edges, found = weighted(rng, "some are 0", 200, 700), []
+    edges, found = few_weights(rng, "some are 0", 200, 700), []
 
     def ask(g):
         places = np.where(g.exists & (g.numbers < 70), g.numbers, -1)
@@ -129,7 +100,7 @@ def test_whole_sources_and_buckets_give_the_same_bits(built, rng):
 
 @NAMES
 def test_a_sample_with_weights_of_1_counts_edges(built, name):
-    edges = rmat()
+    edges = RMAT
     wanted = getattr(built(edges), name)(k=70).compute()
     found = getattr(built(edges.assign(w=1)), name)(k=70).compute()
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, fewer, frame
-from shapes import DIFFICULT, same
-from test_betweenness import WEIGHTS, OurSample, rmat, squares, weighted
+from oracles import confirm
+from shapes import DIFFICULT, WAYS, few_weights, same
+from test_betweenness import RMAT, WEIGHTS, squares
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.betweenness_centrality import dependencies
@@ -16,7 +16,7 @@ from dask_graphflow.exceptions import OptionError, WeightError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+NAME = "edge_betweenness_centrality"
 OPTIONS = [
     {},
     {"normalized": False},
@@ -28,57 +28,31 @@ OPTIONS = [
 ]
 
 
-def lightest(edges):
-    """Return edges without self-loops, the lightest of parallel edges last, as NetworkX keeps the last."""
-    edges = edges[edges.a != edges.b]
-    return edges.sort_values("w", ascending=False) if "w" in edges else edges.assign(w=1)
-
-
-def assert_networkx(found, edges, vertices, directed, **options):
-    graph = nx.DiGraph() if directed else nx.Graph()
-    graph.add_nodes_from(vertices)
-    pairs = list(zip(found.source, found.target, strict=True))
-    graph.add_weighted_edges_from(lightest(edges).itertuples(index=False, name=None))
-    if options.get("k", 0) > len(graph):
-        options["k"] = None
-    sample = OurSample()
-    if chosen := options.pop("sources", None):
-        options["k"], sample.sample = len(chosen), lambda population, k: chosen
-    if "w" in edges:
-        options["weight"] = "weight"
-        assert found.weight.tolist() == [graph.edges[pair]["weight"] for pair in pairs]
-    wanted = nx.edge_betweenness_centrality(graph, **options, seed=sample)
-    if not directed:
-        wanted = {tuple(sorted(edge)): value for edge, value in wanted.items()}
-    assert pairs == sorted(wanted)
-    values = [wanted[edge] for edge in sorted(wanted)]
-    np.testing.assert_allclose(found.betweenness, values, rtol=1e-12, atol=1e-15)
-
-
 @WAYS
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_values_are_those_of_networkx(built, options, directed):
-    for edges, alone in ((rmat(), [1, 7, 1000]), (frame(DIFFICULT), [1, 7])):
+    for edges, alone in ((RMAT, [1, 7, 1000]), (frame(DIFFICULT), [1, 7])):
         graph = built(edges, directed=directed, vertices=pd.Series(alone))
         found = graph.edge_betweenness_centrality(**options).compute()
-        assert_networkx(found, edges, graph.vertices().compute().vertex, directed, **options)
+        confirm(NAME, found, edges, options, directed=directed, vertices=alone, rtol=1e-12)
 
 
 @WAYS
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_weighted_values_are_those_of_networkx(built, rng, options, directed, kind):
-    edges = weighted(rng, kind)
-    graph = built(edges, directed=directed, vertices=pd.Series([7, 1, 2, 1000]))
+    edges = few_weights(rng, kind)
+    alone = [7, 1, 2, 1000]
+    graph = built(edges, directed=directed, vertices=pd.Series(alone))
     found = graph.edge_betweenness_centrality(**options).compute()
-    assert_networkx(found, edges, graph.vertices().compute().vertex, directed, **options)
+    confirm(NAME, found, edges, options, directed=directed, vertices=alone, rtol=1e-12)
 
 
 @WAYS
 @pytest.mark.parametrize("kind", [*WEIGHTS, None])
 @pytest.mark.parametrize("members", [1, 3])
 def test_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, kind):
-    edges, options = weighted(rng, kind or "real", 200, 700), {"k": fewer(30, 6), "seed": 1}
+    edges, options = few_weights(rng, kind or "real", 200, 700), {"k": fewer(30, 6), "seed": 1}
     edges = edges if kind else edges.drop(columns="w")
     whole = built(edges, directed=directed, shards=1)
     wanted = whole.edge_betweenness_centrality(**options).compute()
@@ -89,7 +63,7 @@ def test_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, k
 
 @pytest.mark.parametrize("members", [1, 3])
 def test_edges_that_leave_a_vertex_carry_its_paths(built, rng):
-    edges, sources = weighted(rng, "whole"), [3, 1, 4]
+    edges, sources = few_weights(rng, "whole"), [3, 1, 4]
     graph = built(edges, vertices=pd.Series(sources))
     options = {"sources": sources, "normalized": False}
     carried = graph.edge_betweenness_centrality(**options).compute()

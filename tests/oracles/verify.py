@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 
 from dask_graphflow.exceptions import (
     ConvergenceError,
@@ -20,7 +22,7 @@ from dask_graphflow.exceptions import (
 )
 
 from .components import with_loops
-from .networks import NAMES_VERTICES, WEIGHS_VERTICES, Asker, Network, same
+from .networks import ID_COLUMNS, NAMES_VERTICES, WEIGHS_VERTICES, Asker, Network, same
 from .oracle import ORACLES, Outcome, Wrong
 from .ranks import bounded, converges
 
@@ -92,7 +94,7 @@ def verify(name: str, asker: Asker, network: Network, options: dict[str, Any]) -
     Wrong
         The answer is wrong, or a valid call was refused, or an invalid one was not.
     """
-    declared, refused = ORACLES[name], refusals(name, network, options)
+    refused = refusals(name, network, options)
     try:
         found = asker.ask(name, network, **options)
     except GraphflowError as error:
@@ -101,13 +103,40 @@ def verify(name: str, asker: Asker, network: Network, options: dict[str, Any]) -
         raise Wrong(f"a valid call was refused: {type(error).__name__}: {error}") from error
     if refused:
         raise Wrong(f"an invalid call was not refused: expected one of {refused}, found\n{found}")
+    _compare(name, network, options, found)
+    return Outcome(f"right {name}")
+
+
+def confirm(
+    name: str, found: pd.DataFrame, edges: Any, options: dict[str, Any], *,
+    directed: bool = True, vertices: Sequence[Any] = (), rtol: float | None = None,
+) -> None:  # fmt: skip
+    """Check the computed answer of a call on edges: pairs, or a frame with the columns a, b and perhaps w.
+
+    Raises
+    ------
+    Wrong
+        The answer is wrong.
+    """
+    weighted = isinstance(edges, pd.DataFrame) and "w" in edges
+    rows = edges.itertuples(index=False, name=None) if isinstance(edges, pd.DataFrame) else edges
+    listed = tuple((a, b, float(w[0]) if w else 1.0) for a, b, *w in rows)
+    network = Network(listed, tuple(vertices), directed, weighted)
+    ids = [column for column in found if column in ID_COLUMNS and found[column].isna().any()]
+    _compare(name, network, options, found.fillna(dict.fromkeys(ids, -1)), rtol)
+
+
+def _compare(
+    name: str, network: Network, options: dict[str, Any], found: Any, rtol: float | None = None
+) -> None:
+    declared = ORACLES[name]
     rows = list(found.itertuples(index=False, name=None))
     expected = declared.check(network, options, rows)
     if isinstance(expected, dict):
         expected = [(v, *np.atleast_1d(expected[v]).tolist()) for v in sorted(expected)]
-    if expected is not None and not same(rows, expected, declared.rtol, declared.atol):
+    close = declared.rtol if rtol is None else rtol
+    if expected is not None and not same(rows, expected, close, declared.atol):
         raise Wrong(f"found {rows}, expected {expected}")
-    return Outcome(f"right {name}")
 
 
 def may_fail(name: str, network: Network, options: dict[str, Any], error: GraphflowError) -> bool:
