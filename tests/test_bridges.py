@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, GRAPHS, frame, partitioned
-from test_core_number import apart, rmat
-from test_strongly_connected_components import at_random, cycle, grid
+from oracles import confirm
+from shapes import WAYS, apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
 from dask_graphflow.kernels import host_biconnected
@@ -16,7 +15,6 @@ from dask_graphflow.operators.biconnected import Blocks
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-WAYS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 SHAPES = {
     "cycle": cycle(*range(150)),
     "cycles that share a vertex": cycle(0, 1, 2) + cycle(2, 3, 4) + cycle(4, 5, 6, 2),
@@ -38,48 +36,37 @@ SHAPES = {
 MIXED = apart({**GRAPHS, **SHAPES})
 
 
-def by_networkx(pairs, vertices=()):
-    """Return the bridges, and for each vertex whether it is an articulation point."""
-    graph = nx.MultiGraph([(a, b) for a, b in pairs if a != b])
-    graph.add_nodes_from([v for pair in pairs for v in pair] + [*vertices])
-    points = {*nx.articulation_points(nx.Graph(graph))}
-    return sorted(tuple(sorted(pair)) for pair in nx.bridges(graph)), {
-        v: v in points for v in graph
-    }
-
-
-def found_by(graph):
-    """Return the same of this library."""
+def check(graph, pairs, vertices=()):
+    """Compare the bridges and the articulation points of a graph with those of NetworkX."""
     points, edges = graph.articulation_points().compute(), graph.bridges().compute()
-    assert points.vertex.is_monotonic_increasing
     assert points.articulation_point.dtype == "bool"
     assert edges.dtypes.tolist() == [points.vertex.dtype] * 2
-    is_point = dict(zip(points.vertex, points.articulation_point, strict=True))
-    return list(edges.itertuples(index=False, name=None)), is_point
+    confirm("articulation_points", points, pairs, {}, vertices=vertices)
+    confirm("bridges", edges, pairs, {}, vertices=vertices)
 
 
 @WAYS
 def test_bridges_and_articulation_points_are_those_of_networkx(built, directed):
-    assert found_by(built(MIXED, directed=directed)) == by_networkx(MIXED)
+    check(built(MIXED, directed=directed), MIXED)
 
 
 @pytest.mark.parametrize("name", [*GRAPHS, *SHAPES])
 def test_difficult_graphs(name):
     pairs = {**GRAPHS, **SHAPES}[name]
     graph = gf.Graph(partitioned(frame(pairs), 3), **ENDS, directed=False)
-    assert found_by(graph) == by_networkx(pairs)
+    check(graph, pairs)
 
 
 @pytest.mark.parametrize("edges", [100, 150, 250])
 def test_random_graphs(built, edges):
     pairs = at_random(150, edges, seed=edges)
-    assert found_by(built(pairs, directed=False)) == by_networkx(pairs)
+    check(built(pairs, directed=False), pairs)
 
 
 def test_a_vertex_without_edges_is_not_an_articulation_point():
     vertices = pd.Series([1, 9])
     graph = gf.Graph(frame([(5, 2), (2, 3)]), **ENDS, directed=False, vertices=vertices)
-    assert found_by(graph) == by_networkx([(5, 2), (2, 3)], vertices)
+    check(graph, [(5, 2), (2, 3)], vertices)
 
 
 def test_parallel_edges_are_no_bridges_unless_they_are_merged():
@@ -94,8 +81,7 @@ def test_parallel_edges_are_no_bridges_unless_they_are_merged():
 def test_ids_that_are_text_are_in_order(built):
     edges = frame([(f"v{a}", f"v{b}") for a, b in SHAPES["sparse"]], "str")
     found = built(edges, directed=False).bridges().compute()
-    wanted, _ = by_networkx(list(edges.itertuples(index=False, name=None)))
-    assert list(found.itertuples(index=False, name=None)) == wanted
+    confirm("bridges", found, edges, {})
 
 
 def test_threads_that_join_cycles_at_once_find_the_same_blocks(monkeypatch):
@@ -104,10 +90,9 @@ def test_threads_that_join_cycles_at_once_find_the_same_blocks(monkeypatch):
     side = 150
     pairs = np.array(grid(side, "right", "down"))
     pairs = pairs[np.random.default_rng(4).random(len(pairs)) < 0.6]
-    wanted = by_networkx(pairs.tolist())
     graph = gf.Graph(frame(pairs.tolist()), **ENDS, directed=False).persist()
     for _ in range(5):
-        assert found_by(graph) == wanted
+        check(graph, pairs.tolist())
 
 
 def test_no_member_sends_an_edge(built, members, monkeypatch):
@@ -124,7 +109,7 @@ def test_no_member_sends_an_edge(built, members, monkeypatch):
     joined = Blocks._joined
     monkeypatch.setattr(Blocks, "_joined", noted)
     pairs = at_random(300, 20_000)
-    assert found_by(built(pairs, directed=False)) == by_networkx(pairs)
+    check(built(pairs, directed=False), pairs)
     most = (
         300 * 2 * 8 * (members - 1) + 2000
     )  # labels of 8 bytes, and what a round of messages adds

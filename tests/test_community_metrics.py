@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, computed, frame, is_as_announced, partitioned
-from test_core_number import MIXED, WAYS
+from oracles import confirm
+from shapes import MIXED, WAYS
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError, WeightError
@@ -22,48 +23,20 @@ CHOSEN = pd.DataFrame(
 WEIGHTED = frame(MIXED).assign(w=np.random.default_rng(1).integers(0, 9, len(MIXED)) / 4)
 
 
-def by_networkx(edges, communities, directed=False):
-    """Return the rows of the metrics; only the modularity depends on directions."""
-    graph, ahead = nx.MultiGraph(), nx.MultiDiGraph()
-    weights = edges["w"] if "w" in edges else [1] * len(edges)
-    for some in graph, ahead:
-        some.add_weighted_edges_from(zip(edges["a"], edges["b"], weights, strict=True))
-        some.add_nodes_from(communities["vertex"])
-    sets = communities.groupby("community")["vertex"].agg(set)
-    total, found = 2 * graph.size("weight"), []
-    for name, inside in sets.items():
-        internal = graph.subgraph(inside).size("weight")
-        volume = nx.volume(graph, inside, "weight")
-        pairs = len(inside) * (len(inside) - 1) / 2
-        least = min(volume, total - volume)
-        conductance = nx.conductance(graph, inside, weight="weight") if least else 0
-        expected = (volume / total) ** 2
-        if directed:
-            out, into = (
-                sum(degree for _, degree in degrees(inside, weight="weight"))
-                for degrees in (ahead.out_degree, ahead.in_degree)
-            )
-            expected = 4 * out * into / total**2
-        modularity = 2 * internal / total - expected
-        cut = volume - 2 * internal
-        density = internal / pairs if pairs else 0
-        found.append((name, len(inside), internal, cut, density, conductance, modularity))
-    sum_ = sum(row[-1] for row in found)
-    whole = ahead if directed else graph
-    assert sum_ == pytest.approx(nx.community.modularity(whole, sets.tolist()))
-    return found
-
-
 def rows(found):
     return list(found.itertuples(index=False, name=None))
 
 
-def agree(found, wanted):
+def agree(found, edges, communities, directed=False):
     names = ["community", "size", "internal_edges", "cut_edges"]
     assert list(found) == [*names, "density", "conductance", "modularity"]
-    for got, want in zip(rows(found), wanted, strict=True):
-        assert got[:4] == want[:4]
-        assert got[4:] == pytest.approx(want[4:])
+    options = {"communities": rows(communities)}
+    confirm("community_metrics", found, edges, options, directed=directed)
+    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    graph.add_nodes_from(communities.vertex)
+    graph.add_weighted_edges_from(rows(edges if "w" in edges else edges.assign(w=1)))
+    sets = communities.groupby("community").vertex.agg(set)
+    assert found.modularity.sum() == pytest.approx(nx.community.modularity(graph, sets))
 
 
 @WAYS
@@ -72,7 +45,7 @@ def test_metrics_are_those_of_networkx(built, edges, directed):
     lazy = built(edges, directed=directed).community_metrics(CHOSEN)
     found = lazy.compute()
     assert is_as_announced(found, lazy)
-    agree(found, by_networkx(edges, CHOSEN, directed))
+    agree(found, edges, CHOSEN, directed)
 
 
 @pytest.mark.parametrize("name", ["leiden", "connected_components"])
@@ -81,7 +54,7 @@ def test_results_of_other_functions_need_not_be_computed(built, name):
     lazy = getattr(g, name)()
     found = g.community_metrics(lazy).compute()
     communities = lazy.compute().set_axis(["vertex", "community"], axis=1)
-    agree(found, by_networkx(frame(MIXED), communities))
+    agree(found, frame(MIXED), communities)
 
 
 def test_weights_without_a_short_binary_form_give_the_same_bits(built):
@@ -89,7 +62,7 @@ def test_weights_without_a_short_binary_form_give_the_same_bits(built):
     alone = built(edges, directed=False, shards=1).community_metrics(CHOSEN).compute()
     found = built(edges, directed=False).community_metrics(partitioned(CHOSEN, 3)).compute()
     pd.testing.assert_frame_equal(found.reset_index(drop=True), alone.reset_index(drop=True))
-    assert found.modularity.sum() == pytest.approx(sum(r[-1] for r in by_networkx(edges, CHOSEN)))
+    agree(found, edges, CHOSEN)
 
 
 def test_light_communities_beside_heavy_ones(built):
@@ -132,9 +105,7 @@ def test_lazy_communities_on_a_cluster(client):
     for g in (cut, cut.persist(), chosen, chosen.persist()):
         lazy = g.connected_components()
         found, communities = computed(g.community_metrics(lazy), lazy)
-        agree(
-            found, by_networkx(frame(MIXED), communities.set_axis(["vertex", "community"], axis=1))
-        )
+        agree(found, frame(MIXED), communities.set_axis(["vertex", "community"], axis=1))
 
 
 def test_communities_that_are_refused(built):

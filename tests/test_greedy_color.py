@@ -5,18 +5,13 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 from conftest import ENDS, GRAPHS, frame
-from shapes import traced
-from test_core_number import apart, rmat
+from shapes import apart, clique, rmat, traced
 
 import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("backend")
 
 BITS = 2**64 - 1
-
-
-def clique(size):
-    return [(a, b) for a in range(size) for b in range(a)]
 
 
 def shared(*sizes):

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import pytest
 from conftest import ENDS, GRAPHS, frame, partitioned
-from test_core_number import MIXED, rmat
+from oracles import confirm
+from shapes import MIXED, clique, rmat
 
 import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("backend")
 
 
-def check(found, pairs, vertices=()):
+def check(found, pairs):
     """Assert that a computed set is independent and maximal; return it."""
-    graph = nx.Graph()
-    graph.add_nodes_from(vertices)
-    graph.add_edges_from((a, b) for a, b in pairs if a != b)
-    graph.add_nodes_from(a for pair in pairs for a in pair)
     assert found.selected.dtype == "bool"
-    assert found.vertex.tolist() == sorted(graph)
-    chosen = set(found.vertex[found.selected])
-    for vertex in graph:
-        assert (vertex in chosen) != any(other in chosen for other in graph[vertex])
-    return chosen
+    assert found.vertex.tolist() == sorted({v for pair in pairs for v in pair})
+    confirm("maximal_independent_set", found, pairs, {})
+    return set(found.vertex[found.selected])
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -52,7 +46,7 @@ def test_another_seed_gives_another_set():
 
 
 def test_every_vertex_of_a_clique_is_selected_for_some_seed():
-    graph = gf.Graph(frame([(a, b) for a in range(5) for b in range(a)]), **ENDS, directed=False)
+    graph = gf.Graph(frame(clique(5)), **ENDS, directed=False)
     first = set()
     for seed in range(40):
         found = graph.maximal_independent_set(seed=seed).compute()

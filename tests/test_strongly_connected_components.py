@@ -1,28 +1,18 @@
-"""Strongly connected components: those of SciPy, for every number of members."""
+"""Strongly connected components: those of NetworkX, for every number of members."""
 
 from __future__ import annotations
 
 import importlib
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, GRAPHS, frame, partitioned
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from test_core_number import apart, rmat
+from oracles import confirm
+from shapes import apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("backend")
-
-
-def cycle(*vertices):
-    return list(zip(vertices, (*vertices[1:], vertices[0]), strict=True))
-
-
-def at_random(vertices, edges, seed=1):
-    return list(map(tuple, np.random.default_rng(seed).integers(0, vertices, (edges, 2)).tolist()))
 
 
 def chain(order):
@@ -30,18 +20,6 @@ def chain(order):
     cycles = [pair for i in order for pair in cycle(3 * i, 3 * i + 1, 3 * i + 2)]
     return cycles + [
         (3 * a, 3 * b + 1) for at, a in enumerate(order) for b in order[at + 1 : at + 9]
-    ]
-
-
-def grid(side, *ways):
-    """Return a grid whose edges lead in some of the ways "right", "left", "down" and "up"."""
-    steps = {"right": (1, 0), "left": (-1, 0), "down": (0, 1), "up": (0, -1)}
-    return [
-        (side * y + x, side * (y + dy) + x + dx)
-        for dx, dy in map(steps.get, ways)
-        for y in range(side)
-        for x in range(side)
-        if 0 <= y + dy < side and 0 <= x + dx < side
     ]
 
 
@@ -69,65 +47,47 @@ SHAPES = {
 MIXED = apart({**GRAPHS, **SHAPES, "rmat": rmat(), "random": at_random(500, 600)})
 
 
-def by_scipy(pairs, vertices=()):
-    """Return {vertex: smallest vertex of its component}."""
-    named = pd.Series([v for pair in pairs for v in pair] + [*vertices])
-    at, ids = pd.factorize(named, sort=True)
-    ends = at[: 2 * len(pairs)].reshape(-1, 2).T
-    matrix = coo_array((np.ones(len(pairs)), tuple(ends)), shape=(len(ids), len(ids)))
-    labels = connected_components(matrix, connection="strong")[1]
-    first = pd.Series(ids).groupby(labels).transform("min")
-    return dict(zip(ids.tolist(), first.tolist(), strict=True))
-
-
-def as_dict(found):
-    assert found.vertex.is_monotonic_increasing
+def check(found, pairs):
     assert found.vertex.is_unique
     assert found.component.dtype == found.vertex.dtype
-    return dict(zip(found.vertex.tolist(), found.component.tolist(), strict=True))
+    confirm("strongly_connected_components", found, pairs, {})
 
 
-def strong(graph):
-    return as_dict(graph.strongly_connected_components().compute())
-
-
-def test_components_are_those_of_scipy(built):
-    assert strong(built(MIXED)) == by_scipy(MIXED)
+def test_components_are_those_of_networkx(built):
+    check(built(MIXED).strongly_connected_components().compute(), MIXED)
 
 
 @pytest.mark.parametrize("name", [*GRAPHS, *SHAPES])
 def test_difficult_graphs(name):
     pairs = {**GRAPHS, **SHAPES}[name]
     edges = partitioned(frame(pairs), 3)
-    wanted = by_scipy(pairs) if pairs else {}
-    found = gf.strongly_connected_components(edges, **ENDS).compute()
-    assert as_dict(found) == wanted
-    turned = gf.strongly_connected_components(edges, source="b", target="a").compute()
-    assert as_dict(turned) == wanted
+    check(gf.strongly_connected_components(edges, **ENDS).compute(), pairs)
+    check(gf.strongly_connected_components(edges, source="b", target="a").compute(), pairs)
 
 
 @pytest.mark.parametrize("edges", [250, 400, 600])
 def test_random_graphs_around_the_giant_component(built, edges):
     pairs = at_random(300, edges)
-    assert strong(built(pairs)) == by_scipy(pairs)
+    check(built(pairs).strongly_connected_components().compute(), pairs)
 
 
 def test_without_directions_strong_components_are_connected_components(built):
     graph = built(MIXED, directed=False)
-    wanted = as_dict(graph.connected_components().compute())
-    assert strong(graph) == wanted == by_scipy(MIXED + [(b, a) for a, b in MIXED])
+    found = graph.strongly_connected_components().compute()
+    pd.testing.assert_frame_equal(found, graph.connected_components().compute())
+    check(found, MIXED + [(b, a) for a, b in MIXED])
 
 
 def test_weights_are_ignored():
     edges = frame(rmat()).assign(w=-1.0)
     found = gf.strongly_connected_components(gf.Graph(edges, **ENDS, weight="w")).compute()
-    assert as_dict(found) == by_scipy(rmat())
+    check(found, rmat())
 
 
 def test_the_packages_of_debian(debian):
     edges = pd.read_parquet(debian)[["src", "dst"]]
     found = gf.strongly_connected_components(edges, source="src", target="dst").compute()
-    assert as_dict(found) == by_scipy(list(edges.itertuples(index=False, name=None)))
+    check(found, edges)
 
 
 @pytest.mark.parametrize("order", ["ascending", "descending", "outwards"])

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import BACKEND, frame, is_as_announced, on_backend
-from test_core_number import MIXED, WAYS
+from oracles import confirm
+from shapes import MIXED, WAYS
 
 from dask_graphflow.kernels import disk, kernels_of
 from dask_graphflow.operators import edge_set
@@ -17,27 +18,6 @@ pytestmark = pytest.mark.usefixtures("backend")
 EDGES = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32")[::-1])
 CENTERS = [1002, 4004, 6050, 7150, 7151, 12001, 12100]
 CENTERS = sorted({*CENTERS} & {*EDGES.a, *EDGES.b})
-
-
-def rows(found):
-    return list(found.itertuples(index=False, name=None))
-
-
-def near_by_networkx(graph, radius):
-    near = [nx.ego_graph(graph, center, radius) for center in CENTERS]
-    return {vertex for ego in near for vertex in ego}
-
-
-def wanted(kept, directed):
-    """Return the edges that are kept as a result has them."""
-    found = EDGES[kept].copy()
-    if not directed:
-        found["a"], found["b"] = found[["a", "b"]].min(axis=1), found[["a", "b"]].max(axis=1)
-    return rows(found.sort_values(["a", "b", "w"]))
-
-
-def networkx(directed):
-    return nx.from_pandas_edgelist(EDGES, "a", "b", create_using=[nx.Graph, nx.DiGraph][directed])
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -53,12 +33,7 @@ def test_neighbors_are_those_of_networkx(built, directed):
     lazy = built(EDGES, directed=directed).neighbors(CENTERS)
     found = lazy.compute()
     assert is_as_announced(found, lazy)
-    pairs = {*networkx(directed).edges(CENTERS)}
-    if not directed:
-        pairs |= {(b, a) for a, b in pairs}
-    assert rows(found) == wanted(
-        [pair in pairs for pair in zip(EDGES.a, EDGES.b, strict=True)], directed
-    )
+    confirm("neighbors", found, EDGES, {"sources": CENTERS}, directed=directed)
     assert len(found) > len({*zip(found.source, found.target, strict=True)})
 
 
@@ -68,23 +43,18 @@ def test_edges_of_a_subgraph_are_those_of_networkx(built, directed, storage, rea
     monkeypatch.setattr(edge_set, "MANY", {"chosen rows": 0, "all rows": 1 << 40}[read])
     monkeypatch.setattr(edge_set, "BLOCK", 7)
     monkeypatch.setattr(disk, "LEAST", 1)
-    vertices = sorted(near_by_networkx(networkx(directed), 1))
+    graph = nx.from_pandas_edgelist(EDGES, "a", "b")
+    vertices = sorted({v for center in CENTERS for v in nx.ego_graph(graph, center, 1)})
     g = built(EDGES, directed=directed, storage=storage)
     found = g.induced_subgraph(pd.Series(vertices)).compute()
-    pairs = {*networkx(directed).subgraph(vertices).edges}
-    if not directed:
-        pairs |= {(b, a) for a, b in pairs}
-    assert rows(found) == wanted(
-        [pair in pairs for pair in zip(EDGES.a, EDGES.b, strict=True)], directed
-    )
+    confirm("induced_subgraph", found, EDGES, {"subset": vertices}, directed=directed)
 
 
 @WAYS
 @pytest.mark.parametrize("radius", [0, 1, 2, 2**63 - 1])
 def test_an_ego_graph_is_that_of_networkx(built, radius, directed):
     found = built(EDGES, directed=directed).ego_graph(CENTERS, radius=radius).compute()
-    near = near_by_networkx(networkx(directed), min(radius, 1000))
-    assert rows(found) == wanted(EDGES.a.isin(near) & EDGES.b.isin(near), directed)
+    confirm("ego_graph", found, EDGES, {"centers": CENTERS, "radius": radius}, directed=directed)
     assert len(found)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 from conftest import GRAPHS
-from test_core_number import apart, rmat
+from oracles import confirm
+from shapes import apart, clique, rmat
 
 from dask_graphflow.operators import intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 
 # The row of the last vertex of the second clique is longer than a hash table of the GPU kernel.
-DENSE = {f"clique of {size}": [(a, b) for a in range(size) for b in range(a)] for size in (4, 70)}
+DENSE = {f"clique of {size}": clique(size) for size in (4, 70)}
 HUBS = [(hub, 10 + v) for v in range(300) for hub in range(4)] + [(0, 1), (2, 3), (1, 2)]
 MIXED = apart({**GRAPHS, "rmat": rmat(), "hubs": HUBS, **DENSE})
 
@@ -24,23 +25,18 @@ def simple(pairs, vertices=()):
     return graph
 
 
-def counts(found):
-    return dict(zip(found.vertex, found.triangles, strict=True))
-
-
 @pytest.mark.parametrize("directed", [False, True])
 def test_triangles_are_those_of_networkx(built, directed):
     found = built(MIXED, directed=directed).triangle_count().compute()
     assert found.triangles.dtype == "int64"
-    assert counts(found) == nx.triangles(simple(MIXED))
+    confirm("triangle_count", found, MIXED, {}, directed=directed)
 
 
 def test_rows_are_sent_in_pieces_of_bounded_size(built, monkeypatch):
     monkeypatch.setattr(intersect, "PIECE", 100)
-    assert counts(built(rmat()).triangle_count().compute()) == nx.triangles(simple(rmat()))
+    confirm("triangle_count", built(rmat()).triangle_count().compute(), rmat(), {})
 
 
 def test_vertices_of_a_row_that_is_too_long_for_shared_memory(built):
-    pairs = [(a, b) for a in range(1200) for b in range(a)]
-    found = built(pairs).triangle_count().compute()
+    found = built(clique(1200)).triangle_count().compute()
     assert set(found.triangles) == {1199 * 1198 // 2}

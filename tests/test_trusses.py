@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pandas as pd
 import pytest
-from test_core_number import rmat
+from shapes import rmat
 from test_triangle_count import MIXED, simple
 
 from dask_graphflow.operators import intersect

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, to_host
-from test_core_number import MIXED
+from shapes import MIXED
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphflowError, WeightError

@@ -14,6 +14,6 @@ from . import (  # noqa: F401  # each of them declares its oracles
     similarity,
 )
 from .oracle import ORACLES
-from .verify import confirm, options_of, verify
+from .verify import confirm, network_of, options_of, verify
 
-__all__ = ["ORACLES", "confirm", "options_of", "verify"]
+__all__ = ["ORACLES", "confirm", "network_of", "options_of", "verify"]

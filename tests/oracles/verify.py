@@ -107,21 +107,26 @@ def verify(name: str, asker: Asker, network: Network, options: dict[str, Any]) -
     return Outcome(f"right {name}")
 
 
+def network_of(edges: Any, directed: bool, vertices: Sequence[Any] = ()) -> Network:
+    """Return the network of edges, which are pairs or a frame with the columns a, b and perhaps w."""
+    weighted = isinstance(edges, pd.DataFrame) and "w" in edges
+    rows = edges.itertuples(index=False, name=None) if isinstance(edges, pd.DataFrame) else edges
+    listed = tuple((a, b, float(w[0]) if w else 1.0) for a, b, *w in rows)
+    return Network(listed, tuple(vertices), directed, weighted)
+
+
 def confirm(
     name: str, found: pd.DataFrame, edges: Any, options: dict[str, Any], *,
     directed: bool = True, vertices: Sequence[Any] = (), rtol: float | None = None,
 ) -> None:  # fmt: skip
-    """Check the computed answer of a call on edges: pairs, or a frame with the columns a, b and perhaps w.
+    """Check the computed answer of a call on edges; see :func:`network_of`.
 
     Raises
     ------
     Wrong
         The answer is wrong.
     """
-    weighted = isinstance(edges, pd.DataFrame) and "w" in edges
-    rows = edges.itertuples(index=False, name=None) if isinstance(edges, pd.DataFrame) else edges
-    listed = tuple((a, b, float(w[0]) if w else 1.0) for a, b, *w in rows)
-    network = Network(listed, tuple(vertices), directed, weighted)
+    network = network_of(edges, directed, vertices)
     ids = [column for column in found if column in ID_COLUMNS and found[column].isna().any()]
     _compare(name, network, options, found.fillna(dict.fromkeys(ids, -1)), rtol)
 
