@@ -27,7 +27,7 @@ from distributed.utils import get_mp_context
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
-from dask_graphflow.graph import build, partition, vertex_placement
+from dask_graphflow.graph import partition
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.scheduling import expr
 
@@ -550,8 +550,7 @@ def built(backend, members, monkeypatch):
     Its results are pandas frames on each --backend. The column w of a frame has the weights. Shards are
     cut at multiples of 64 vertices instead of 4096, so that members share small graphs too.
     """
-    for module in (build, partition, vertex_placement):
-        monkeypatch.setattr(module, "GRAIN", 64)
+    monkeypatch.setattr(partition, "GRAIN", 64)
 
     def make(edges, *, partitions=2 * members, **options):
         edges = edges if isinstance(edges, pd.DataFrame) else frame(edges)

@@ -25,9 +25,10 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
 from dask_graphflow.graph import build, numbering, partition
-from dask_graphflow.graph.partition import GRAIN, chunk
-from dask_graphflow.graph.reading import read_edges, read_vertices
+from dask_graphflow.graph.build import Recipe
+from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.scheduling import gang, gang_build
+from dask_graphflow.scheduling.reading import read_edges, read_vertices
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
@@ -35,8 +36,7 @@ pytestmark = pytest.mark.usefixtures("host_memory")
 @pytest.fixture
 def fine(monkeypatch):
     """Make the bounds of ranges multiples of fewer vertices, so that a small graph has several ranges."""
-    for module in (partition, build):
-        monkeypatch.setattr(module, "GRAIN", 64)
+    monkeypatch.setattr(partition, "GRAIN", 64)
 
 
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
@@ -60,7 +60,7 @@ def dealt_out(pieces, size):
 
 
 def shards(pieces, size, directed=True, multi="keep"):
-    return gang._together(build.build, dealt_out(pieces, size), (directed, multi))
+    return gang._together(build.build, dealt_out(pieces, size), (Recipe(directed, multi),))
 
 
 def together(loop, made, *args):
@@ -97,7 +97,7 @@ def check(pieces, size, directed=True, multi="keep", made=None):
     (whole,) = shards(pieces, 1, directed, multi)
     made = shards(pieces, size, directed, multi) if made is None else made
     (bounds,) = {tuple(shard.bounds) for shard in made}
-    assert not any(bound % build.GRAIN for bound in bounds if bound < whole.size)
+    assert not any(bound % partition.GRAIN for bound in bounds if bound < whole.size)
     assert (len(bounds), bounds[0], bounds[-1]) == (size + 1, 0, whole.size)
     assert [shard.rank for shard in made] == list(range(size))
     assert_same_rows([shard.out for shard in made], whole.out, bounds)
@@ -166,7 +166,7 @@ def test_a_single_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
 
 def test_a_single_member_sends_nothing_and_copies_no_rows():
     (channel,) = in_process(1)
-    made = build.build(channel, pieces_of(frame(rmat())), 0, True, "keep")
+    made = build.build(channel, pieces_of(frame(rmat())), 0, Recipe(True))
     exchange = Exchange(channel)
     build.into(made, exchange)
     numbering.mirrors(made, exchange)
@@ -251,19 +251,21 @@ def test_listed_vertices_are_numbered_with_the_others(kind, size, rng):
 # Ranges, and the bytes that are sent
 
 
-def test_alpha_is_what_a_vertex_costs_besides_its_edges():
+def cut(degrees, parts):
+    """Return the bounds of ranges of vertices with some degrees."""
+    edges = np.add.reduceat(degrees, np.arange(0, len(degrees), GRAIN), dtype="int64")
+    return chunk_grains(edges, len(degrees), parts)
+
+
+def test_a_vertex_costs_something_besides_its_edges():
     # 16 grains: the first vertex has 32 grains of edges, the last one 2.
     degrees = np.zeros(16 * GRAIN, "int64")
     degrees[0], degrees[-1] = 32 * GRAIN, 2 * GRAIN
-    # Work up to bound i, in grains, is alpha * i + 32, and in all alpha * 16 + 34. For alpha 0, half of
-    # it is 17: bound 1 has 32, bound 0 nothing.
-    assert chunk(degrees, 2, alpha=0) == [0, GRAIN, 16 * GRAIN]
-    # For 8, half is 81: bound 6 has 80.
-    assert chunk(degrees, 2) == chunk(degrees, 2, alpha=8) == [0, 6 * GRAIN, 16 * GRAIN]
+    # For two parts, work up to bound i, in grains, is 8 * i + 32, and in all 8 * 16 + 34.
+    # Half is 81: bound 6 has 80.
+    assert cut(degrees, 2) == [0, 6 * GRAIN, 16 * GRAIN]
     # Of three parts it is 16, and thirds are 96.7 and 193.3: bound 4 has 96, bound 10 has 192.
-    assert chunk(degrees, 3) == [0, 4 * GRAIN, 10 * GRAIN, 16 * GRAIN]
-    # For 32, thirds are 182 and 364: bound 5 has 192, bound 10 has 352.
-    assert chunk(degrees, 3, alpha=32) == [0, 5 * GRAIN, 10 * GRAIN, 16 * GRAIN]
+    assert cut(degrees, 3) == [0, 4 * GRAIN, 10 * GRAIN, 16 * GRAIN]
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7])
@@ -272,7 +274,7 @@ def test_ranges_of_a_power_law_graph_are_even(parts):
     degrees = np.random.default_rng(1).permutation(
         (1e6 / np.arange(1, 2**21) ** 0.9).astype("int64")
     )
-    bounds = chunk(degrees, parts)
+    bounds = cut(degrees, parts)
     assert bounds[0] == 0
     assert bounds[-1] == len(degrees)
     assert not any(bound % GRAIN for bound in bounds[:-1])
@@ -283,7 +285,7 @@ def test_ranges_of_a_power_law_graph_are_even(parts):
 
 @pytest.mark.parametrize("size", [0, 1, GRAIN, GRAIN + 1])
 def test_ranges_of_few_vertices_may_be_empty(size):
-    bounds = chunk(np.ones(size, "int64"), 5)
+    bounds = cut(np.ones(size, "int64"), 5)
     assert bounds == sorted(bounds)
     assert (len(bounds), bounds[0], bounds[-1]) == (6, 0, size)
 
@@ -316,7 +318,7 @@ def test_each_edge_is_sent_once_to_each_owner(directed):
     channels = in_process(size)
     cut = dealt_out(pieces, size)
     made = each(
-        lambda rank: build.build(channels[rank], cut[rank], rank, directed, "keep"), range(size)
+        lambda rank: build.build(channels[rank], cut[rank], rank, Recipe(directed)), range(size)
     )
     abroad = 0
     for rank, own in enumerate(cut):
@@ -336,7 +338,7 @@ def test_ids_are_sent_once_and_stored_by_one_member():
     channels = in_process(size)
     cut = dealt_out(pieces, size)
     made = each(
-        lambda rank: build.build(channels[rank], cut[rank], rank, True, "keep"), range(size)
+        lambda rank: build.build(channels[rank], cut[rank], rank, Recipe(True)), range(size)
     )
     assert sum(len(shard.ids) for shard in made) == 3001
     sent = sum(channel.bytes_sent for channel in channels)
@@ -391,7 +393,7 @@ def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
 
     def loop(rank):
         with pytest.raises(GraphflowError, match=r"were dealt .* arrived"):
-            build.build(channels[rank], cut[rank], rank, True, "keep")
+            build.build(channels[rank], cut[rank], rank, Recipe(True))
         return True
 
     assert each(loop, range(3)) == [True] * 3
@@ -529,9 +531,9 @@ def test_the_member_that_reads_a_partition_changes_no_bit(rng, fine, multi):
     edges = frame((u % 200, v % 180) for u, v in rmat())
     edges = edges.assign(w=100 * rng.normal(size=len(edges)))  # sums depend on the order
     pieces = pieces_of(edges, 7, weight="w")
-    (whole,) = gang._together(build.build, [pieces], (True, multi))
+    (whole,) = gang._together(build.build, [pieces], (Recipe(True, multi),))
     mixed = [[pieces[i] for i in own] for own in ([1, 4, 6], [0, 5], [2, 3])]
-    found = gang._together(build.build, mixed, (True, multi))
+    found = gang._together(build.build, mixed, (Recipe(True, multi),))
     ends = np.concatenate([shard.out.ends for shard in found])
     weights = np.concatenate([shard.out.weights for shard in found])
     np.testing.assert_array_equal(ends, whole.out.ends)

@@ -27,10 +27,10 @@ import gc, json, sys
 import dask, dask.dataframe as dd, numpy as np, pandas as pd
 import dask_graphflow as gf
 from dask_graphflow.graph import room
-from dask_graphflow.scheduling import memory_limits
+from dask_graphflow.comm.resources import Resources, give_back
 
 dask.config.set(scheduler="sync")
-memory_limits.relieve = memory_limits.give_back  # as on a worker near its limit
+Resources.relieve = lambda self: give_back()  # as on a worker near its limit
 estimates, check = [], room.Room.check
 
 def noted(self, step, takes, *, vertices=None, spilled=0):
@@ -50,7 +50,7 @@ def build(edges, members, **options):
     frame = dd.from_pandas(edges, npartitions=4)
     graph = gf.Graph(frame, source="a", target="b", shards=members, storage="memory", **options)
     gc.collect()
-    memory_limits.give_back()
+    give_back()
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
     before = most("VmRSS")

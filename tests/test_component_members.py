@@ -14,6 +14,7 @@ import dask_graphflow as gf
 from dask_graphflow.api import inputs
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.components import members, merging
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.members import Member
@@ -48,6 +49,7 @@ def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=()
     member = Member(program, dealt, merging.merges_of(merge, size), slices, parts, chains)
 
     def one(channel):
+        channel.resources = Resources(threads=4)
         result = member(channel, pieces[2 * channel.rank :][:2], channel.rank)
         return result if parts > 1 else [result]
 
@@ -69,7 +71,6 @@ def same(results, expected):
     ids=["default", "thresholds", "ring", "chains"],
 )
 def test_members_return_the_bits_of_one_process(kind, size, options, rng, monkeypatch):
-    monkeypatch.setattr(members.gang, "threads", lambda: 4)
     edges = edges_of(kind, rng)
     asked = {name: value for name, value in options.items() if name == "thresholds"}
     weight = {"weight": "w"} if asked else {}

@@ -30,12 +30,12 @@ from dask_graphflow.api import storage_choice
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
 from dask_graphflow.graph import blocks, make_rows
 from dask_graphflow.graph.edgelist import Ends
-from dask_graphflow.graph.reading import Piece, on_disk
 from dask_graphflow.kernels import disk, host_rows, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
 from dask_graphflow.operators import connected, intersect
 from dask_graphflow.scheduling.parquet import rows_at_most
+from dask_graphflow.scheduling.reading import Piece, on_disk
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 LIMITED = {

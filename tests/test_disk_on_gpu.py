@@ -19,7 +19,7 @@ import dask_graphflow as gf
 from dask_graphflow import kernels
 from dask_graphflow.api import member_plan
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
-from dask_graphflow.graph import blocks, build, device_shard, make_rows, partition
+from dask_graphflow.graph import blocks, device_shard, make_rows, partition
 from dask_graphflow.kernels import disk, memory
 
 LEAST = 1 << 10  # bytes of an array in a file
@@ -33,7 +33,6 @@ def tiny(monkeypatch, tmp_path):
         (blocks, "BLOCK", 1 << 10),
         (make_rows, "PIECE", 1 << 13),
         (kernels, "LIFTED", 1 << 9),
-        (build, "GRAIN", 64),
         (partition, "GRAIN", 64),
     ):
         monkeypatch.setattr(module, name, value)

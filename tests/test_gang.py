@@ -75,7 +75,7 @@ def test_a_gang_with_one_member_is_one_ordinary_task(client):
 
 
 def threads_and_messages(channel, shard, rank):
-    return gang.threads(), channel.bytes_sent
+    return channel.resources.threads, channel.bytes_sent
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "cluster"])
@@ -127,7 +127,7 @@ def test_threads_of_a_process_are_shared_by_its_members(client):
 
 
 def sharing(channel, shard, rank):
-    return pd.DataFrame({"rank": [rank], "threads": [gang.threads()]})
+    return pd.DataFrame({"rank": [rank], "threads": [channel.resources.threads]})
 
 
 def test_members_run_on_distinct_workers_although_one_worker_holds_all_shards(client):

@@ -19,7 +19,7 @@ from shapes import SMALL
 
 import dask_graphflow as gf
 from dask_graphflow.graph import build
-from dask_graphflow.graph.reading import read_edges
+from dask_graphflow.scheduling.reading import read_edges
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
 
+from dask_graphflow.graph import partition
 from dask_graphflow.graph.local_rows import localize
-from dask_graphflow.graph.partition import chunk
 from dask_graphflow.kernels import host_rows
 
 
@@ -151,7 +151,9 @@ def test_a_column_has_entries_for_masters_and_their_neighbors_only():
 
 def test_ranges_of_a_power_law_graph_have_one_slot_per_remote_neighbor():
     case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in power_law(30_000, 200_000)])
-    bounds = chunk(np.bincount(case.source, minlength=case.count), 3)
+    degrees = np.bincount(case.source, minlength=case.count)
+    grains = np.add.reduceat(degrees, np.arange(0, case.count, partition.GRAIN))
+    bounds = partition.chunk_grains(grains, case.count, 3)
     boundary = slots = 0
     for part, (low, high) in enumerate(itertools.pairwise(bounds)):
         rows = case.rows(low, high)

@@ -16,7 +16,7 @@ from shapes import ASKED, KINDS, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow.costs import members
-from dask_graphflow.graph import build, partition, vertex_placement
+from dask_graphflow.graph import partition
 from dask_graphflow.graph.build import Size
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.trees import Slots
@@ -95,8 +95,7 @@ def chosen(size, most, threads, room, *, count):
 def choice(monkeypatch):
     """Return a function that sets how many members the build chooses, and from how many."""
 
-    for module in (build, partition, vertex_placement):  # so that all members get vertices
-        monkeypatch.setattr(module, "GRAIN", 64)
+    monkeypatch.setattr(partition, "GRAIN", 64)  # so that all members get vertices
 
     def choose(count, most):
         monkeypatch.setattr(members, "never_split", lambda *_, **__: False)

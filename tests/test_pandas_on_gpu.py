@@ -13,7 +13,7 @@ from shapes import ALSO_ASKED, ASKED, KINDS, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import BackendError, OptionError
-from dask_graphflow.graph import build, device_shard, partition
+from dask_graphflow.graph import device_shard, partition
 from dask_graphflow.kernels import gpu
 
 
@@ -23,8 +23,7 @@ from dask_graphflow.kernels import gpu
 @pytest.mark.parametrize("kind", ["dense", "strings"])
 def test_a_gpu_returns_the_bits_of_the_host(rng, monkeypatch, kind, members, directed):
     cupy_or_skip()
-    for module in (build, partition):
-        monkeypatch.setattr(module, "GRAIN", 64)
+    monkeypatch.setattr(partition, "GRAIN", 64)
     edges = KINDS[kind](power_law(rng))
     sources = edges.a.iloc[[0, 700]].tolist()
     read = {"source": "a", "target": "b", "weight": "w", "directed": directed}

@@ -15,8 +15,9 @@ from members import eventually
 from test_fitting import advised
 
 import dask_graphflow as gf
+from dask_graphflow.comm import resources
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.scheduling import memory_limits, pauses
+from dask_graphflow.scheduling import pauses
 
 LIMIT = 10**9
 EDGES = pd.DataFrame({"a": np.arange(8), "b": np.arange(1, 9)})
@@ -49,7 +50,8 @@ def edges(filling=()):
 def cluster(monkeypatch):
     """Return a cluster of two workers in this process that use as much memory as `uses` says."""
     uses.clear()
-    monkeypatch.setattr(memory_limits, "give_back", lambda: None)
+    for module in (resources, pauses):
+        monkeypatch.setattr(module, "give_back", lambda: None)
     monkeypatch.setattr(pauses, "LOOK", 0.05)
     options = {"processes": False, "dashboard_address": ":0", "memory_limit": LIMIT}
     # Otherwise the other worker may take over a task of a worker that a test keeps busy.
@@ -161,7 +163,7 @@ def test_a_task_that_only_a_paused_worker_may_run_raises(cluster):
 
 def test_a_worker_that_can_free_memory_resumes(cluster, monkeypatch):
     fill_all(cluster)
-    monkeypatch.setattr(memory_limits, "give_back", uses.clear)
+    monkeypatch.setattr(pauses, "give_back", uses.clear)
     assert len(gf.bfs(edges(), **ENDS, sources=[0]).compute()) == 9
 
 

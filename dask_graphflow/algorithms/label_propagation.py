@@ -113,7 +113,7 @@ def _around(shard: Shard, g: GraphView) -> Local:
             first=shard.low,
             count=shard.owned,
             columns=shard.size,
-            threads=g.threads,
+            resources=g.exchange.resources,
         )
         return localize(both, shard.bounds, shard.rank, threads=g.threads)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dask.typing import no_default
 
-from dask_graphflow.graph.partition_stats import layout, layout_frame
+from dask_graphflow.algorithms.layout import layout, layout_frame
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.runtime.options import Choice, Flag

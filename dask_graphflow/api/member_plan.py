@@ -71,7 +71,9 @@ def member_plan(
                 "device='gpu' and hybrid= were both given; leave device= out to divide the graph between "
                 "CPUs and GPUs, or leave hybrid= out to run on GPUs only"
             )
-        shares, count, workers = members_of(as_hybrid(hybrid, spec.on_device), shards)
+        shares, count, workers = members_of(
+            as_hybrid(hybrid, spec.on_device), shards, placement.workers()
+        )
         return MemberPlan(count, hybrid=shares, rate=pull_rate, workers=workers)
     slots = placement.slots()
     if lent and client_in_use() is None:  # calls run in this process

@@ -8,8 +8,9 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 
+from dask_graphflow.algorithms import shortest_paths as paths
 from dask_graphflow.exceptions import OptionError, UnknownColumnError
-from dask_graphflow.graph import paths, renumber, vertex_ids
+from dask_graphflow.graph import renumber, vertex_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
 from dask_graphflow.kernels import kernels_for

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Protocol
 
+from .resources import Resources
+
 
 class PeerLost(ConnectionError):  # noqa: N818
     """A member of the gang has gone, or cannot be reached any more.
@@ -46,6 +48,8 @@ class Channel(Protocol):
         Time spent in :meth:`receive` so far.
     encrypted : bool
         Whether messages are safe from being read in transit.
+    resources : Resources
+        What the member may use of its process. Whoever starts the member sets it.
     """
 
     rank: int
@@ -54,6 +58,7 @@ class Channel(Protocol):
     bytes_sent: int
     bytes_received: int
     seconds_waited: float
+    resources: Resources
 
     def send(self, to: int, *parts: Any) -> None:
         """Send a message without waiting until it is received, however long it is.
@@ -157,6 +162,7 @@ class _InProcess:
         self.rank, self.size = rank, size
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
+        self.resources = Resources()
         self._members = members
         # One inbox per sender. It contains messages, and an error as its last entry.
         self._inboxes: list[SimpleQueue[memoryview | BaseException]] = [

@@ -102,10 +102,12 @@ class Exchange:
         Whether any member stores columns on a device.
     superstep_count : int
         Number of supersteps so far, of all algorithms; see :meth:`.GraphView.superstep`.
+    resources : Resources
+        What this member may use of its process.
     """
 
     def __init__(self, channel: Channel, *, device: bool = False, mixed: bool = False) -> None:
-        self.rank, self.size = channel.rank, channel.size
+        self.rank, self.size, self.resources = channel.rank, channel.size, channel.resources
         self._channel = channel
         several = self.size > 1
         self._carrier = carrier(channel, device=device) if several and (device or mixed) else None

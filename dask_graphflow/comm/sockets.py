@@ -22,6 +22,7 @@ from typing import Any
 from .channel import Aborts, PeerLost, buffers
 from .connections import Connection
 from .handshake import Contexts, Meeting
+from .resources import Resources
 
 
 class Listener:
@@ -108,6 +109,7 @@ class Sockets:
         self.rank, self.size, self.encrypted = rank, len(peers) + 1, encrypted
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
+        self.resources = Resources()
         self.peers = peers
         self._error: BaseException | None = None
         self._lock = threading.Lock()

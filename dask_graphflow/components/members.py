@@ -26,7 +26,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.kernels import on_device, sorted_unique
-from dask_graphflow.scheduling import gang, trees
+from dask_graphflow.scheduling import trees
 from dask_graphflow.scheduling.gang_build import Dealing
 from dask_graphflow.scheduling.trees import Merge
 
@@ -95,13 +95,13 @@ class Member:
 
     def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Any:
         """Return a member's range of the vertices with their components: a frame, or several in a list."""
-        frames = self._label(channel, self._hooked(edges, rank))
+        frames = self._label(channel, self._hooked(channel, edges, rank))
         return frames if self.parts > 1 else frames[0]
 
-    def _hooked(self, edges: list[Any], rank: int) -> Fragment:
+    def _hooked(self, channel: Channel, edges: list[Any], rank: int) -> Fragment:
         """Return the fragment of this member's edges. If there are several threads, several chains hook."""
         taken = list(zip(edges, self.dealt[rank], strict=True))
-        runs = trees.runs(taken, min(self.chains, gang.threads()))
+        runs = trees.runs(taken, min(self.chains, channel.resources.threads))
         program = replace(self.program, sharing=self.program.sharing * len(runs))
         start = program.start()
 
@@ -177,7 +177,7 @@ def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, i
 
 def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], slices: int) -> None:
     """Merge other members' forests into these, and send these to another member, as planned."""
-    threads = gang.threads()
+    threads = exchange.resources.threads
     for source, target in merges:
         if target == exchange.rank:
             for forest in forests:

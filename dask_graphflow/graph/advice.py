@@ -26,6 +26,11 @@ SQL = {
 }
 
 
+def is_dask(given: Any) -> bool:
+    """Say whether this is a lazy object of Dask."""
+    return hasattr(given, "__dask_graph__") and not isinstance(given, type)
+
+
 def library_of(given: Any) -> str:
     """Return the name of the library whose methods a frame has, or the frame in it, for narwhals."""
     given = given.to_native() if hasattr(given, "to_native") else given

@@ -7,13 +7,12 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from dask.base import is_dask_collection
 from pyarrow import types
 
 from dask_graphflow.exceptions import EdgeListError, VertexTypeError
 
 from . import dtypes
-from .advice import To, convert, library_of, texts
+from .advice import To, convert, is_dask, library_of, texts
 
 # pandas converts these without loss, and columns without nulls of those in WITHOUT_NULLS.
 TEXT = (types.is_string, types.is_large_string, types.is_string_view)
@@ -59,7 +58,7 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
     VertexTypeError
         The library does not export the values of a column as they are.
     """
-    if hasattr(given, "iloc") or is_dask_collection(given) or isinstance(given, type):
+    if hasattr(given, "iloc") or is_dask(given) or isinstance(given, type):
         return given
     if hasattr(given, "to_native"):  # narwhals
         return as_frame(given.to_native(), role, choose)

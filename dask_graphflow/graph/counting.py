@@ -5,7 +5,6 @@ from __future__ import annotations
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import count_true, kernels_of
-from dask_graphflow.scheduling import gang
 
 from .blocks import blocks
 from .numbering import vertex_count
@@ -24,7 +23,7 @@ def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
     """
     rows, loops = shard.out, 0
     if not shard.directed:
-        kernels, threads = kernels_of("rows", rows.ends), gang.threads()
+        kernels, threads = kernels_of("rows", rows.ends), channel.resources.threads
         for _, block in blocks(rows):
             owners = kernels.owners(block, rows.ends.dtype, threads=threads)
             loops += count_true(owners == block.ends)

@@ -64,7 +64,7 @@ def lightest(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
         columns = filtered((sources, out.ends, out.weights), lambda edges: edges[0] != edges[1])
         edges = ([column] for column in columns)
-        return _merged(host, *edges, multi="min", threads=threads)
+        return _merged(host, exchange, *edges, multi="min")
 
     return _derived("lightest", shard, exchange, rows, directed=host.directed)
 
@@ -97,7 +97,7 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
         weights = None if out.weights is None else [out.weights, entering[2]]
         sources = [sources, entering[1]]
         targets = [out.ends, entering[0]]
-        return _merged(host, sources, targets, weights, multi=multi, threads=threads)
+        return _merged(host, exchange, sources, targets, weights, multi=multi)
 
     name = "undirected" if multi == "keep" else f"undirected {multi}"
     return _derived(name, shard, exchange, rows, directed=False)
@@ -105,19 +105,22 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
 
 def _merged(
     host: Shard,
+    exchange: Exchange,
     sources: list[Any],
     targets: list[Any],
     weights: list[Any] | None,
     *,
     multi: str,
-    threads: int,
 ) -> Any:
     """Return the rows of edges, each column of which is a list of arrays."""
     kernels, labels = kernels_of("rows", host.out.ends), None
     if host.placed is not None:  # within a row, ends are in the order of their numbers
         labels = host.placed.places
         sources, targets = (
-            [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
+            [
+                kernels.renamed(ends, host.all_numbers, threads=exchange.resources.threads)
+                for ends in side
+            ]
             for side in (sources, targets)
         )
     return make_rows(
@@ -129,7 +132,7 @@ def _merged(
         columns=host.count,
         labels=labels,
         multi=multi,
-        threads=threads,
+        resources=exchange.resources,
     )
 
 

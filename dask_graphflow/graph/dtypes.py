@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from dask.dataframe.utils import UNKNOWN_CATEGORIES
 from pandas.api import types as pdtypes
 
 from dask_graphflow.exceptions import VertexTypeError
 
 from .advice import FRAMES, convert, texts
 
+UNKNOWN_CATEGORIES = "__UNKNOWN_CATEGORIES__"  # the category of Dask's metadata if it knows none
 ID_KINDS = {
     "bool",
     "integer",

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from dask.sizeof import sizeof
 
 from dask_graphflow.exceptions import (
     EdgeListError,
@@ -380,9 +379,6 @@ class Ends:
 
     def __len__(self) -> int:
         return len(next(iter(self.series.values())))
-
-    def __sizeof__(self) -> int:
-        return 0 if self.folder else sum(sizeof(series) for series in self.series.values())
 
     def stored(self, folder: str) -> Ends:
         """Return the same ids, in files of a folder where possible."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from dask.dataframe.dispatch import concat
+from pandas.api.types import union_categoricals
 
 from dask_graphflow.kernels import disk, kernels_for, values_of
 
@@ -112,7 +112,9 @@ def stack(frames: Sequence[Any]) -> Any:
     """Return the rows of several frames one after another, with a new index from 0."""
     if len(frames) == 1:
         return frames[0].reset_index(drop=True)
-    categorical = any(isinstance(dtype, pd.CategoricalDtype) for dtype in frames[0].dtypes)
-    if is_pandas(type(frames[0])) and not categorical:
-        return pd.concat(list(frames), ignore_index=True)  # Dask's function also makes an index
-    return concat(list(frames), ignore_index=True)
+    library = importlib.import_module(type(frames[0]).__module__.partition(".")[0])
+    stacked = library.concat(list(frames), ignore_index=True)
+    for name, dtype in frames[0].dtypes.items():
+        if isinstance(dtype, pd.CategoricalDtype):  # pandas forgets categories that differ
+            stacked[name] = union_categoricals([frame[name] for frame in frames])
+    return stacked

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.kernels import aligned, disk, index_dtype, kernels_of, on_device
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.scheduling import memory_limits
 
 SHIFT = 6  # a range consists of blocks of 2**6 vertices
 PIECE = 1 << 22  # edges that are dealt at a time
@@ -33,14 +33,16 @@ def make_rows(
     count: int,
     columns: int | None = None,
     undirected: bool = False,
-    threads: int = 1,
+    resources: Resources,
     folder: str | None = None,
     **how: Any,
 ) -> Rows:
     """Return the rows of an edge list; see :func:`.host_rows.rows`.
 
-    They are in a file of `folder`, or by default on disk if the edges are.
+    They are in a file of `folder`, or by default on disk if the edges are. `resources` are those of the
+    member that makes them.
     """
+    threads = resources.threads
     given = source, target, *(() if weight is None else (weight,))
     lists = [one if isinstance(one, list) else [one] for one in given]
     columns = first + count if columns is None else columns
@@ -50,7 +52,7 @@ def make_rows(
     folder, kernels = folder or disk.folder_of(longest), kernels_of("rows", longest)
     if folder is None:
         if not on_device(longest):
-            _check_room(lists, count, columns, undirected)
+            _check_room(resources, lists, count, columns, undirected)
         made: Rows = kernels.rows(source, target, weight, first=first, count=count, **how)
         return made
     sides = [*lists[0], *(lists[1] if undirected else ())]
@@ -97,12 +99,14 @@ def rows_bytes(entries: float, count: float, columns: float, weight_bytes: int) 
     return entries * ((0 if key == ends else key) + ends + weight_bytes) + 8 * count
 
 
-def _check_room(lists: list[list[Any]], count: int, columns: int, undirected: bool) -> None:
+def _check_room(
+    resources: Resources, lists: list[list[Any]], count: int, columns: int, undirected: bool
+) -> None:
     """Check that rows in memory fit, beside the vertices' values that a call adds to them."""
     entries = sum(map(len, lists[0])) * (2 if undirected else 1)
     made = rows_bytes(entries, count, columns, sum(one[0].itemsize for one in lists[2:]))
-    memory_limits.check_step(
-        made, lambda: memory_limits.used() + 2 * made + SCRATCH * count, "make rows of its edges"
+    resources.check_step(
+        made, lambda: resources.used() + 2 * made + SCRATCH * count, "make rows of its edges"
     )
 
 

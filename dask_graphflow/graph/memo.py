@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dask_graphflow.kernels import aligned, disk, each_array, is_on_disk
-from dask_graphflow.scheduling import placement
 
 
 class _OnDisk:
@@ -17,11 +16,7 @@ class _OnDisk:
         self._array = array
 
     def __reduce__(self) -> Any:
-        return _stored, (self._array,)
-
-
-def _stored(array: Any) -> Any:
-    return disk.stored(array, placement.disk_folder())
+        return disk.stored, (self._array, disk.folder_of(self._array))
 
 
 class Memo:

@@ -1,8 +1,6 @@
 """Numbering: map ids of vertices to numbers and back, when each member of a gang has some of the ids.
 
-Vertices are numbered in the order of their ids. Integers close together are numbered by arithmetic, and no
-ids are sent. All other ids are sent to the owners of ranges of their order, as in :mod:`.renumber`. The
-owners send back the numbers, and keep the ids.
+Vertices are numbered in the order of their ids (:mod:`.build.number`).
 
 Functions that take an :class:`~.exchange.Exchange` are called by all members, at the same point among its
 rounds.
@@ -12,51 +10,19 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.graph import dtypes, frames, renumber
-from dask_graphflow.kernels import (
-    as_stored,
-    count_true,
-    disk,
-    index_dtype,
-    kernels_for,
-    sorted_unique,
-)
-from dask_graphflow.scheduling import memory_limits
+from dask_graphflow.graph import frames, renumber
+from dask_graphflow.kernels import count_true, index_dtype, kernels_for, sorted_unique
 
-from .edgelist import Ends
 from .shard import Shard
 from .vertex_ids import brought, shown, unknown
-from .vertices import Vertices, base_of
-
-
-class Numbering(NamedTuple):
-    """The ids for which the numbers of vertices stand.
-
-    Attributes
-    ----------
-    like : frame
-        An empty frame with the ids' columns and dtypes.
-    size : int
-        How many numbers there are.
-    base : int
-        The id of vertex 0, if ids are integers close together.
-    ids : frame or None
-        Otherwise, row i is the id of vertex ``first + i``; other members have the other ids.
-    first : int
-    """
-
-    like: Any
-    size: int
-    base: int = 0
-    ids: Any = None
-    first: int = 0
+from .vertices import Vertices
 
 
 def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
@@ -73,121 +39,6 @@ def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
         values[rank] if rank == exchange.rank else pickle.loads(raw)
         for rank, raw in enumerate(received)
     ]
-
-
-def consumed(items: list[Any]) -> Iterator[Any]:
-    """Yield the items of a list one by one, emptying it so that each item can be freed after use."""
-    items.reverse()
-    while items:
-        yield items.pop()
-
-
-def number(
-    exchange: Exchange, ends: list[tuple[Ends, Ends | None]], threads: int
-) -> tuple[Numbering, list[tuple[Any, Any]]]:
-    """Number the vertices of a graph.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    ends : list of pair of Ends
-        This member's sources and targets, part by part. Targets are None for a part with vertices that
-        may have no edge. The list is emptied. At least one member has a part.
-    threads : int
-        Host threads to use.
-
-    Returns
-    -------
-    Numbering
-    list of pair of array of int32 or int64
-        The ends' numbers. The arrays may be unaligned; see :func:`.aligned`. A gang with one member may get
-        the ids themselves, in their own integer type.
-    """
-    own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
-    likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
-    like = next(like for like in likes if like is not None)
-    if _are_integers(like):
-        filled = [rank for rank, count in enumerate(edges) if count]
-        least = min((low[rank] for rank in filled), default=0)
-        most = max((high[rank] for rank in filled), default=-1)
-        base = base_of(least, most, sum(edges), like.dtypes.iloc[0])
-        if base is not None:
-            numbering = Numbering(like, most - base + 1, base)
-            cast = exchange.size > 1
-            return numbering, [
-                (
-                    _near(source, numbering, cast),
-                    None if target is None else _near(target, numbering, cast),
-                )
-                for source, target in consumed(ends)
-            ]
-    return _renumbered(exchange, ends, like, threads)
-
-
-def _are_integers(like: Any) -> bool:
-    return len(like.columns) == 1 and dtypes.is_integer(like.dtypes.iloc[0])
-
-
-def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
-    """Return the least and the greatest id, if ids are integers, and the number of rows."""
-    filled = [pair for pair in ends if len(pair[0])]
-    edges = sum(len(source) for source, _ in filled)
-    if not filled or not _are_integers(filled[0][0].frame):
-        return 0, -1, edges
-    bounds = [_bounds(source, source if target is None else target) for source, target in filled]
-    return min(low for low, _ in bounds), max(high for _, high in bounds), edges
-
-
-def _bounds(source: Ends, target: Ends) -> tuple[int, int]:
-    if source.bounds and target.bounds:
-        return min(source.bounds[0], target.bounds[0]), max(source.bounds[1], target.bounds[1])
-    ends = frames.values(source.only), frames.values(target.only)
-    low, high = kernels_for(source.only).bounds(*ends)
-    return low, high
-
-
-def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:
-    ids = values = frames.values(side.only)
-    if numbering.base:  # as int64, because 127 - -128 does not fit int8
-        values = values.astype("int64", copy=False) - numbering.base
-    elif not cast:
-        return values
-    return as_stored(ids, values.astype(index_dtype(numbering.size), copy=False))
-
-
-def _renumbered(
-    exchange: Exchange, ends: list[tuple[Ends, Ends | None]], like: Any, threads: int
-) -> tuple[Numbering, list[tuple[Any, Any]]]:
-    """Number ids by their order."""
-    folder = next((source.folder for source, _ in ends), None)
-    if exchange.size == 1 and folder is None:
-        return _renumbered_alone(ends, like, threads)
-    codes: list[tuple[Any, Any]] = []
-    uniques = [like]
-    for source, target in consumed(ends):
-        if target is None:
-            own, ids = renumber.distinct(source.frame.reset_index(drop=True), threads=threads)
-            codes.append((own, None))
-        else:
-            both = frames.stack([source.frame, target.frame])
-            own, ids = renumber.distinct(both, threads=threads)
-            own = disk.stored(own, folder)
-            codes.append((own[: len(source)], own[len(source) :]))
-        uniques.append(ids)
-        memory_limits.relieve()
-    ids, places = renumber.union(uniques, threads=threads)
-    uniques.clear()
-    memory_limits.relieve()
-    ids, order = renumber.sort(ids)
-
-    owned, homes, by_row = number_sorted(exchange, ids)
-    by_row = by_row[order]
-    numbers = []
-    for (source, target), place in zip(consumed(codes), places[1:], strict=True):
-        own = by_row[place]
-        of_target = None if target is None else disk.stored(own[target], folder)
-        numbers.append((disk.stored(own[source], folder), of_target))
-    return Numbering(like, homes[-1], ids=owned, first=homes[exchange.rank]), numbers
 
 
 def number_sorted(exchange: Exchange, ids: Any) -> tuple[Any, list[int], Any]:
@@ -217,40 +68,8 @@ def number_sorted(exchange: Exchange, ids: Any) -> tuple[Any, list[int], Any]:
     return owned, homes, np.concatenate(received)
 
 
-def _renumbered_alone(
-    ends: list[tuple[Ends, Ends | None]], like: Any, threads: int
-) -> tuple[Numbering, list[tuple[Any, Any]]]:
-    """Number ids by their order, if this member has all edges."""
-    sides = [None if side is None else side.frame for pair in consumed(ends) for side in pair]
-    stops = list(
-        itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
-    )
-    every = frames.stack([side for side in sides if side is not None])
-    codes, uniques = renumber.distinct(every, threads=threads)
-    del every
-    memory_limits.relieve()
-    ids, places = renumber.sort(uniques)
-    numbers = places[codes]
-    parts = [
-        None if side is None else numbers[low:high]
-        for side, (low, high) in zip(sides, itertools.pairwise(stops), strict=True)
-    ]
-    return Numbering(like, len(ids), ids=ids), list(zip(parts[::2], parts[1::2], strict=True))
-
-
-def ranged(exchange: Exchange, numbering: Numbering, bounds: Sequence[int]) -> Any:
-    """Return the ids of this member's range of vertices, or None if ids are integers close together.
-
-    All members have the same `bounds`.
-    """
-    if numbering.ids is None or exchange.size == 1:
-        return numbering.ids
-    has = len(numbering.ids)
-    cuts = [min(max(bound - numbering.first, 0), has) for bound in bounds]
-    return _stacked(swap(exchange, [numbering.ids.iloc[a:b] for a, b in itertools.pairwise(cuts)]))
-
-
-def _stacked(parts: Sequence[Any]) -> Any:
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return the rows of several frames, which need not have rows, one after another."""
     return frames.stack([part for part in parts if len(part)] or parts[:1])
 
 
@@ -433,4 +252,4 @@ def ids_of(exchange: Exchange, owned: Any, homes: Sequence[int], numbers: Any) -
     asked = exchange.all_to_all(
         [numbers[a:b] - low for (a, b), low in zip(ranges, homes, strict=False)]
     )
-    return _stacked(swap(exchange, [owned.iloc[rows] for rows in asked]))
+    return stacked(swap(exchange, [owned.iloc[rows] for rows in asked]))

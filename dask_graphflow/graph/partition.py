@@ -9,20 +9,20 @@ import numpy as np
 GRAIN = 4096  # bounds of ranges are multiples of this many vertices
 
 
-def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> list[int]:
+def chunk_grains(edges: np.ndarray, size: int, parts: int) -> list[int]:
     """Cut the vertices into contiguous ranges that take about equal work.
 
-    The work of a vertex is its number of edges plus `alpha`, the work per vertex that does not depend on
-    its edges. Contiguous ranges keep neighboring vertices in the same part.
+    The work of a vertex is its number of edges plus ``8 * (parts - 1)``, for the work that does not depend
+    on its edges. Contiguous ranges keep neighboring vertices in the same part (Gemini [1]_).
 
     Parameters
     ----------
-    degrees : ndarray of integers, shape (V,)
-        The number of edges of each vertex.
+    edges : ndarray of int64, shape (ceil(V / GRAIN),)
+        The number of edges of each grain of :data:`GRAIN` vertices.
+    size : int
+        V.
     parts : int
         Number of ranges.
-    alpha : float, optional
-        By default ``8 * (parts - 1)``.
 
     Returns
     -------
@@ -37,31 +37,12 @@ def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> lis
 
     Examples
     --------
-    >>> hub_first = np.array([100_000] + [1] * 16_383)
-    >>> chunk(hub_first, 2, alpha=0), chunk(hub_first, 2)
-    ([0, 4096, 16384], [0, 4096, 16384])
+    >>> chunk_grains(np.array([104_095, 4096, 4096, 4095]), 16_383, 2)
+    [0, 4096, 16383]
     """
-    edges = np.add.reduceat(degrees, np.arange(0, len(degrees), GRAIN), dtype="int64")
-    return chunk_grains(edges, len(degrees), parts, alpha=alpha)
-
-
-def chunk_grains(
-    edges: np.ndarray, size: int, parts: int, *, alpha: float | None = None
-) -> list[int]:
-    """Cut as :func:`chunk` does, given the number of edges of each grain of :data:`GRAIN` vertices.
-
-    Parameters
-    ----------
-    edges : ndarray of int64, shape (ceil(V / GRAIN),)
-    size : int
-        V.
-    parts, alpha
-        See :func:`chunk`.
-    """
-    alpha = 8 * (parts - 1) if alpha is None else alpha
     # Only allowed bounds are considered.
     bounds = np.append(np.arange(0, size, GRAIN), size)
-    work = alpha * bounds + np.concatenate([[0], np.cumsum(edges)])
+    work = 8 * (parts - 1) * bounds + np.concatenate([[0], np.cumsum(edges)])
     return [int(bounds[at]) for at in _even_cuts(work, parts)]
 
 

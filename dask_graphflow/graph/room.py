@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.scheduling import memory_limits
 
 from . import dtypes
 from .edgelist import Ends
@@ -50,9 +50,12 @@ class Room:
 
     Parameters
     ----------
-    plan : Plan
+    resources : Resources
+        What the member may use of its worker.
+    plan : Plan or None
+        If None, nothing is checked.
     pieces : sequence of Piece
-        The pieces that are known. They must have edges.
+        The pieces that are known. If none has edges, nothing is checked.
     read : float
         Bytes of all pieces that the member has read, in multiples of those of `pieces`.
     whole : float
@@ -60,10 +63,20 @@ class Room:
     """
 
     def __init__(
-        self, plan: Plan, pieces: Sequence[Any], read: float = 1.0, whole: float = 1.0
+        self,
+        resources: Resources,
+        plan: Plan | None,
+        pieces: Sequence[Any],
+        read: float = 1.0,
+        whole: float = 1.0,
     ) -> None:
-        self._plan, self._read, self._whole = plan, read, whole
+        pieces = [one for one in pieces if one.target is not None and len(one.source)]
         self._ends = [(one.source, one.target) for one in pieces]
+        if plan is None or not pieces:
+            self._ends = []
+            return
+        self._resources, self._plan = resources, plan
+        self._read, self._whole = read, whole
         self._weight = max(0 if one.weight is None else one.weight.itemsize for one in pieces)
         self._sizes = [len(source) for source, _ in self._ends]
         first = pieces[0].source
@@ -72,9 +85,9 @@ class Room:
         )
         self._id_bytes = ids / max(2 * sum(self._sizes), 1)
         self._integers = len(first.series) == 1 and dtypes.is_integer(first.only.dtype)
-        memory_limits.relieve()
+        resources.relieve()
         held = 0 if plan.on_disk else ids + self._weight * sum(self._sizes)
-        self._process = max(PROCESS, memory_limits.used() - held)
+        self._process = max(PROCESS, resources.used() - held)
 
     def check(
         self,
@@ -102,12 +115,15 @@ class Room:
         GraphMemoryError
             There is not enough room.
         """
+        if not self._ends:
+            return
         edges = sum(self._sizes)
         most = vertices or 2 * edges * self._read
-        if memory_limits.fits(takes(self._part(self._read, most)) + spilled):
+        if self._resources.fits(takes(self._part(self._read, most)) + spilled):
             return
         seen = vertices or self._vertices(self._read)
-        memory_limits.check_step(takes(self._part(self._read, seen)) + spilled, self._needed, step)
+        nbytes = takes(self._part(self._read, seen)) + spilled
+        self._resources.check_step(nbytes, self._needed, step)
 
     def _needed(self) -> float:
         """Return the bytes that the whole build, and a usual call, take at most."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.comm.resources import Subset
 from dask_graphflow.kernels import (
     beside,
     count_true,
@@ -22,7 +23,6 @@ from dask_graphflow.kernels import (
     kernels_of,
     on_device,
 )
-from dask_graphflow.scheduling.gang import Subset
 
 from .local_rows import Local, localize
 from .memo import Memo

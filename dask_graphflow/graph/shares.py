@@ -1,8 +1,8 @@
 """Shares: how much of a graph each member of a gang gets, if members differ in kind and speed.
 
 Each member has a *share* of the edge ends (TOTEM's alpha [1]_). The caller gives the shares, or they are
-chosen in proportion to the speed of each member, within its memory. :mod:`.placing` decides which vertices
-make up a share.
+chosen in proportion to the speed of each member, within its memory. :mod:`.build.place` decides which
+vertices make up a share.
 
 .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
    for Heavy Lifting Graph Processing", PACT 2012.
@@ -21,7 +21,6 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import device_link, device_room
-from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, counted
 from dask_graphflow.showing.values import shown
@@ -259,9 +258,19 @@ def as_hybrid(given: Any, on_device: bool) -> Hybrid:
     return given
 
 
-def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[str] | None]:
-    """Return the shares by shard, the number of shards and, on a cluster, the worker of each shard."""
-    workers = placement.workers()
+def members_of(
+    hybrid: Hybrid, shards: int | None, workers: Sequence[Any]
+) -> tuple[Hybrid, int, list[str] | None]:
+    """Return the shares by shard, the number of shards and, on a cluster, the worker of each shard.
+
+    Parameters
+    ----------
+    hybrid : Hybrid
+    shards : int or None
+        The number of shards that the caller asks for.
+    workers : sequence of Worker
+        The workers of the cluster; none without a cluster.
+    """
     asked = shards or hybrid.count or len(workers) or 1
     if hybrid.count not in (None, asked):
         raise OptionError(
@@ -274,9 +283,7 @@ def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[st
     return hybrid, asked, [worker.address for worker in mine]
 
 
-def members(
-    exchange: Exchange, hybrid: Hybrid, rate: Rate, vertices: int, threads: int
-) -> list[Member]:
+def member_speeds(exchange: Exchange, hybrid: Hybrid, rate: Rate, vertices: int) -> list[Member]:
     """Return the speed and the free memory of all members. Every member calls it.
 
     Parameters
@@ -288,10 +295,8 @@ def members(
         See :data:`Rate`.
     vertices : int
         Number of vertices of the graph.
-    threads : int
-        Number of host threads that may be used.
     """
-    device = placement.on_gpu_worker()
+    device, threads = exchange.resources.gpu, exchange.resources.threads
     own = Member("gpu" if device else "cpu")
     if isinstance(hybrid.shares, str):
         free = SPARED * device_room() if device else math.inf

@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import disk, joined, kernels_for
 from dask_graphflow.kernels.csr import Rows
@@ -87,7 +88,7 @@ class _Steady(io.FileIO):
 
 
 def read_ranges(
-    folder: Folder, manifest: Manifest, low: int, high: int, dtypes: Sequence[Any], threads: int
+    folder: Folder, manifest: Manifest, low: int, high: int, dtypes: Sequence[Any], own: Resources
 ) -> Contents:
     """Return the contents of the vertices `low` to ``high - 1``.
 
@@ -100,17 +101,17 @@ def read_ranges(
     low, high : int
     dtypes : sequence of dtype
         The dtypes of the ids; empty if the files do not contain the ids.
-    threads : int
-        Number of threads that check the files.
+    own : Resources
+        What the calling task may use of its process.
     """
     parts = []
     for one in manifest.ranges:
         start, stop = max(low, one.first) - one.first, min(high, one.stop) - one.first
         if start < stop:
-            parts.append(StoredRange(folder, manifest, one, dtypes).contents(start, stop, threads))
+            parts.append(StoredRange(folder, manifest, one, dtypes, own).contents(start, stop))
     if not parts:
-        empty = StoredRange(folder, manifest, manifest.ranges[0], dtypes)
-        parts.append(empty.contents(0, 0, threads))
+        empty = StoredRange(folder, manifest, manifest.ranges[0], dtypes, own)
+        parts.append(empty.contents(0, 0))
     return _joined(parts)
 
 
@@ -254,13 +255,13 @@ def by_grain(rows: Mapping[str, Rows]) -> np.ndarray:
     return edges
 
 
-def verify(folder: Folder, manifest: Manifest, threads: int) -> None:
+def verify(folder: Folder, manifest: Manifest, own: Resources) -> None:
     """Read all files of a graph, and raise unless they are those that were saved and fit together."""
     dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
     vertices, sides, grains = 0, Counter[str](), []
     for one in manifest.ranges:
-        stored = StoredRange(folder, manifest, one, dtypes)
-        contents = stored.contents(0, one.stop - one.first, threads, again=True)
+        stored = StoredRange(folder, manifest, one, dtypes, own)
+        contents = stored.contents(0, one.stop - one.first, again=True)
         exists = contents.exists
         vertices += contents.size if exists is None else int(np.count_nonzero(exists))
         sides.update({side: len(rows.ends) for side, rows in contents.rows.items()})

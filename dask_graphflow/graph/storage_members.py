@@ -10,9 +10,9 @@ import numpy as np
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.kernels import kernels_for, lift
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.scheduling import placement
 
 from . import build, partition
 from .counting import num_edges, num_vertices
@@ -117,7 +117,14 @@ def _sample(ends: np.ndarray) -> np.ndarray:
     return ends[np.sort(at)]  # in order, because the ends can be on disk
 
 
-def load(rank: int, folder: Folder, manifest: Manifest, bounds: Sequence[int], like: Any) -> Shard:
+def load(
+    rank: int,
+    folder: Folder,
+    manifest: Manifest,
+    bounds: Sequence[int],
+    like: Any,
+    own: Resources,
+) -> Shard:
     """Return the shard of a range of vertices of a saved graph, in the memory of `like`.
 
     Parameters
@@ -129,11 +136,12 @@ def load(rank: int, folder: Folder, manifest: Manifest, bounds: Sequence[int], l
         Where the ranges of the members begin, followed by where the last one ends.
     like : DataFrame
         An empty frame with the dtypes of the ids.
+    own : Resources
+        What the calling task may use of its process.
     """
     dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
     low, high = bounds[rank : rank + 2]
-    threads = placement.task_threads(len(bounds) - 1)
-    contents = read_ranges(folder, manifest, low, high, dtypes, threads)
+    contents = read_ranges(folder, manifest, low, high, dtypes, own)
     device = not is_pandas(type(like))
     rows = {side: lift(one) if device else one for side, one in contents.rows.items()}
     exists = contents.exists

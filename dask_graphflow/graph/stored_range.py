@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import InputFileError
 from dask_graphflow.kernels import disk
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.scheduling import placement
 
 from .checksums import Version, first_wrong
 from .dtypes import empty
@@ -74,11 +74,19 @@ class StoredRange:
     one : Range
     dtypes : sequence of dtype
         The dtypes of the ids; empty if the file does not contain them.
+    resources : Resources
+        What the calling task may use of its process.
     """
 
     def __init__(
-        self, folder: Folder, manifest: Manifest, one: Range, dtypes: Sequence[Any]
+        self,
+        folder: Folder,
+        manifest: Manifest,
+        one: Range,
+        dtypes: Sequence[Any],
+        resources: Resources,
     ) -> None:
+        self._threads = resources.threads
         self._range, self._numbers, self._dtypes = one, manifest.numbers, dtypes
         self._path = path = folder.at(one.file)
         check_file(folder, one, folder.fs.size(path) if folder.fs.exists(path) else None)
@@ -86,7 +94,7 @@ class StoredRange:
         against = manifest.numbers, tuple(one.checksums)
         self._version = Version(path, against) if folder.is_local else None
         self._memory = (
-            disk.opened(path, placement.disk_folder()) if folder.is_local else read(folder, one)
+            disk.opened(path, resources.folder()) if folder.is_local else read(folder, one)
         )
         buffer = pa.py_buffer(self._memory)
         self._start = buffer.address
@@ -95,7 +103,7 @@ class StoredRange:
         self._others = self._columns(manifest, names)
         self._ids = self._batch.select(names)
 
-    def contents(self, low: int, high: int, threads: int, *, again: bool = False) -> Contents:
+    def contents(self, low: int, high: int, *, again: bool = False) -> Contents:
         """Return the vertices `low` to ``high - 1``, as counted in this range.
 
         They are checked unless this process has checked them before in this version of the file. With
@@ -104,7 +112,7 @@ class StoredRange:
         whole = Contents(None, self._exists(), self._rows())
         checked = self._version is not None and self._version.is_checked(low, high)
         if again or not checked:
-            self._check(whole, low, high, threads)
+            self._check(whole, low, high)
         part = whole.part(low, high)
         if not self._dtypes:
             return part
@@ -178,13 +186,13 @@ class StoredRange:
             raise self._damaged("it has nulls")
         return columns
 
-    def _check(self, whole: Contents, low: int, high: int, threads: int) -> None:
+    def _check(self, whole: Contents, low: int, high: int) -> None:
         """Raise unless the vertices `low` to ``high - 1`` can be used; remember them then."""
         for rows in whole.rows.values():
             self._check_offsets(rows, low, high)
         part = whole.part(low, high)
         if self._range.checksums:
-            self._check_bytes(whole, part, low, high, threads)
+            self._check_bytes(whole, part, low, high)
         try:
             self._ids.validate(full=True)
         except pa.ArrowException as error:
@@ -207,9 +215,7 @@ class StoredRange:
         if (low == 0 and first != 0) or (high == last and stop != len(rows.ends)):
             raise self._damaged("the offsets of its edges do not cover all edges")
 
-    def _check_bytes(
-        self, whole: Contents, part: Contents, low: int, high: int, threads: int
-    ) -> None:
+    def _check_bytes(self, whole: Contents, part: Contents, low: int, high: int) -> None:
         """Raise unless all bytes that describe the file, its ids and a part of its arrays were saved so."""
         arrays = [rows.offsets[low : high + 1] for rows in whole.rows.values()]
         values = [array for rows in part.rows.values() for array in (rows.ends, rows.weights)]
@@ -222,7 +228,7 @@ class StoredRange:
         last = max((begin + size for begin, size in body), default=end)
         spans += [(self._start, first - self._start), (last, end - last)]
         used = [(begin - self._start, begin - self._start + size) for begin, size in spans]
-        wrong = first_wrong(self._memory, self._range.checksums, used, threads)
+        wrong = first_wrong(self._memory, self._range.checksums, used, self._threads)
         if wrong is not None:
             raise self._damaged(f"its bytes from {wrong:,} on do not have their checksum")
 

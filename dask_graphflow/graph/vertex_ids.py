@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from dask.base import is_dask_collection
 
 from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexTypeError
 from dask_graphflow.graph import dtypes
@@ -17,6 +16,7 @@ from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown as as_text
 
+from .advice import is_dask
 from .arrow import as_frame
 from .frames import build, is_pandas
 
@@ -50,7 +50,7 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         Name of the option, for error messages.
     """
     names = list(ids.columns)
-    if is_dask_collection(given):
+    if is_dask(given):
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
@@ -85,7 +85,7 @@ def is_listed(given: Any) -> bool:
     """Say whether ids are given as a list, an array or a similar value, and not as a frame or a series."""
     return hasattr(given, "__iter__") and not (
         isinstance(given, str | bytes | dict)
-        or is_dask_collection(given)
+        or is_dask(given)
         or any(hasattr(given, name) for name in ("columns", "to_frame", "to_pandas"))
     )
 

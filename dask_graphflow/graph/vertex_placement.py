@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.kernels import index_dtype
 
-from .partition import GRAIN
+from . import partition
 
 
 class Placed(NamedTuple):
@@ -53,7 +53,7 @@ def arrange(owners: np.ndarray, shards: int) -> tuple[np.ndarray, list[int]]:
     -------
     places : ndarray of int32 or int64, shape (V,)
     bounds : list of int
-        Multiples of :data:`GRAIN`, so there are a few more places than vertices.
+        Multiples of :data:`.partition.GRAIN`, so there are a few more places than vertices.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def arrange(owners: np.ndarray, shards: int) -> tuple[np.ndarray, list[int]]:
     ([4096, 0, 4097], [0, 4096, 8192])
     """
     counts = np.bincount(owners, minlength=shards)
-    sizes = (-(-counts // GRAIN) * GRAIN).tolist()
+    sizes = (-(-counts // partition.GRAIN) * partition.GRAIN).tolist()
     bounds = list(itertools.accumulate(sizes, initial=0))
     places = np.empty(len(owners), index_dtype(bounds[-1]))
     for shard in range(shards):

@@ -25,13 +25,16 @@ class Vertices:
         The id of vertex 0, if ids are integers close together: vertex i is ``base + i``, and not every
         such integer needs to have an edge.
     ids : frame or None
-        Otherwise, row i is the id of vertex i, and rows are in order.
+        Otherwise, row i is the id of vertex ``first + i``, and rows are in order. Other members have the
+        other ids, if there are some.
+    first : int
     """
 
     like: Any
     count: int
     base: int = 0
     ids: Any = None
+    first: int = 0
 
     def named(self, numbers: Any) -> list[Any]:
         """Return the ids of vertices, one array or series per part of an id."""

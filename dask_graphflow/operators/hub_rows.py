@@ -164,7 +164,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     plain: Any = None if shard.on_device else _rows(shard, exchange, threads, side)
     if plain is None:
         source, target, weight = (
-            entering(shard, exchange) if side == "into" else edges_of(shard.out)
+            entering(shard, exchange) if side == "into" else edges_of(shard.out, threads)
         )
         near = target - shard.low
     else:
@@ -211,7 +211,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     size += places["slot_bounds"][-1]
     if plain is None:
         ends = labels[near], place[source], weight
-        rows = make_rows(*ends, first=0, count=count, columns=size, threads=threads)
+        resources = exchange.resources
+        rows = make_rows(*ends, first=0, count=count, columns=size, resources=resources)
     else:
         rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
     return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
@@ -223,7 +224,7 @@ def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
     if isinstance(rows, Edges):
         ends = rows.target - shard.low, rows.source, rows.weight
         size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
-        rows = make_rows(*ends, **size, threads=threads)
+        rows = make_rows(*ends, **size, resources=exchange.resources)
     return rows._replace(first=0)
 
 

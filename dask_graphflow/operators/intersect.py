@@ -151,7 +151,7 @@ class Triangles:
 
     def _entering(self, rows: Rows, among: Any = slice(None)) -> Rows:
         """Return the rows that contain each label as an end, given which entries count."""
-        return containing(rows, len(self._oriented.label), among, threads=self._g.threads)
+        return containing(self._g, rows, len(self._oriented.label), among)
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""

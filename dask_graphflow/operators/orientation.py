@@ -73,34 +73,35 @@ def containing_rows(g: GraphView, o: Orientation) -> Rows:
     """
     of = PLAIN if o.rows.weights is None else COUNTED
     host, name, count = g.shard.host, f"rows that contain labels, {of}", len(o.label)
-    on_host = host.kept(name, lambda: containing(host.made(of).rows, count, threads=g.threads))
+    on_host = host.kept(name, lambda: containing(g, host.made(of).rows, count))
     made: Rows = g.shard.here(name, on_host)
     return made
 
 
-def containing(rows: Rows, count: int, among: Any = slice(None), *, threads: int) -> Rows:
+def containing(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -> Rows:
     """Return, for each label, the rows in which it is an end.
 
     Parameters
     ----------
+    g : GraphView
     rows : Rows
         Their ends are labels.
     count : int
         Number of labels.
     among : slice, or array of bool, shape (e,)
         The entries of `rows` that count; all by default.
-    threads : int
 
     Returns
     -------
     Rows
         Indices of rows, in ascending order, with the weights of `rows`.
     """
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     weights = None if rows.weights is None else rows.weights[among]
     columns = max(count, len(rows.offsets) - 1)
     sides = rows.ends[among], owners[among]
-    return make_rows(*sides, weights, count=count, columns=columns, threads=threads)
+    resources = g.exchange.resources
+    return make_rows(*sides, weights, count=count, columns=columns, resources=resources)
 
 
 def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
@@ -168,7 +169,7 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     directed = kernels_of("intersect", rows.ends).directed
     source, target = directed(rows, label, threads=g.threads)
     weight = np.ones_like(source, "int32") if counted else None
-    options: dict[str, Any] = {"count": len(label), "threads": g.threads}
+    options: dict[str, Any] = {"count": len(label), "resources": g.exchange.resources}
     options["multi"] = "sum" if counted else "first"
     return Orientation(
         make_rows(source, target, weight, **options),

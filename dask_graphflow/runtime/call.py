@@ -17,7 +17,7 @@ from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import is_on_disk, no_room_on_device
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import gang, memory_limits, partitions, placement
+from dask_graphflow.scheduling import partitions
 from dask_graphflow.scheduling.progress import Progress
 
 from .answer import Answer
@@ -123,12 +123,12 @@ class Call:
             One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the
             trace last.
         """
-        memory_limits.relieve()
+        channel.resources.relieve()
         began, mixed = time.perf_counter(), shard.placed is not None
-        if shard.for_device or (mixed and placement.on_gpu_worker()):
+        if shard.for_device or (mixed and channel.resources.gpu):
             shard = on_this_device(shard)
         exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
-        threads = gang.threads()
+        threads = channel.resources.threads
         steps: list[dict[str, Any]] = []
         with self.progress.listening() if rank == 0 else nullcontext() as tell:
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.dtypes import empty
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.manifest import VERSION, Manifest, StoredFile
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.storage import Folder
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
 from dask_graphflow.scheduling import placement
@@ -121,7 +122,7 @@ class SavedGraph:
         """Return the lazy shards of the graph, `count` of them, and the reason for this number."""
         bounds = self._bounds(count)
         load: Callable[..., Any] = partial(
-            storage_members.load,
+            _load,
             folder=self.folder,
             manifest=self.manifest,
             bounds=bounds,
@@ -154,7 +155,7 @@ def read(
     folder = Folder.of(path, storage_options, InputFileError)
     about = storage.read_manifest(folder)
     if verify:
-        storage_files.verify(folder, about, placement.task_threads(1))
+        storage_files.verify(folder, about, placement.resources())
     dtypes = storage_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
     ids = pd.DataFrame({name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)})
@@ -172,6 +173,12 @@ def read(
     )
     spec = GraphSpec(columns, about.partitions, ids, weight, about.directed, about.multi)
     return SavedGraph(folder, about, spec)
+
+
+def _load(rank: int, bounds: Sequence[int], **about: Any) -> Shard:
+    """Return a shard of a saved graph; see :func:`.storage_members.load`."""
+    own = placement.resources(len(bounds) - 1)
+    return storage_members.load(rank, bounds=bounds, **about, own=own)
 
 
 def is_saved(path: str) -> bool:

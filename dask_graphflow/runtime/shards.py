@@ -12,15 +12,15 @@ from dask.delayed import Delayed, delayed
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph.build import Choose, build
+from dask_graphflow.graph.build import Choose, Recipe, build
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.reading import in_memory, on_disk, read_edges, read_vertices
 from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.scheduling import clients, gang, gang_build
 from dask_graphflow.scheduling.expr import Empty, Held, Resident, bind, bind_known
 from dask_graphflow.scheduling.names import named
+from dask_graphflow.scheduling.reading import in_memory, on_disk, read_edges, read_vertices
 from dask_graphflow.scheduling.with_frames import with_frames
 
 from .spec import GraphSpec
@@ -257,13 +257,14 @@ class Shards:
         plain = plain and not self._derive and not self.plan.on_disk
         return plain and self.count > 1 and self._inputs is not None and len(self._inputs) == 1
 
-    def _build_loop(self, **options: Any) -> gang.Loop:
+    def _build_loop(self, *, turned: bool = False) -> gang.Loop:
         spec, plan = self.spec, self.plan
-        return partial(
-            build, directed=spec.directed, multi=spec.multi, hybrid=plan.hybrid, rate=plan.rate,
+        recipe = Recipe(
+            spec.directed, spec.multi, turned=turned, hybrid=plan.hybrid, rate=plan.rate,
             choose=plan.choose, for_device=plan.device, on_disk=plan.on_disk,
-            plan=self._build_plan, **options,
+            plan=self._build_plan,
         )  # fmt: skip
+        return partial(build, recipe=recipe)
 
     def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:
         """Run a loop on the partitions of the inputs."""
@@ -313,7 +314,7 @@ def _derive_and_run(
     """Make the shard of a derived graph as a member of a gang, and run an algorithm on it."""
     exchange = Exchange(channel, device=shard.on_device)
     for step in derive:
-        shard = step(shard, exchange, gang.threads())
+        shard = step(shard, exchange, channel.resources.threads)
     return loop(channel, shard, rank, *arguments)
 
 

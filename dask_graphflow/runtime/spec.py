@@ -11,9 +11,9 @@ import numpy as np
 
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like, is_pandas
-from dask_graphflow.graph.reading import weight_dtype
 from dask_graphflow.kernels import summable
 from dask_graphflow.scheduling.expr import Empty
+from dask_graphflow.scheduling.reading import weight_dtype
 
 from .results import empty_frame
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from distributed.core import Status
 
+from dask_graphflow.comm.resources import STEP
 from dask_graphflow.showing.tables import size
-
-from . import memory_limits
 
 WAITING = ("waiting", "processing", "queued", "no-worker")  # states of tasks that will run
 FEW = 4  # as many losses as Dask allows for a task
@@ -93,7 +92,7 @@ def advice(scheduler: Any, lost: Collection[str]) -> str:
             f"their machines, {AGAIN}"
         )
     used = max(one["rss"] for one in ended)
-    enough = -(-2 * used // memory_limits.STEP) * memory_limits.STEP
+    enough = -(-2 * used // STEP) * STEP
     return (
         f"Dask's nanny ended a worker that used {size(used)}, because that exceeds the part of its memory "
         f"limit at which a nanny ends it. Give each worker memory_limit='{enough // 10**6}MB' or more, or "

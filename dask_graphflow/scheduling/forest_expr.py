@@ -44,7 +44,7 @@ from dask.dataframe.dask_expr._expr import Expr
 
 from dask_graphflow.showing.tables import counted
 
-from . import memory_limits, plugins
+from . import placement, plugins
 from .expr import Held, Replaced, Resident, Source
 from .names import brought, named, pinned
 from .trees import Chain, Merge, together
@@ -348,5 +348,5 @@ def _read_and_hook(
     """Read a partition, hook it, and free it, together with the memory that reading took."""
     plugins.watch_worker()
     hooked = hook(state, read(), position, partition)
-    memory_limits.relieve()
+    placement.resources().relieve()
     return hooked

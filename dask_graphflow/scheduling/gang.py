@@ -28,6 +28,7 @@ from dask.tokenize import normalize_token
 from dask.utils import funcname, parse_timedelta
 
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
+from dask_graphflow.comm.resources import Subset
 from dask_graphflow.exceptions import OptionError, UsageError
 
 from . import freeing, placement, plugins
@@ -39,22 +40,6 @@ TIMEOUT = "30s"
 
 Loop = Callable[..., Any]
 """The program of a member: takes its channel, shard, rank and the run's arguments; returns its part."""
-
-
-class Subset:
-    """A shard of a gang in which only the first members have work.
-
-    Attributes
-    ----------
-    members : int
-        The number of members that have work; it is the same in all shards of the gang. The other members
-        return at once, and no member waits for them.
-    """
-
-    members: int
-
-
-_here = threading.local()  # for a member's thread: the number of members in its process
 
 
 def run(
@@ -129,11 +114,6 @@ def run(
     return delayed_parts(expr) if result is None else collection(expr)
 
 
-def threads() -> int:
-    """Return how many threads the calling member may use: its share of its process' threads."""
-    return placement.task_threads(getattr(_here, "members", 1))
-
-
 def _parts(shards: Any) -> Any:
     if isinstance(shards, Reads | Dealt):
         return shards
@@ -187,7 +167,7 @@ class _Program:
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)
-        _here.members = 1
+        channel.resources = placement.resources()
         plugins.watch_worker()
         return self.loop(channel, shard, 0, *self.args)
 
@@ -217,7 +197,7 @@ class _Program:
             channel,
             members,
         ):
-            _here.members = members
+            channel.resources = placement.resources(members)
             return self.loop(channel, shard, rank, *self.args)
 
 
@@ -245,7 +225,7 @@ def _together(loop: Loop, shards: list[Any], args: tuple[Any, ...]) -> list[Any]
     """Run all members as threads; return their parts."""
 
     def member(channel: Channel) -> Any:
-        _here.members = len(shards)
+        channel.resources = placement.resources(len(shards))
         try:
             part = loop(channel, shards[channel.rank], channel.rank, *args)
         except BaseException as error:

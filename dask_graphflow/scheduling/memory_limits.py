@@ -1,39 +1,26 @@
-"""Return memory that a worker no longer uses to the system, before Dask pauses the worker because of it.
+"""Memory limits of workers: what Dask's configuration says about them, and what a worker has stored.
 
 Dask pauses a worker whose process uses more than 80 % of the memory limit, and resumes it once the process
-uses less. Allocators keep memory that was freed. :mod:`.pauses` handles workers that are paused anyway.
+uses less. Members give memory back before (:meth:`.Resources.relieve`), because allocators keep memory that
+was freed. :mod:`.pauses` handles workers that are paused anyway.
 """
 
 from __future__ import annotations
 
-import ctypes
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import dask
 
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.kernels import disk
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.showing.tables import size
 
-from . import placement
-from .clients import imported, own_worker
+from .clients import own_worker
 
-NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
 PAUSE = "distributed.worker.memory.pause"
 TERMINATE = "distributed.worker.memory.terminate"
 SPARE = 0.03  # fraction of the limit that stays free, because memory is not estimated exactly
-STEP = 50_000_000  # suggested limits are multiples of this many bytes
-
-
-def relieve() -> None:
-    """Give memory back between two steps of a task, if the worker is near its limit."""
-    worker = own_worker()
-    limit = worker and worker.memory_manager.memory_limit
-    if limit and resident(worker) >= NEAR * limit:
-        give_back()
 
 
 def check_limit(limit: int) -> None:
@@ -48,56 +35,6 @@ def check_limit(limit: int) -> None:
         raise too_low(
             limit, PROCESS, f"a worker that has loaded this library needs {size(PROCESS)}"
         )
-
-
-def used() -> int:
-    """Return the bytes that the process of the calling task uses; 0 without a worker."""
-    worker = own_worker()
-    return 0 if worker is None else resident(worker)
-
-
-def fits(nbytes: float) -> bool:
-    """Say whether the worker of the calling task may use some more bytes during the task.
-
-    Beyond a fraction of the memory limit, the worker's nanny would end the process.
-    """
-    limit = placement.memory_limit()
-    return not limit or used() + nbytes <= end_fraction() * limit
-
-
-def check_step(nbytes: float, needed: Callable[[], float], step: str) -> None:
-    """Check that the worker of the calling task may use some more bytes during the task.
-
-    Parameters
-    ----------
-    nbytes : float
-        Bytes that a step of the task takes in addition to what the process uses.
-    needed : callable
-        Returns the bytes that the whole call takes at most.
-    step : str
-        What the step does, for the message.
-
-    Raises
-    ------
-    GraphMemoryError
-        The worker's memory limit is too low.
-    """
-    if fits(nbytes):
-        return
-    disk.let_go()
-    give_back()
-    limit = placement.memory_limit()
-    if limit is None or fits(nbytes):
-        return
-    now = used()
-    whole = int(max(now + nbytes, needed()))
-    raise too_low(
-        limit,
-        whole,
-        f"a worker needs about {size(whole)} to build a graph and to use it: it uses {size(now)}, and to "
-        f"{step} takes {size(int(nbytes))} more",
-        "use more workers, or keep the edges of a graph on disk (Graph(..., storage='disk'))",
-    )
 
 
 def end_fraction() -> float:
@@ -125,25 +62,9 @@ def results_of_this_kind() -> tuple[int, int, int]:
 
 
 def too_low(limit: int, needed: int, reason: str, instead: str = "") -> GraphMemoryError:
-    """Return the error for a memory limit, which suggests a sufficient limit.
-
-    Parameters
-    ----------
-    limit, needed : int
-        Bytes that a worker may use, and the most that it would use.
-    reason : str
-        The start of the message: a clause that says what needs the memory.
-    instead : str
-        What else would help.
-    """
-    would_do = -(-int(needed / pause_fraction()) // STEP) * STEP
-    also = f"; or {instead}" if instead else ""
-    return GraphMemoryError(
-        f"{reason}, but Dask pauses a worker at {pause_fraction():.0%} of its memory limit, which is "
-        f"{size(limit)}. Give each worker memory_limit='{would_do // 10**6}MB' or more{also}",
-        needed=would_do,
-        available=limit,
-    )
+    """Return the error for the memory limit of a worker; see :meth:`.Resources.too_low`."""
+    own = Resources(memory_limit=limit, pause=pause_fraction())
+    return own.too_low(needed, reason, instead)
 
 
 def pause_fraction() -> float:
@@ -155,13 +76,3 @@ def pause_fraction() -> float:
 def resident(worker: Any) -> int:
     """Return the bytes that a worker's process uses."""
     return int(worker.monitor.get_process_memory())
-
-
-def give_back() -> None:
-    """Return the memory that allocators keep to the system."""
-    arrow = imported("pyarrow")
-    if arrow is not None:
-        arrow.default_memory_pool().release_unused()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:  # glibc
-        trim(0)

@@ -21,6 +21,7 @@ from distributed.core import Status
 from distributed.utils import key_split
 from tornado.ioloop import PeriodicCallback
 
+from dask_graphflow.comm.resources import give_back
 from dask_graphflow.showing.tables import size
 
 from . import memory_limits
@@ -60,7 +61,7 @@ class PauseWatch(WorkerPlugin):  # type: ignore[misc]
         if worker.status != Status.paused or not limit or self._runs():
             self._looks, self._least = 0, math.inf
             return
-        await asyncio.to_thread(memory_limits.give_back)
+        await asyncio.to_thread(give_back)
         used = memory_limits.resident(worker)
         if used < PROGRESS * self._least:
             self._looks, self._least = 0, used

@@ -6,17 +6,20 @@ import asyncio
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import dask
 from dask.system import CPU_COUNT
 
+from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import BackendError
 from dask_graphflow.kernels import device_memory, disk, on_device
 from dask_graphflow.kernels.gpu import spills
 
 from .clients import client_in_use, own_worker
+from .memory_limits import end_fraction, pause_fraction
 from .trees import Slots
 
 CHAINS_PER_WORKER = 4  # more would need more forests; other cores are used inside the tasks
@@ -268,7 +271,16 @@ def task_memory(device: bool) -> float:
     return math.inf if limit is None else limit
 
 
-def disk_folder() -> str:
+class WorkerFolder(str):
+    """The folder for files of a worker. Where it is unpickled, it is the folder of that worker."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        return disk_folder, ()
+
+
+def disk_folder() -> WorkerFolder:
     """Return the folder for files of the calling task: that of its worker, or Dask's.
 
     From then on, mapped pages of files take at most their part of the worker's memory limit, and Dask does
@@ -281,7 +293,22 @@ def disk_folder() -> str:
     folder = (
         dask.config.get("temporary-directory", None) if worker is None else worker.local_directory
     )
-    return str(folder or tempfile.gettempdir())
+    return WorkerFolder(folder or tempfile.gettempdir())
+
+
+def resources(members: int = 1) -> Resources:
+    """Return what the calling task may use of its worker, if this many members share the worker."""
+    own = Resources(threads=task_threads(members), gpu=on_gpu_worker(), folder=disk_folder)
+    worker = own_worker()
+    if worker is None:
+        return own
+    return replace(
+        own,
+        memory_limit=memory_limit(),
+        pause=pause_fraction(),
+        end=end_fraction(),
+        used=worker.monitor.get_process_memory,
+    )
 
 
 def _local_threads() -> int:

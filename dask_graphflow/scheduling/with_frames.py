@@ -11,9 +11,10 @@ from dask.base import tokenize
 from dask.delayed import Delayed, delayed
 
 from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.resources import Subset
 
 from .expr import Held
-from .gang import Loop, Subset
+from .gang import Loop
 from .names import named
 from .partitions import partitions_of
 

@@ -15,7 +15,7 @@ import oracles
 from oracles.networks import GRAIN, Asker, Form, Network
 from oracles.oracle import Outcome
 
-from dask_graphflow.graph import build, partition, vertex_placement
+from dask_graphflow.graph import partition
 
 from . import relations
 
@@ -36,8 +36,7 @@ class GraphCase:
         """Run the check. An error has a note with the calls of the smallest case that fails alike."""
         asker = Asker(self.form, self.other)
         with ExitStack() as stack:
-            for module in (build, partition, vertex_placement):
-                stack.enter_context(patch.object(module, "GRAIN", GRAIN))
+            stack.enter_context(patch.object(partition, "GRAIN", GRAIN))
             try:
                 return self.check(asker, self.network, self.options)
             except Exception as error:

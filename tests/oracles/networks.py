@@ -233,8 +233,8 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
              "from pandas import Timestamp", "import dask_graphflow as gf"]  # fmt: skip
     if form.shards > 1:
         lines += [
-            "from dask_graphflow.graph import build, partition, vertex_placement",
-            f"build.GRAIN = partition.GRAIN = vertex_placement.GRAIN = {GRAIN}",
+            "from dask_graphflow.graph import partition",
+            f"partition.GRAIN = {GRAIN}",
         ]
     return "\n".join([
         *lines, f"edges = {frame}",

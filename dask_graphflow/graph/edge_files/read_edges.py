@@ -18,13 +18,13 @@ from fsspec.utils import read_block
 
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
 from dask_graphflow.graph.arrow import exact_dtype
-from dask_graphflow.scheduling.parquet import read_parquet
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
 from .cells import are_integers
 from .csv_lines import Csv
+from .exact_parquet import read_parquet
 from .find import EXTENSIONS, File, find_files, format_of
 from .json_lines import JsonLines
 from .lines import BadLine, Lines

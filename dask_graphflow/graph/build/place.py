@@ -1,4 +1,4 @@
-"""Placement: which vertices make up each member's share of a graph.
+"""The third step of a build, for a hybrid: choose the vertices that make up each member's share.
 
 These are any vertices, or on the CPUs the vertices with the most or with the fewest edges. Vertices are
 ordered by a key, which is derived from their degree or is pseudo-random. The order is cut where the running
@@ -15,23 +15,21 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.hubs import HUBS, HUBS_EDGES
+from dask_graphflow.graph.shares import Hybrid, Member, Rate, Size, member_speeds
+from dask_graphflow.graph.vertex_placement import Placed, arrange
 from dask_graphflow.kernels import kernels_of
-
-from .hubs import HUBS, HUBS_EDGES
-from .shares import Hybrid, Member, Size
-from .vertex_placement import Placed, arrange
 
 DIGIT = 16  # bits of a key that one round of histograms covers
 
 
-def placed(
+def place_vertices(
     exchange: Exchange,
     numbers: Sequence[tuple[Any, Any]],
     homes: list[int],
     hybrid: Hybrid,
-    members: Sequence[Member],
+    rate: Rate,
     width: int,
-    threads: int,
 ) -> tuple[Placed, list[int], np.ndarray]:
     """Place the vertices of a graph. All members call it.
 
@@ -43,12 +41,10 @@ def placed(
     homes : list of int
         Where the members' ranges of numbers begin, followed by where the last one ends.
     hybrid : Hybrid
-    members : sequence of Member
-        The members, by rank.
+    rate : callable
+        Measures the speed of a member.
     width : int
-        See :class:`.Size`.
-    threads : int
-        Host threads to use.
+        See :class:`.shares.Size`.
 
     Returns
     -------
@@ -59,7 +55,8 @@ def placed(
         The owner of each vertex, by number.
     """
     low, high = homes[exchange.rank : exchange.rank + 2]
-    degrees = _degrees(exchange, numbers, homes, threads)
+    members = member_speeds(exchange, hybrid, rate, homes[-1])
+    degrees = _degrees(exchange, numbers, homes)
     sums = int(np.count_nonzero(degrees)), int(degrees.sum())
     vertices, ends = exchange.all_reduce(sums).sums
     shares = hybrid.of(members, Size(vertices, ends, width))
@@ -85,13 +82,13 @@ def placed(
 
 
 def _degrees(
-    exchange: Exchange, numbers: Sequence[tuple[Any, Any]], homes: list[int], threads: int
+    exchange: Exchange, numbers: Sequence[tuple[Any, Any]], homes: list[int]
 ) -> np.ndarray:
     """Return the degree of each vertex of this member's home, counted over the edges of all members."""
     size = homes[-1]
     sides = list(itertools.chain.from_iterable(numbers))
     kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
-    own = kernels.count_all(sides, count=size, threads=threads)
+    own = kernels.count_all(sides, count=size, threads=exchange.resources.threads)
     counts = exchange.all_to_all([own[low:high] for low, high in itertools.pairwise(homes)])
     degrees: np.ndarray = np.sum(counts, axis=0)
     return degrees

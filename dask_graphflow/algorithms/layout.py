@@ -11,11 +11,9 @@ import pandas as pd
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.numbering import occurs
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import count_true
-from dask_graphflow.scheduling import gang, placement
-
-from .numbering import occurs
-from .shard import Shard
 
 DTYPES = {
     "shard": "int64",
@@ -36,7 +34,7 @@ def layout_frame(rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
 def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
     """Return the statistics of a member's shard: the loop of a gang (see :func:`.gang.run`)."""
     exchange = Exchange(channel, device=shard.on_device)
-    local = shard.local("out", gang.threads())
+    local = shard.local("out", channel.resources.threads)
     edges, remote = len(shard.out.ends), len(local.slots)
     # Number of this member's edges that lead to each member.
     there = np.array([edges])
@@ -51,6 +49,6 @@ def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
     ends = edges + int(np.sum(received)) if shard.directed else edges
     total = exchange.all_sum(ends)
     has = count_true(occurs(shard, exchange))
-    kind = "gpu" if placement.on_gpu_worker() else "cpu"
+    kind = "gpu" if channel.resources.gpu else "cpu"
     share, beta = ends / max(total, 1), remote / max(edges, 1)
     return layout_frame([(rank, kind, has, edges, share, remote, beta)])

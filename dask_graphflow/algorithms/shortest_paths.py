@@ -18,12 +18,11 @@ import pandas as pd
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import UsageError
+from dask_graphflow.graph import frames
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.numbering import swap
+from dask_graphflow.graph.vertex_ids import brought
 from dask_graphflow.kernels import kernels_for, kernels_of
-
-from . import frames
-from .edgelist import vertex_names
-from .numbering import swap
-from .vertex_ids import brought
 
 
 class Rows(NamedTuple):

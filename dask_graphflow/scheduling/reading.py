@@ -9,15 +9,15 @@ import numpy as np
 from dask.sizeof import sizeof
 
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph import dtypes, frames
+from dask_graphflow.graph.edgelist import EdgeColumns, Ends
+from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.room import Plan, Room
+from dask_graphflow.graph.vertex_ids import brought
 from dask_graphflow.kernels import disk, is_on_disk
-from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.showing.tables import counted
 
-from . import dtypes, frames
-from .edgelist import EdgeColumns, Ends
-from .memory import Part
-from .room import Plan, Room
-from .vertex_ids import brought
+from . import memory_limits, placement
 
 MOST_PER_BYTE = 16  # more bytes per byte of the pieces than any build takes
 
@@ -45,6 +45,11 @@ class Piece(NamedTuple):
         return (Piece if self.source.folder is None else _stored), tuple(self)
 
 
+@sizeof.register(Ends)  # type: ignore[untyped-decorator]
+def _bytes_of_ends(ends: Ends) -> int:
+    return 0 if ends.folder else sum(map(sizeof, ends.series.values()))
+
+
 @sizeof.register(Piece)  # type: ignore[untyped-decorator]
 def _bytes_in_memory(piece: Piece) -> int:
     weight = None if is_on_disk(piece.weight) else piece.weight
@@ -57,14 +62,14 @@ def in_memory(frame: Any, partition: int, read: Callable[..., Piece], plan: Plan
     Dask may have written some of them to disk. The build needs all of them in memory at the same time.
     """
     piece = read(frame, partition)
-    memory_limits.relieve()
-    if len(piece.source) and not memory_limits.fits(
-        MOST_PER_BYTE * sizeof(piece) * plan.partitions
-    ):
-        own, (count, there, spilled) = sizeof(piece), memory_limits.results_of_this_kind()
-        read_by_all, count = (own + there) / own, count + 1
+    own = placement.resources()
+    own.relieve()
+    if len(piece.source) and not own.fits(MOST_PER_BYTE * sizeof(piece) * plan.partitions):
+        nbytes, (count, there, spilled) = sizeof(piece), memory_limits.results_of_this_kind()
+        read_by_all, count = (nbytes + there) / nbytes, count + 1
         pieces = -(-plan.partitions // plan.members)
-        room = Room(plan, [piece], read_by_all, read_by_all * max(1.0, pieces / count))
+        whole = read_by_all * max(1.0, pieces / count)
+        room = Room(own, plan, [piece], read=read_by_all, whole=whole)
         room.check("make its rows", Part.making, spilled=spilled)
     return piece
 
