@@ -20,8 +20,8 @@ import pandas as pd
 
 import dask_graphflow as gf
 from dask_graphflow.api.estimate import PATHS
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 from . import machine, report, rss
 from .inputs import Edges

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import dask_graphflow as gf
-from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 from . import compare, gpu, report
 from .algorithms.ours import call_with

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.fuzz import fuzz, graph_cases, oracles, relations
 from benchmarks.fuzz.columns import FAMILIES, NUMBERS, Unfit, exact, make
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 CASES = 30
 KINDS = {"answers": graph_cases.answers, "changes": graph_cases.changes}

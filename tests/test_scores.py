@@ -10,8 +10,8 @@ from conftest import ENDS, frame
 from shapes import DIFFICULT, on_members
 
 import dask_graphflow as gf
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 pytestmark = pytest.mark.usefixtures("backend")
 

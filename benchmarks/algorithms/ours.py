@@ -15,7 +15,8 @@ import pandas as pd
 import dask_graphflow as gf
 from benchmarks import gpu
 from benchmarks.harness import Outcome, timed
-from dask_graphflow.runtime.algorithm import ALGORITHMS, ask
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.runtime.call import ask
 
 from .agreement import by_vertex
 from .inputs import DIRECTED, Inputs
@@ -53,7 +54,7 @@ class Ours:
             return {}
         called = {FRAME: partial(self.call, row)}
         # The loop of an algorithm that returns edges does not list them.
-        listed = ALGORITHMS[row.algorithm].rows == "edges"
+        listed = ALGORITHMS[row.algorithm].result.rows == "edges"
         return called if listed else {LOOP: partial(self.loop, row), **called}
 
     def frame(self, graph: str) -> Any:

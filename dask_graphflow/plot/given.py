@@ -11,9 +11,9 @@ import pandas as pd
 
 from dask_graphflow.api.calls import refuse_options
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
 
