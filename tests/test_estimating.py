@@ -9,7 +9,6 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 from conftest import Reader, partitioned
-WEIGHTED_PLACEHOLDER
 
 import dask_graphflow as gf
 from dask_graphflow.api.graph_sizes import sizes_of
@@ -276,6 +275,9 @@ def test_similarity_depends_on_the_degrees():
     unknown = estimate(algorithm="similarity", cluster=typical, **sizes)
     assert 100 * unknown.seconds < hub.seconds <= unknown.most_seconds
     assert not unknown.fits
+
+
+WEIGHTED = [name for name, one in ALGORITHMS.items() if one.cost.weighted]
 
 
 @pytest.mark.parametrize("algorithm", WEIGHTED)

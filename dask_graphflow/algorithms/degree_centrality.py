@@ -21,7 +21,15 @@ def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
     return {f"{prefix}degree_centrality": "float64" for prefix in prefixes}
 
 
-@algorithm(vertices(_columns), supersteps=False, cost=Cost("labels", 0, passes=0.6))
+NETWORKX = ("degree_centrality", "in_degree_centrality", "out_degree_centrality")
+
+
+@algorithm(
+    vertices(_columns),
+    supersteps=False,
+    cost=Cost("labels", 0, passes=0.6),
+    networkx={name: name for name in NETWORKX},
+)
 def degree_centrality(g: GraphView) -> Answer:
     """Return the degree centrality of each vertex.
 

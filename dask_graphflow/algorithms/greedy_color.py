@@ -24,6 +24,7 @@ from dask_graphflow.operators.view import GraphView
 @algorithm(
     vertices({"color": "int32"}),
     directed=False,
+    networkx={"greedy_color": "color"},
     cost=Cost("labels", Steps.rounds(3, 0.3), passes=1, step=FUSED, rows=1, copies=1, scratch=80),
 )
 def greedy_color(g: GraphView, *, seed: Seed = 0) -> Answer:

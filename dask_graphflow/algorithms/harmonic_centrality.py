@@ -28,6 +28,7 @@ from .sssp.distances import distances_from_each
     vertices({"harmonic": "float64"}),
     weights="optional",
     edge_bytes=(0, 24),
+    networkx={"harmonic_centrality": "harmonic"},
     cost=Cost(
         "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260,
         weighted=search_by_weight(1),

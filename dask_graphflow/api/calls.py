@@ -6,7 +6,7 @@ A call binds its arguments once, to the signature of the function or method that
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from inspect import Parameter
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 from dask.typing import no_default
 
 from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
-from dask_graphflow.declarations.option import Option
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.runtime.call import ask
 from dask_graphflow.runtime.edge_inputs import values_of
@@ -39,7 +38,7 @@ def call(declared: Algorithm, edges: Any, **options: Any) -> Any:
     reading = reading_options(declared)
     read = {option.name: options.pop(option.name) for option in reading}
     if isinstance(edges, Graph):
-        refuse_options(declared.name, reading, read)
+        refuse_options(declared.name, read, {option.name: option.default for option in reading})
         return ask(edges._shards, declared.run, **options)
     if declared.weights == "ignored":
         read["weight"] = None
@@ -68,14 +67,13 @@ def frame_method(
     return make(name, about, call_on_frame, module, "FrameMethods")
 
 
-def refuse_options(name: str, reading: Iterable[Option], values: Mapping[str, Any]) -> None:
+def refuse_options(name: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Raise if an option that says how to read a frame was given with a graph."""
     given = []
-    for option in reading:
-        value = values[option.name]
-        same = isinstance(value, str | bool | int) and value == option.default
-        if not same and value is not option.default:
-            given.append(option.name)
+    for option, value in values.items():
+        same = isinstance(value, str | bool | int) and value == defaults[option]
+        if not same and value is not defaults[option]:
+            given.append(option)
     if given:
         raise OptionError(
             f"{name} was called on a Graph with {', '.join(f'{one}=' for one in given)}; a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -23,7 +24,6 @@ from dask_graphflow.showing.bar import PARTS
 from . import inputs as inputs_of
 from .calls import refuse_options
 from .graph import Graph
-from .signatures import describe
 from .types import ColumnName, ColumnNames, Edges, Listener
 
 __all__ = ["connected_components"]
@@ -167,7 +167,7 @@ def connected_components(
             "device": device, "renumber": renumber,
         }  # fmt: skip
         refuse_options(
-            "connected_components", describe(connected_components).options[1:-1], options
+            "connected_components", options, inspect.unwrap(connected_components).__kwdefaults__
         )
         return edges.connected_components(progress=progress)
     if weight is no_default:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ def built(function: Callable[..., Any], edges: Any, **read: Any) -> Graph:
     """Return the given graph, or build one from given edges; `function` is the caller, for errors."""
     check_waiting(f"gf.plot.{function.__name__}", f"gf.plot.{function.__name__}(...)")
     if isinstance(edges, Graph):
-        refuse_options(function, read)
+        refuse_options(function.__name__, read, inspect.unwrap(function).__kwdefaults__)
         return edges.persist()
     return Graph(edges, weight=None, **read).persist()
 

@@ -40,7 +40,7 @@ def explained(function: Function, *, advice: str = "") -> Function:
     advice : str
         What to write instead of a call with unknown options.
     """
-    signature, types = inspect.signature(function), functools.partial(get_type_hints, function)
+    signature, types = inspect.signature(function), functools.partial(_types, function)
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
@@ -48,6 +48,16 @@ def explained(function: Function, *, advice: str = "") -> Function:
         return function(*arguments, **options)
 
     return call  # type: ignore[return-value]
+
+
+def _types(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a function's parameters; those that only type checkers import are objects."""
+    missing: dict[str, Any] = {}
+    while True:
+        try:
+            return get_type_hints(function, localns=missing)
+        except NameError as error:
+            missing[error.name] = object
 
 
 def bind(
