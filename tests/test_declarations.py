@@ -78,6 +78,10 @@ def test_a_docstring_is_written_as_it_was_read(name):
     assert str(Documentation.parse(text)) == text
 
 
+def test_every_algorithm_declares_its_cost():
+    assert all(declared.cost for declared in ALGORITHMS.values())
+
+
 def test_without_docstrings_there_is_no_documentation():
     about = Documentation.parse(None)
     assert about.description == about.summary == ""

@@ -155,7 +155,7 @@ def test_the_table_the_functions_and_networkx_agree():
         # An older NetworkX does not have all of the options, and then calls without them.
         known = REGISTERED[name].takes | {*function.unsupported}
         assert theirs <= known, name
-        assert known - theirs <= {"metric", "theta"}, name
+        assert known - theirs <= {"metric", "sp", "theta"}, name
         assert not REGISTERED[name].takes & {*function.unsupported}, name
     info = get_info()
     assert list(info["functions"]) == list(FUNCTIONS)

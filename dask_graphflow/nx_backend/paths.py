@@ -9,8 +9,7 @@ import networkx as nx
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
 from .searches import distances, path_to, paths, require, search, weighted_search
-from .weighted_distances import bellman_ford_path_length, dijkstra_path_length
-from .weighted_paths import bellman_ford_path
+from .weighted_paths import bellman_ford_path, bellman_ford_path_length, dijkstra_path_length
 
 ALL_PAIRS = "all pairs of nodes are not supported; give source= or target="
 
