@@ -17,7 +17,7 @@ import networkx as nx
 
 from . import FUNCTIONS
 
-__all__ = ["backend", "overridden"]
+__all__ = ["backend", "overridden", "signature_of"]
 
 #: Functions of ``dask_graphflow.nx_backend`` that NetworkX calls, besides those in the table.
 HOOKS = "convert_from_nx", "convert_to_nx", "on_start_tests"
@@ -43,7 +43,7 @@ def overridden(graph: Any) -> list[str]:
 
 
 @functools.cache
-def _signature(name: str) -> inspect.Signature:
+def signature_of(name: str) -> inspect.Signature:
     """Return the signature of NetworkX's function, which that of the backend's function agrees with."""
     function: Any = getattr(nx, name, None) or getattr(nx.community, name)
     return inspect.signature(function.orig_func)
@@ -51,7 +51,7 @@ def _signature(name: str) -> inspect.Signature:
 
 def can_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
     """Return whether a function supports the arguments of a call, or the reason why it does not."""
-    signature, function = _signature(name), FUNCTIONS[name]
+    signature, function = signature_of(name), FUNCTIONS[name]
     try:
         given = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
@@ -79,7 +79,7 @@ def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> boo
 
     NetworkX asks this only if it chose the backend itself.
     """
-    given, function = _signature(name).bind(*args, **kwargs).arguments, FUNCTIONS[name]
+    given, function = signature_of(name).bind(*args, **kwargs).arguments, FUNCTIONS[name]
     graph = given["G"]
     if getattr(graph, "__networkx_backend__", None) == "graphflow":
         return True

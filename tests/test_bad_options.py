@@ -12,7 +12,7 @@ import pytest
 from conftest import ENDS
 
 import dask_graphflow as gf
-from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 # Scores can overflow for extreme numbers. Each algorithm has its own test for that.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

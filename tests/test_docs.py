@@ -15,7 +15,7 @@ import pytest
 import dask_graphflow as gf
 from benchmarks.commands import pages
 from benchmarks.lib import picture
-from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 ROOT = pathlib.Path(__file__).parent.parent
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()

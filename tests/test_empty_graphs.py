@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from conftest import frame, is_as_announced
 
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import CycleError, UnknownVertexError
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 # The edges, and all vertices.
 SHAPES = {
@@ -37,7 +37,7 @@ def rows_of(name, edges, vertices, result):
     declared = ALGORITHMS[name]
     if name in ("personalized_pagerank",):
         return [len(vertices) ** 2]
-    if declared.rows == "vertices" or name in ("community_metrics",):
+    if declared.result.rows == "vertices" or name in ("community_metrics",):
         return [len(vertices)]
     if name == "random_walks":  # self-loops are followed until the walk ends
         return [len(vertices) + 3 * len({a for a, _ in edges})]

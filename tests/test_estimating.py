@@ -13,13 +13,12 @@ from conftest import Reader, partitioned
 import dask_graphflow as gf
 from dask_graphflow.api.graph_sizes import sizes_of
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
-from dask_graphflow.costs.cost import FUSED
 from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
-from dask_graphflow.costs.table import COSTS, WEIGHTED
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.cost import FUSED
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 ENDS = {"source": "src", "target": "dst"}
 EDGES = gf.generate.rmat(8).compute()
@@ -278,6 +277,9 @@ def test_similarity_depends_on_the_degrees():
     assert not unknown.fits
 
 
+WEIGHTED = [name for name, one in ALGORITHMS.items() if one.cost.weighted]
+
+
 @pytest.mark.parametrize("algorithm", WEIGHTED)
 def test_distances_by_weight_take_longer(algorithm):
     plain = pd.DataFrame({"a": range(10**4), "b": range(1, 10**4 + 1)})
@@ -296,7 +298,7 @@ def test_a_search_has_at_most_one_level_per_vertex_with_two_edges(algorithm):
     hub, chain = (estimate(edges, algorithm, **options) for edges in (star(5000), path(5000)))
     assert hub.plan["supersteps"] <= 12
     assert hub.most_seconds == pytest.approx(hub.seconds)
-    assert chain.most_seconds >= 5000 * COSTS[algorithm].step > chain.parts["launching"]
+    assert chain.most_seconds >= 5000 * ALGORITHMS[algorithm].cost.step > chain.parts["launching"]
     assert "the time depends on the diameter" in chain.reason
     given = estimate(path(5000), algorithm, **options, supersteps=7)
     assert given.most_seconds == given.seconds

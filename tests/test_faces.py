@@ -11,10 +11,10 @@ import pytest
 from conftest import ENDS, frame, partitioned, to_host
 
 import dask_graphflow as gf
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.number_options import Count, Number
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnError, WeightError
-from dask_graphflow.runtime.algorithm import ALGORITHMS
-from dask_graphflow.runtime.number_options import Count, Number
-from dask_graphflow.runtime.options import Choice, Flag
 
 ROOT = pathlib.Path(__file__).parent.parent
 EDGES = pd.DataFrame({"a": [1, 1, 2, 8], "b": [2, 5, 5, 9], "km": [3.0, 1.0, 1.0, 2.0]})

@@ -151,21 +151,27 @@ def test_the_modules_that_call_the_backend_are_all_of_them(environment, tmp_path
 def test_the_table_the_functions_and_networkx_agree():
     assert sorted(REGISTERED) == list(FUNCTIONS)
     for name, function in FUNCTIONS.items():
-        ours = inspect.signature(REGISTERED[name]).parameters
-        theirs = inspect.signature(networkx_function(name).orig_func).parameters
-        defaults = {option.name: option.default for option in ours.values()}
-        wanted = {option.name: option.default for option in theirs.values()}
+        theirs = {*inspect.signature(networkx_function(name).orig_func).parameters}
         # An older NetworkX does not have all of the options, and then calls without them.
-        new = [name for name in ours if name not in theirs]
-        assert defaults == wanted | {name: defaults[name] for name in new}, name
-        assert all(ours[name].kind is inspect.Parameter.KEYWORD_ONLY for name in new)
-        assert set(function.unsupported) <= set(ours), name
+        known = REGISTERED[name].takes | {*function.unsupported}
+        assert theirs <= known, name
+        assert known - theirs <= {"metric", "sp", "theta"}, name
+        assert not REGISTERED[name].takes & {*function.unsupported}, name
     info = get_info()
     assert list(info["functions"]) == list(FUNCTIONS)
     notes = info["functions"]["hits"]["additional_docs"]
     assert notes == "These options are not supported: `nstart`, `normalized`, `method`."
     notes = info["functions"]["clustering"]["additional_docs"]
     assert notes.endswith("`weight`. A directed graph is left to NetworkX.")
+
+
+def test_an_option_of_a_newer_networkx_is_left_to_networkx(monkeypatch):
+    signature = inspect.signature(lambda G, new=None: None)
+    monkeypatch.setattr("dask_graphflow.nx_backend.registry.signature_of", lambda _: signature)
+    converted = convert_from_nx(nx.path_graph(3))
+    assert REGISTERED["core_number"](converted) == {0: 1, 1: 1, 2: 1}
+    with pytest.raises(NotImplementedError, match=r"core_number\(\) .* argument 'new'$"):
+        REGISTERED["core_number"](converted, new=1)
 
 
 PROGRAM = """

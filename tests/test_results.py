@@ -18,7 +18,7 @@ from distributed import Client
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
 from dask_graphflow.costs import cluster
-from dask_graphflow.runtime.answer import Answer, OrNull
+from dask_graphflow.declarations.answer import Answer, OrNull
 from dask_graphflow.runtime.call import Call
 
 SOURCE = {"sources": [0]}

@@ -11,8 +11,8 @@ from oracles import confirm, network_of
 from shapes import DIFFICULT, WAYS, on_members, rmat, weights
 
 import dask_graphflow as gf
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 pytestmark = pytest.mark.usefixtures("backend")
 

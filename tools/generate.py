@@ -23,13 +23,13 @@ from dask.typing import no_default
 
 import _graphflow_cli
 from dask_graphflow import __version__, cli
-from dask_graphflow.api import functions, graph_methods
-from dask_graphflow.api.signatures import TRACE
-from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.api import functions, graph_methods, signatures
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 API = Path(functions.__file__).parent
 CLI = Path(_graphflow_cli.__file__).parent
 WIDTH = 108
+TRACE = signatures.parameter(signatures.TRACE)
 OVERLOADS = [
     (TRACE.replace(annotation="Literal[False]"), "DataFrame"),
     (TRACE.replace(annotation="Literal[True]", default=Parameter.empty), "Pair"),

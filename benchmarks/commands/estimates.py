@@ -23,8 +23,8 @@ from benchmarks.lib import machine, report, rss
 from benchmarks.lib.edges import Edges
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
 from dask_graphflow.api.estimate import PATHS
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 ENDS = {"source": "src", "target": "dst"}
 CALLS = [*ALGORITHMS, PATHS]

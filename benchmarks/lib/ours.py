@@ -18,7 +18,8 @@ from benchmarks.lib.agreement import by_vertex
 from benchmarks.lib.graphs import DIRECTED, Inputs
 from benchmarks.lib.harness import Outcome, timed
 from benchmarks.lib.rows import BUILD, Row
-from dask_graphflow.runtime.algorithm import ALGORITHMS, ask
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.runtime.call import ask
 
 LOOP, FRAME = "graphflow", "graphflow, to a frame"
 
@@ -52,7 +53,7 @@ class Ours:
             return {FRAME: partial(self.call, row, edges=self.frame(row.graph))}
         called = {FRAME: partial(self.call, row)}
         # The loop of an algorithm that returns edges does not list them.
-        listed = ALGORITHMS[row.algorithm].rows == "edges"
+        listed = ALGORITHMS[row.algorithm].result.rows == "edges"
         return called if listed else {LOOP: partial(self.loop, row), **called}
 
     def frame(self, graph: str) -> Any:

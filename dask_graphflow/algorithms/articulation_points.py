@@ -14,16 +14,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps
 from dask_graphflow.operators.biconnected import Blocks
 from dask_graphflow.operators.connected import smallest_connected
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 from .bfs import breadth_first
 
 
-@algorithm(columns={"articulation_point": "bool"}, directed=False)
+@algorithm(
+    vertices({"articulation_point": "bool"}),
+    directed=False,
+    cost=Cost("searches", Steps.levels(), passes=1.5, step=FUSED, scratch=110),
+)
 def articulation_points(g: GraphView) -> Answer:
     """Return whether each vertex is an articulation point.
 

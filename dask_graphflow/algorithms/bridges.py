@@ -12,15 +12,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, rows
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 from .articulation_points import blocks_of
 
 
-@algorithm(columns={"source": "id", "target": "id"}, directed=False, rows="listed")
+@algorithm(
+    rows({"source": "id", "target": "id"}),
+    directed=False,
+    cost=Cost("searches", Steps.levels(), passes=1.5, step=FUSED, scratch=110),
+)
 def bridges(g: GraphView) -> Answer:
     """Return the bridges of a graph.
 

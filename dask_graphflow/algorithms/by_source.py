@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dask_graphflow.declarations.answer import Answer, OrNull, Result, rows, vertices
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import Columns, ColumnsOf, Listed
-from dask_graphflow.runtime.answer import Answer, OrNull
-from dask_graphflow.runtime.spec import GraphSpec
 
 
 class Reached(NamedTuple):
@@ -31,22 +28,17 @@ class Reached(NamedTuple):
     predecessors: Any
 
 
-def search_columns(distance: str) -> ColumnsOf:
-    """Return the columns of a search whose option `by_source` adds the source.
+def search_rows(distance: str) -> Result:
+    """Return the result of a search whose option `by_source` lists the rows of each source.
 
     Parameters
     ----------
     distance : str
         The dtype of distances.
     """
-    return partial(_columns, distance)
-
-
-def _columns(distance: str, spec: GraphSpec, options: Mapping[str, Any]) -> Columns:
     found = {"distance": distance, "predecessor": "id or null"}
-    if options["by_source"]:
-        return Listed({"source": "id", "vertex": "id", **found})
-    return found
+    by_source = rows({"source": "id", "vertex": "id", **found})
+    return vertices(found, instead={"by_source": by_source})
 
 
 def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) -> Answer:

@@ -15,21 +15,27 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
+from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.operators.multi_search import distance_sums
 from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count, Seed
 
 from .sssp.distances import distances_from_each
 
 
 @algorithm(
-    columns={"closeness": "float64"},
+    vertices({"closeness": "float64"}),
     weights="optional",
     edge_bytes=(0, 24),
-)
+    networkx={"closeness_centrality": "closeness"},
+    cost=Cost(
+        "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260,
+        weighted=search_by_weight(1),
+    ),
+)  # fmt: skip
 def closeness_centrality(
     g: GraphView,
     *,

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 from .triangle_count import count_triangles
 
 
 @algorithm(
-    columns={"clustering": "float64"},
+    vertices({"clustering": "float64"}),
     directed=False,
+    cost=Cost("labels", 1, passes=5, rows=1, copies=1, scratch=95),
 )
 def clustering(g: GraphView) -> Answer:
     """Return the clustering coefficient of each vertex.

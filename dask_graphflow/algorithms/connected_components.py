@@ -6,15 +6,17 @@ Edges that are not built into a graph have a faster way, which reads them once:
 
 from __future__ import annotations
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.connected import smallest_connected
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 
 @algorithm(
-    columns={"component": "id"},
+    vertices({"component": "id"}),
     directed=False,
+    cost=Cost("labels", 1, passes=0.4, sparse=3, scratch=24),
 )
 def connected_components(g: GraphView) -> Answer:
     """Return the connected component of each vertex.

@@ -15,15 +15,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost, Steps
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 
 @algorithm(
-    columns={"core": "int32"},
+    vertices({"core": "int32"}),
     directed=False,
+    cost=Cost("labels", Steps.rounds(0.5, 0.01), passes=1, rows=1, copies=1),
 )
 def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.graph.numbering import kept_by_all
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.spec import GraphSpec
 
 LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="add")
 
@@ -20,7 +21,15 @@ def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
     return {f"{prefix}degree_centrality": "float64" for prefix in prefixes}
 
 
-@algorithm(columns=_columns, supersteps=False)
+NETWORKX = ("degree_centrality", "in_degree_centrality", "out_degree_centrality")
+
+
+@algorithm(
+    vertices(_columns),
+    supersteps=False,
+    cost=Cost("labels", 0, passes=0.6),
+    networkx={name: name for name in NETWORKX},
+)
 def degree_centrality(g: GraphView) -> Answer:
     """Return the degree centrality of each vertex.
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.spec import GraphSpec
 
 
-def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
+def _columns(spec: GraphSpec, _: Any) -> dict[str, str]:
     names = ["in_degree", "out_degree"] if spec.directed else ["degree"]
     return dict.fromkeys(names, "int64")
 
 
-@algorithm(columns=_columns, supersteps=False)
+@algorithm(vertices(_columns), supersteps=False, cost=Cost("labels", 0, passes=0.6))
 def degrees(g: GraphView) -> Answer:
     """Return the number of edges that enter and leave each vertex.
 

@@ -17,13 +17,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, edges
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
+from dask_graphflow.declarations.number_options import Count, Seed
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import wide_column
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count, Seed
-from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .betweenness_centrality import dependencies
 from .betweenness_centrality.paths import in_order, paths_from_each
@@ -32,11 +33,14 @@ from .betweenness_centrality.tight_edges import without_parallel_edges
 
 
 @algorithm(
-    columns={"betweenness": "float64"},
+    edges({"betweenness": "float64"}),
     weights="optional",
-    rows="edges",
     edge_bytes=(40, 40),
-)
+    cost=Cost(
+        "labels", Steps.levels(3), passes=3, step=FUSED, sources=1, rows=1, copies=1, scratch=115, edge=60,
+        weighted=search_by_weight(2, edge=64),
+    ),
+)  # fmt: skip
 def edge_betweenness_centrality(
     g: GraphView,
     *,

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, edges
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.number_options import Count
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count
-from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .bfs import breadth_first
 
 
-@algorithm(
-    columns={},
-    weights="optional",
-    rows="edges",
-)
+@algorithm(edges(), weights="optional", cost=Cost("searches", 1, passes=2, scratch=55))
 def ego_graph(
     g: GraphView,
     centers: Annotated[Any, VertexIds()],
@@ -38,8 +35,7 @@ def ego_graph(
     Parameters
     ----------
     centers : id, or list, Series or DataFrame of ids
-        Vertices to measure distances from. If ids have several columns, write each id as a tuple; a single
-        tuple with one part per column is one center.
+        Vertices to measure distances from.
     radius : int
         Maximum distance in edges; 0 or more. By default 1, which gives the centers and their neighbors.
 

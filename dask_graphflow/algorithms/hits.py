@@ -13,16 +13,18 @@ from __future__ import annotations
 import itertools
 import math
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
+from dask_graphflow.declarations.cost import Cost, Steps
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.convergence import MaxIter, Precision, Tolerance, not_converged
 
 
 @algorithm(
-    columns={"hub": "float64", "authority": "float64"},
+    vertices({"hub": "float64", "authority": "float64"}),
     weights="optional",
+    cost=Cost("pulls", Steps.iterations(), each=2, sparse=4, rows=1.7, copies=2, scratch=80),
 )
 def hits(
     g: GraphView,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, edges
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.vertex_options import VertexIds, only
 from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 
-@algorithm(
-    columns={},
-    weights="optional",
-    supersteps=False,
-    rows="edges",
-)
+@algorithm(edges(), weights="optional", supersteps=False, cost=Cost("labels", 0, passes=1))
 def induced_subgraph(g: GraphView, subset: Annotated[Any, VertexIds()]) -> Answer:
     """Return the edges whose ends are both among some vertices.
 
@@ -26,8 +22,7 @@ def induced_subgraph(g: GraphView, subset: Annotated[Any, VertexIds()]) -> Answe
     Parameters
     ----------
     subset : id, or list, Series or DataFrame of ids
-        Vertices of the subgraph. If ids have several columns, write each id as a tuple; a single tuple
-        with one part per column is one vertex.
+        Vertices of the subgraph.
 
     Examples
     --------

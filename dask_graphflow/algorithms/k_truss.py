@@ -12,21 +12,22 @@ from typing import Annotated
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, edges
+from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.operators.edge_set import edges_where
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count
 
 from .truss_number.truss_number import peel_edges
 
 
 @algorithm(
-    columns={},
+    edges(),
     weights="optional",
     directed=False,
-    rows="edges",
     edge_bytes=(80, 80),
+    cost=Cost("labels", Steps.rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1, edge=150),
 )
 def k_truss(g: GraphView, *, k: Annotated[int, Count(least=2)]) -> Answer:
     """Return the edges of the k-truss.

@@ -18,13 +18,14 @@ from typing import Annotated
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
+from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.convergence import MaxIter, Precision, Tolerance, not_converged
-from dask_graphflow.runtime.number_options import Number
 
 LARGEST = 1e100  # beyond, products of scores and weights could exceed the range of floats
 BOUND = 1e300  # limit of products of scores, weights and alpha
@@ -32,8 +33,9 @@ ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
 
 
 @algorithm(
-    columns={"katz": "float64"},
+    vertices({"katz": "float64"}),
     weights="optional",
+    cost=Cost("pulls", Steps.iterations(), each=1, sparse=4, rows=1.7, copies=1, scratch=90),
 )
 def katz_centrality(
     g: GraphView,

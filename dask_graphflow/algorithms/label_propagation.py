@@ -19,6 +19,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.graph import build
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.make_rows import make_rows
@@ -27,15 +31,13 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count
 
 
 @algorithm(
-    columns={"label": "id"},
+    vertices({"label": "id"}),
     weights="optional",
     directed=False,
+    cost=Cost("labels", 10, each=0.5, sparse=1.6, scratch=60),
 )
 def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -> Answer:
     """Return the community of each vertex, by label propagation.

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.number_options import Count, Number, Seed
+from dask_graphflow.declarations.option import Choice
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count, Number, Seed
-from dask_graphflow.runtime.options import Choice
 
 from .communities.groups import Groups
 from .communities.level import Level
@@ -29,9 +30,10 @@ from .communities.resolution import Resolution, columns
 
 
 @algorithm(
-    columns=columns,
+    vertices(columns),
     weights="optional",
     directed=False,
+    cost=Cost("labels", 1500, passes=20, sparse=2, rows=3, copies=2, scratch=200),
 )
 def leiden(
     g: GraphView,

@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.number_options import Count, Number, Seed
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count, Number, Seed
 
 from .communities.groups import Groups
 from .communities.level import Level
@@ -29,9 +30,10 @@ from .communities.resolution import Resolution, columns
 
 
 @algorithm(
-    columns=columns,
+    vertices(columns),
     weights="optional",
     directed=False,
+    cost=Cost("labels", 1000, passes=10, sparse=2, rows=2, copies=2, scratch=150),
 )
 def louvain(
     g: GraphView,

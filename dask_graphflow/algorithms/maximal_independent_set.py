@@ -14,14 +14,15 @@ every partitioning and number of threads.
 
 from __future__ import annotations
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.number_options import Seed
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import where_equal
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Seed
 
 HIGHER = "priority[src] > priority[dst]"
 WAIT = EdgeOp("wait", target="waits", signal=f"1 if {HIGHER} else 0", slot="add")
@@ -30,8 +31,9 @@ EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
 
 
 @algorithm(
-    columns={"selected": "bool"},
+    vertices({"selected": "bool"}),
     directed=False,
+    cost=Cost("labels", Steps.rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
 )
 def maximal_independent_set(g: GraphView, *, seed: Seed = 0) -> Answer:
     """Return a maximal independent set of the vertices.

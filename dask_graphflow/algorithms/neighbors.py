@@ -5,20 +5,16 @@ from __future__ import annotations
 import operator
 from typing import Annotated, Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, edges
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.vertex_options import VertexIds, only
 from dask_graphflow.operators.edge_set import edges_from, edges_where
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import at_ends
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 
-@algorithm(
-    columns={},
-    weights="optional",
-    supersteps=False,
-    rows="edges",
-)
+@algorithm(edges(), weights="optional", supersteps=False, cost=Cost("labels", 0, passes=1))
 def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     """Return the edges from some vertices to their neighbors.
 
@@ -28,8 +24,7 @@ def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     Parameters
     ----------
     sources : id, or list, Series or DataFrame of ids
-        Vertices whose neighbors are returned. If ids have several columns, write each id as a tuple; a
-        single tuple with one part per column is one source.
+        Vertices whose neighbors are returned.
 
     Examples
     --------

@@ -17,6 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.graph import numbering
 from dask_graphflow.kernels import count_true
@@ -28,8 +31,6 @@ from dask_graphflow.operators.whole_weights import loops
 from dask_graphflow.operators.wide_column import count_entering
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 from .strongly_connected_components import strongly_connected_components
 
@@ -43,7 +44,10 @@ NEXT = After(
 )
 
 
-@algorithm(columns={"generation": "int32"})
+@algorithm(
+    vertices({"generation": "int32"}),
+    cost=Cost("labels", Steps.rounds(0.2, 2), passes=2, step=FUSED),
+)
 def topological_order(g: GraphView) -> Answer:
     """Return the generation of each vertex in the topological order of a directed graph without cycles.
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.intersect import Triangles
 from dask_graphflow.operators.orientation import oriented
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
 
 
 @algorithm(
-    columns={"triangles": "int64"},
+    vertices({"triangles": "int64"}),
     directed=False,
+    cost=Cost("labels", 1, passes=5, rows=1, copies=1),
 )
 def triangle_count(g: GraphView) -> Answer:
     """Return the number of triangles at each vertex.

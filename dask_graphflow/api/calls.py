@@ -1,70 +1,82 @@
-"""The algorithms' functions, which accept a frame or a graph, and the methods of a frame."""
+"""The algorithms' functions, which accept a frame or a graph, and the methods of a frame.
+
+A call binds its arguments once, to the signature of the function or method that the user called.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from inspect import Parameter
 from typing import Any
 
 from dask.typing import no_default
 
+from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.runtime.algorithm import ALGORITHMS
+from dask_graphflow.runtime.call import ask
 from dask_graphflow.runtime.edge_inputs import values_of
 
-from . import signatures
-from .docstrings import docstring, method_docstring
+from .docstrings import function_documentation, method_documentation
 from .graph import Graph
+from .signatures import Described, function_options, make, reading_options
+from .types import ColumnName
 
-__all__ = ["frame_method", "function", "refuse_options"]
+__all__ = ["call", "described", "frame_method", "refuse_options"]
 
 
-def function(name: str, module: str) -> Callable[..., Any]:
-    """Return the function of an algorithm, for a module."""
+def described(name: str) -> Described:
+    """Return the options of an algorithm's function, and its documentation."""
     declared = ALGORITHMS[name]
-    parameters = signatures.function_parameters(declared)
-    reading = [p.name for p in signatures.reading_parameters(declared)]
-
-    def call(edges: Any, **options: Any) -> Any:
-        read = {p: options.pop(p) for p in reading}
-        if isinstance(edges, Graph):
-            refuse_options(made, read)
-        else:
-            if declared.weights == "ignored":
-                read["weight"] = None
-            elif declared.weights == "required" and read["weight"] is no_default:
-                read["weight"] = values_of(edges)
-            edges = Graph(edges, **read)
-        return getattr(edges, name)(**options)
-
-    doc = docstring(name, {p.name: p for p in parameters})
-    made = signatures.make(name, parameters, call, doc, module)
-    return made
+    options = function_options(declared)
+    return Described(options, function_documentation(declared, options))
 
 
-def frame_method(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+def call(declared: Algorithm, edges: Any, **options: Any) -> Any:
+    """Return the result of an algorithm on edges or a graph, given all options of its function."""
+    reading = reading_options(declared)
+    read = {option.name: options.pop(option.name) for option in reading}
+    if isinstance(edges, Graph):
+        refuse_options(declared.name, read, {option.name: option.default for option in reading})
+        return ask(edges._shards, declared.run, **options)
+    if declared.weights == "ignored":
+        read["weight"] = None
+    elif declared.weights == "required" and read["weight"] is no_default:
+        read["weight"] = values_of(edges)
+    graph = object.__new__(Graph)
+    inspect.unwrap(Graph.__init__)(graph, edges, **read)  # the arguments are bound already
+    return ask(graph._shards, declared.run, **options)
+
+
+def frame_method(
+    name: str, about: Described, function: Callable[..., Any], module: str
+) -> Callable[..., Any]:
     """Return the method of a frame that calls a function, for the class ``FrameMethods`` in `module`."""
-    name, parameters = function.__name__, inspect.signature(function).parameters
 
-    def call(self: Any, **options: Any) -> Any:
-        return function(self._frame, **options)
+    def call_on_frame(self: Any, **options: Any) -> Any:
+        return function(edges=self._frame, **options)
 
-    doc = method_docstring(name, function.__doc__)
-    taken = signatures.frame_method_parameters(name, [*parameters.values()])
-    return signatures.make(name, taken, call, doc, module, "FrameMethods")
+    options = [
+        replace(option, type=ColumnName, default=Parameter.empty)
+        if option.name == "weight" and ALGORITHMS[name].weights == "required"
+        else option
+        for option in about.options[1:]
+    ]
+    about = Described(options, method_documentation(name, about.documentation))
+    return make(name, about, call_on_frame, module, "FrameMethods")
 
 
-def refuse_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+def refuse_options(name: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Raise if an option that says how to read a frame was given with a graph."""
-    given, parameters = [], inspect.signature(function).parameters
-    for option, value in options.items():
-        default = parameters[option].default
-        same = isinstance(value, str | bool | int) and value == default
-        if not same and value is not default:
+    given = []
+    for option, value in values.items():
+        same = isinstance(value, str | bool | int) and value == defaults[option]
+        if not same and value is not defaults[option]:
             given.append(option)
     if given:
         raise OptionError(
-            f"{function.__name__} was called on a Graph with {', '.join(f'{name}=' for name in given)}; a "
+            f"{name} was called on a Graph with {', '.join(f'{one}=' for one in given)}; a "
             f"Graph already says how its edges are read. Leave {'it' if len(given) == 1 else 'them'} out, "
             "or give the frame instead of the Graph"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -12,10 +13,10 @@ from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
+from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.runtime.edge_inputs import values_of
-from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.runtime.spec import components_like
+from dask_graphflow.runtime.empty_frames import components_like
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
@@ -165,7 +166,9 @@ def connected_components(
             "merge_chunks": merge_chunks, "inputs": inputs, "chunk_size": chunk_size, "dropna": dropna,
             "device": device, "renumber": renumber,
         }  # fmt: skip
-        refuse_options(connected_components, options)
+        refuse_options(
+            "connected_components", options, inspect.unwrap(connected_components).__kwdefaults__
+        )
         return edges.connected_components(progress=progress)
     if weight is no_default:
         weight = None if threshold is None and thresholds is None else values_of(edges)

@@ -10,6 +10,9 @@ import numpy as np
 
 from dask_graphflow.algorithms.edge_program.edge_program import ITSELF, run_program
 from dask_graphflow.algorithms.edge_program.iteration import Step
+from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.declarations.option import Choice, Flag
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import vertex_names
@@ -27,10 +30,7 @@ from dask_graphflow.programs.expressions import (
 )
 from dask_graphflow.programs.vertex_expressions import NAMES, VertexReader
 from dask_graphflow.runtime.call import Call
-from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.runtime.shards import Shards
-from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted

@@ -18,12 +18,11 @@ from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
-from dask_graphflow.costs.table import BY_SOURCE, COSTS, WEIGHTED
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
-from dask_graphflow.runtime.algorithm import ALGORITHMS
-from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.runtime.options import Choice, Flag
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import listener
@@ -245,22 +244,23 @@ def estimate(
     check_count("supersteps", supersteps, least=1, optional=True)
     check_count("k", k, least=1, optional=True)
     check_count("top_k", top_k, least=1, optional=True)
-    cost = None if algorithm == PATHS else COSTS[algorithm]
+    declared = ALGORITHMS.get(algorithm)
+    cost = declared.cost if declared else None
+    costs = {name: one.cost for name, one in sorted(ALGORITHMS.items()) if one.cost}
     if top_k is not None and (cost is None or cost.listed is None):
-        listing = [name for name, one in COSTS.items() if one.listed]
+        listing = [name for name, one in costs.items() if one.listed]
         raise OptionError(
             f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
             f"{', '.join(listing)}"
         )
-    if k is not None:
-        cost = BY_SOURCE.get(algorithm, cost)
+    if k is not None and cost is not None:
+        cost = cost.by_source or cost
     if k is not None and cost is not None and not cost.takes_k:
-        sampling = sorted([*(name for name, one in COSTS.items() if one.takes_k), *BY_SOURCE])
+        sampling = [name for name, one in costs.items() if one.takes_k]
         raise OptionError(
             f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
             f"{', '.join([*sampling, PATHS])}"
         )
-    declared = ALGORITHMS.get(algorithm)
     if weight is no_default and (declared is None or declared.weights == "ignored"):
         weight = None
     if directed is None and algorithm == "connected_components":
@@ -270,8 +270,8 @@ def estimate(
         num_vertices=num_vertices, dense_ids=dense_ids,
         count_degrees=cost is None or bool(cost.limits),
     )  # fmt: skip
-    if graph.weight_bytes:
-        cost = WEIGHTED.get(algorithm, cost)
+    if graph.weight_bytes and cost is not None:
+        cost = cost.weighted or cost
     kinds = _kinds(cluster, graph.device)
     if algorithm not in ("connected_components", PATHS) or graph.built:
         graph = graph._replace(on_disk=_on_disk(edges, graph, storage, cluster))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dask_graphflow.runtime.algorithm import ALGORITHMS
+import inspect
+from functools import partial
 
-from .calls import frame_method, function
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+
+from .calls import call, described, frame_method
 from .components import connected_components
+from .signatures import describe, make
 
-functions = {"connected_components": connected_components}
-functions |= {
-    name: function(name, __name__) for name in sorted(ALGORITHMS.keys() - functions.keys())
-}
-methods = {name: frame_method(made, __name__) for name, made in functions.items()}
+COMPONENTS = connected_components.__name__
+calls = {name: partial(call, ALGORITHMS[name]) for name in sorted(ALGORITHMS)}
+DESCRIBED = {name: described(name) for name in calls}
+functions = {name: make(name, about, calls[name], __name__) for name, about in DESCRIBED.items()}
+functions[COMPONENTS] = connected_components
+calls[COMPONENTS] = inspect.unwrap(connected_components)
+DESCRIBED[COMPONENTS] = describe(connected_components)
+methods = {name: frame_method(name, DESCRIBED[name], calls[name], __name__) for name in calls}
 FrameMethods = type("FrameMethods", (), {"__doc__": "The algorithms as methods.", **methods})
 
 __all__ = sorted(functions)

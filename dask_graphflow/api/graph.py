@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from dask.typing import no_default
 
 from dask_graphflow.algorithms.layout import layout, layout_frame
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.runtime.options import Choice, Flag
+from dask_graphflow.runtime.empty_frames import graph_spec
 from dask_graphflow.runtime.shards import Shards
-from dask_graphflow.runtime.spec import graph_spec
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.arguments import attribute_error, explained
 from dask_graphflow.showing.tables import as_html, as_text

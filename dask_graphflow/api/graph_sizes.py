@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 from dask.typing import no_default
 
-from dask_graphflow.costs.cost import Shape
 from dask_graphflow.costs.prediction import GraphSizes
+from dask_graphflow.declarations.cost import Shape
+from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.advice import library_of
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.runtime.edge_inputs import as_edges
-from dask_graphflow.runtime.number_options import check_count
-from dask_graphflow.runtime.options import Flag
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import pieces_of, read_of
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
@@ -24,7 +25,6 @@ from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.runtime.edge_inputs import as_edges
 from dask_graphflow.runtime.inputs import as_dask
-from dask_graphflow.runtime.options import Flag
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown

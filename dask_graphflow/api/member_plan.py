@@ -11,6 +11,8 @@ import numpy as np
 
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
+from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.memory import Part
@@ -18,9 +20,7 @@ from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.shards import MemberPlan
-from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.scheduling import memory_limits, placement
 from dask_graphflow.scheduling.clients import client_in_use
 from dask_graphflow.scheduling.expr import held_by

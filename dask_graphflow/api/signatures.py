@@ -6,155 +6,176 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import Parameter
-from typing import Any
+from types import NoneType
+from typing import Any, Literal, NamedTuple
 
 from dask.typing import no_default
 
 from dask_graphflow import algorithms
-from dask_graphflow.runtime.algorithm import ALGORITHMS, Algorithm, ask
-from dask_graphflow.runtime.options import Choice, Option
+from dask_graphflow.declarations.algorithm import Algorithm
+from dask_graphflow.declarations.documentation import Documentation
+from dask_graphflow.declarations.option import Option, members
 from dask_graphflow.showing.arguments import bind
 
-from .docstrings import docstring, method_docstring
-from .types import Multi
+from .types import ColumnName, ColumnNames, Listener, Multi
 
 __all__ = [
+    "READING",
     "TRACE",
-    "frame_method_parameters",
-    "function_parameters",
-    "graph_method",
+    "Described",
+    "describe",
+    "function_options",
     "make",
-    "reading_parameters",
+    "own_options",
+    "parameter",
+    "reading_options",
 ]
 
 for module in pkgutil.iter_modules(algorithms.__path__):
     importlib.import_module(f"{algorithms.__name__}.{module.name}")
 
-
-def option(name: str, type_name: str, default: Any = Parameter.empty) -> Parameter:
-    """Return a parameter that is given by its name. The annotation is source code."""
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=type_name)
-
-
-def literal(names: Iterable[str]) -> str:
-    """Return the type of an option that is one of some names, as source code."""
-    return f"Literal[{', '.join(map(repr, names))}]"
-
-
 READING = (
-    option("source", "ColumnNames | None", None),
-    option("target", "ColumnNames | None", None),
-    option("weight", "ColumnName | None", no_default),
-    option("directed", "bool | None", None),
-    option("multi", literal(typing.get_args(Multi)), "keep"),
-    option("vertices", "Any", None),
-    option("dropna", "bool", False),
-    option("device", literal(["gpu"]) + " | None", None),
-)
+    Option("source", ColumnNames | None, None, kind="columns"),
+    Option("target", ColumnNames | None, None, kind="columns"),
+    Option(
+        "weight", ColumnName | None, no_default, kind="column",
+        help="Column with the weights of the edges.",
+    ),
+    Option(
+        "directed", bool | None, None, kind="direction",
+        help="Whether an edge leads only from its source to its target, or in both directions.",
+    ),
+    Option(
+        "multi", Multi, "keep",
+        help="What to do with parallel edges: keep all of them, or merge them into one, with the sum, the "
+        "smallest or the first of their weights. They are kept by default.",
+    ),
+    Option(
+        "vertices", Any, None, kind="vertices",
+        help="All vertex ids, in the first columns; adds vertices without an edge.",
+    ),
+    Option("dropna", bool, False, kind="switch", help="Skip edges with a missing id."),
+    Option(
+        "device", Literal["gpu"] | None, None,
+        help="Run on a GPU (gpu), although the edges are read into host memory.",
+    ),
+)  # fmt: skip
+TRACE = Option("trace", bool, False)
+PROGRESS = Option("progress", Listener, False)
+EDGES = Option("edges", "Edges | Graph", positional=True)
 SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-TRACE = option("trace", "bool", False)
-PROGRESS = option("progress", "Listener", False)
+#: The types with a name of their own, as source code.
+NAMES = {
+    ColumnName: "ColumnName",
+    ColumnName | None: "ColumnName | None",
+    ColumnNames | None: "ColumnNames | None",
+    Listener: "Listener",
+    NoneType: "None",
+}
 
 
-def reading_parameters(declared: Algorithm) -> list[Parameter]:
-    """Return the parameters that say how a frame is read. A graph does not allow them."""
+class Described(NamedTuple):
+    """The options of a public function, and its documentation."""
+
+    options: Sequence[Option]
+    documentation: Documentation
+
+
+def describe(function: Callable[..., Any]) -> Described:
+    """Return the options of a function that is not made from a declaration.
+
+    Options that say how a frame is read are of the same kinds as in :data:`READING`.
+    """
+    reading = {option.name: option for option in READING}
+    hints = typing.get_type_hints(function)
+    options = [
+        replace(reading[p.name], type=hints[p.name], default=p.default)
+        if p.name in reading
+        else Option(p.name, hints[p.name], p.default)
+        for p in inspect.signature(function).parameters.values()
+    ]
+    return Described(options, Documentation.parse(function.__doc__))
+
+
+def reading_options(declared: Algorithm) -> list[Option]:
+    """Return the options that say how a frame is read. A graph does not allow them."""
     unweighted = ("weight", "multi") if declared.weights == "ignored" else ()
     return [
-        option("directed", "bool", False) if p.name == "directed" and not declared.directed else p
-        for p in READING
-        if p.name not in unweighted
+        replace(option, type=bool, default=False)
+        if option.name == "directed" and not declared.directed
+        else option
+        for option in READING
+        if option.name not in unweighted
     ]
 
 
-def own_parameters(declared: Algorithm) -> list[Parameter]:
-    """Return the parameters of an algorithm, and those of its supersteps."""
-    _, *own = inspect.signature(declared.run).parameters.values()
-    typed = [p.replace(annotation=_type_name(declared.options[p.name])) for p in own]
-    return typed + ([TRACE, PROGRESS] if declared.supersteps else [])
+def own_options(declared: Algorithm) -> list[Option]:
+    """Return the options of an algorithm, and those of its supersteps."""
+    return [*declared.options.values(), *([TRACE, PROGRESS] if declared.supersteps else [])]
 
 
-def method_parameters(declared: Algorithm) -> list[Parameter]:
-    """Return the parameters of a method of a graph."""
-    return [SELF, *own_parameters(declared)]
-
-
-def function_parameters(declared: Algorithm) -> list[Parameter]:
-    """Return the parameters of a function of a frame or a graph."""
-    reading = reading_parameters(declared)
-    own = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own_parameters(declared)]
-    required = [p for p in own if p.default is Parameter.empty]
-    optional = [p for p in own if p.default is not Parameter.empty]
-    edges = Parameter("edges", Parameter.POSITIONAL_OR_KEYWORD, annotation="Edges | Graph")
-    return [edges, *reading[:2], *required, *reading[2:], *optional]
-
-
-def graph_method(name: str, module: str) -> Callable[..., Any]:
-    """Return the method of an algorithm, for the class ``GraphMethods`` in `module`."""
-    run, parameters = ALGORITHMS[name].run, method_parameters(ALGORITHMS[name])
-
-    def call(self: Any, **options: Any) -> Any:
-        return ask(self._shards, run, **options)
-
-    doc = method_docstring(name, docstring(name, {p.name: p for p in parameters}))
-    return make(name, parameters, call, doc, module, "GraphMethods")
-
-
-def frame_method_parameters(name: str, parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters of a method of a frame, from those of the function `name`."""
-    required = ALGORITHMS[name].weights == "required"
-    return [
-        SELF,
-        *(
-            p.replace(default=p.empty, annotation="ColumnName")
-            if required and p.name == "weight"
-            else p
-            for p in parameters[1:]
-        ),
-    ]
+def function_options(declared: Algorithm) -> list[Option]:
+    """Return the options of a function of a frame or a graph."""
+    reading = reading_options(declared)
+    own = [replace(option, positional=False) for option in own_options(declared)]
+    required = [option for option in own if option.required]
+    optional = [option for option in own if not option.required]
+    return [EDGES, *reading[:2], *required, *reading[2:], *optional]
 
 
 def make(
     name: str,
-    parameters: Sequence[Parameter],
+    about: Described,
     call: Callable[..., Any],
-    doc: str | None,
     module: str,
     owner: str = "",
 ) -> Callable[..., Any]:
-    """Return a function or method that has the given parameters.
+    """Return a function or method that has the given options.
 
     Parameters
     ----------
     name : str
         Its name.
-    parameters : sequence of Parameter
-        Its parameters.
+    about : Described
+        What it takes, and its docstring.
     call : callable
         What it calls, with all arguments by name.
-    doc : str or None
-        Its docstring.
     module, owner : str
         The module, and for a method the class, in which pickle looks it up.
     """
-    result = "Any" if TRACE in parameters else "dd.DataFrame"
+    options, documentation = about
+    result = "Any" if TRACE in options else "dd.DataFrame"
+    parameters = [*([SELF] if owner else []), *map(parameter, options)]
     signature = inspect.Signature(parameters, return_annotation=result)
+    types = {option.name: option.type for option in options}
 
-    def function(*arguments: Any, **options: Any) -> Any:
-        return call(**bind(function.__qualname__, signature, arguments, options))
+    def function(*arguments: Any, **given: Any) -> Any:
+        return call(**bind(function.__qualname__, signature, arguments, given, lambda: types))
 
-    function.__name__, function.__module__, function.__doc__ = name, module, doc
+    function.__name__, function.__module__ = name, module
+    function.__doc__ = str(documentation) if documentation.description else None
     function.__qualname__ = f"{owner}.{name}" if owner else name
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
-def _type_name(of: Option) -> str:
-    """Return the type of an option as source code."""
-    kind, check = of
-    if isinstance(check, Choice):
-        return literal(check.names) + " | None" * check.optional
-    if {Any} & {kind, *typing.get_args(kind)}:
+def parameter(option: Option) -> Parameter:
+    """Return an option as a parameter of a signature. The annotation is source code, for the stubs."""
+    kind = Parameter.POSITIONAL_OR_KEYWORD if option.positional else Parameter.KEYWORD_ONLY
+    return Parameter(option.name, kind, default=option.default, annotation=_source(option.type))
+
+
+def _source(hint: Any) -> str:
+    if isinstance(hint, str) or hint in NAMES:
+        return hint if isinstance(hint, str) else NAMES[hint]
+    parts = members(hint)
+    if Any in parts:
         return "Any"
-    return kind.__name__ if isinstance(kind, type) else str(kind).replace("collections.abc.", "")
+    if len(parts) > 1:
+        return " | ".join(map(_source, parts))
+    if typing.get_origin(hint) is Literal:
+        return f"Literal[{', '.join(map(repr, typing.get_args(hint)))}]"
+    return hint.__name__ if type(hint) is type else str(hint).replace("collections.abc.", "")

@@ -6,13 +6,12 @@ such as ``polars.DataFrame`` by its methods, so these protocols need no stubs of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from datetime import date
-from enum import Enum
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol
 
-import numpy as np
 import numpy.typing as npt
+
+from dask_graphflow.showing.arguments import ColumnName
 
 __all__ = [
     "Balance",
@@ -24,8 +23,6 @@ __all__ = [
     "Multi",
 ]
 
-# Other hashable objects work too, but no type excludes floats, which are more often mistakes than names.
-ColumnName = str | bytes | int | np.integer[Any] | date | Enum | tuple[Hashable, ...]
 ColumnNames = ColumnName | Sequence[ColumnName]  # one column name, or several
 Listener = bool | Callable[[dict[str, Any]], object]  # the type of `progress`
 

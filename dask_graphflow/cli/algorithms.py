@@ -1,61 +1,45 @@
 """The commands of the algorithms, made from their declarations.
 
-A parameter of the function becomes an option of the same name. Its type in the signature says how text
-becomes a value, and its entry in the docstring is the help.
+An option of the function becomes an option of the same name. Its kind says how text becomes a value, and
+its documentation is the help.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from inspect import Parameter
 from typing import Any
 
 import click
 
 from dask_graphflow.api import functions
+from dask_graphflow.api.signatures import Described
 from dask_graphflow.cli import options
+from dask_graphflow.declarations.option import Option
 from dask_graphflow.graph.edgelist import default_ends
-from dask_graphflow.runtime.algorithm import ALGORITHMS
-from dask_graphflow.runtime.options import Check
-from dask_graphflow.runtime.vertex_options import VertexIds, VertexPairs
 
 from . import paths
-from .docs import documented
+from .docs import described, plain
 from .files import Files
 from .output import Output
 from .run import run
 
 NONE = object()  # the value of an option that is given as none
-# How a frame becomes a graph. Functions refer to Graph for these parameters.
-OF_GRAPHS = {
-    "weight": "Column with the weights of the edges.",
-    "directed": "Whether an edge leads only from its source to its target, or in both directions.",
-    "multi": "What to do with parallel edges: keep all of them, or merge them into one, with the sum, the "
-    "smallest or the first of their weights. They are kept by default.",
-    "vertices": "All vertex ids, in the first columns; adds vertices without an edge.",
-    "dropna": "Skip edges with a missing id.",
-    "device": "Run on a GPU (gpu), although the edges are read into host memory.",
-}
-# Parameters that do not become options.
+# Options that do not become options of the command.
 HERE = {"edges", "source", "target", "trace", "progress", "inputs"}
-SEE_GRAPH = "How the edges of a frame become a graph"
 
 
 def algorithm_command(function_name: str) -> click.Command:
     """Return the command of an algorithm."""
     if function_name == paths.shortest_paths.__name__:
-        return _command(paths.shortest_paths, paths.CHECKS)
-    checks = {name: option.check for name, option in ALGORITHMS[function_name].options.items()}
-    return _command(getattr(functions, function_name), checks)
+        return _command(paths.shortest_paths, paths.DESCRIBED)
+    return _command(getattr(functions, function_name), functions.DESCRIBED[function_name])
 
 
-def _command(function: Callable[..., Any], checks: Mapping[str, Check]) -> click.Command:
+def _command(function: Callable[..., Any], about: Described) -> click.Command:
     """Return the command of a function that takes edges."""
-    described, helps = documented(function)
-    own = [p for p in inspect.signature(function).parameters.values() if p.name not in HERE]
+    taken = {option.name: option for option in about.options}
 
     def callback(paths: tuple[str, ...], **given: Any) -> None:
         reading = options.taken(given, options.READING)
@@ -63,70 +47,61 @@ def _command(function: Callable[..., Any], checks: Mapping[str, Check]) -> click
         chosen = {name: value for name, value in given.items() if value is not None and value != ()}
 
         def frame_of(out: Output) -> Any:
-            call = _arguments(Files(out, **reading), paths, chosen, checks)
-            if "progress" in inspect.signature(function).parameters:
+            call = _arguments(Files(out, **reading), paths, chosen, taken)
+            if "progress" in taken:
                 call["progress"] = not running["quiet"]
             return function(**call)
 
         run(frame_of, **running)
 
+    own = {name: plain(about.documentation.of(name), taken) for name in taken if name not in HERE}
     add = options.together(
         options.paths,
         options.ends,
-        *(_option(p, checks.get(p.name), helps.get(p.name, "")) for p in own),
+        *(_option(taken[name], text or taken[name].help) for name, text in own.items()),
         options.output(required=False),
         options.as_json,
         options.reading,
         options.running,
         options.common,
     )
-    short = described.partition("\n\n")[0]
-    name = function.__name__.replace("_", "-")
-    return click.command(name, help=described, short_help=short)(add(callback))
+    text = described(about.documentation, taken)
+    name, short = function.__name__.replace("_", "-"), text.partition("\n\n")[0]
+    return click.command(name, help=text, short_help=short)(add(callback))
 
 
-def _option(
-    p: Parameter, check: Check | None, described: str
-) -> Callable[[options.Command], options.Command]:
-    """Return the option of a parameter."""
-    name = f"--{p.name.replace('_', '-')}"
-    required = p.default is Parameter.empty
-    if p.name == "dropna" or described.startswith(SEE_GRAPH):
-        described = OF_GRAPHS[p.name]
-    kind: dict[str, Any]
-    if p.annotation.startswith("Literal"):
-        kind = {"type": click.Choice(re.findall("'(.*?)'", p.annotation))}
-    elif isinstance(check, VertexIds):
-        kind = {"multiple": True, "metavar": "ID,ID,..."}
-        described = re.sub(r"[^.]*\btuple\b[^.]*\.", "", described)
-        described = f"{described} Separate ids by commas; @PATH reads them from a file."
-    elif p.name == "weight":
-        kind = {"metavar": "COLUMN"}
-    elif p.name == "dropna":
-        kind = {"is_flag": True, "default": None}
-    elif p.name == "directed":
-        name, kind = "--directed/--undirected", {"default": None}
-        described = _said(described, "--directed", "--undirected")
-        described += f" {'--undirected' if p.default is False else '--directed'} is the default."
-    elif "Sequence" in p.annotation or "list" in p.annotation:
-        kind = {"callback": _numbers, "metavar": "NUMBER,NUMBER,..."}
-    elif p.annotation.startswith("Any"):
-        kind = {"metavar": "PATH"}
-        described = f"{described} PATH is a file with such a frame."
-    elif p.annotation.startswith("bool"):
-        described = _said(described, name, f"--no-{name[2:]}")
-        name, kind = f"{name}/--no-{name[2:]}", {"default": None}
-    elif p.annotation.startswith(("int", "float")):
-        kind = {"type": str, "callback": partial(_number, optional="None" in p.annotation)}
-        kind["metavar"] = "NUMBER"
-    else:
-        kind = {"metavar": "TEXT"}
-    return click.option(name, required=required, help=described, **kind)
+def _option(of: Option, text: str) -> Callable[[options.Command], options.Command]:
+    """Return the option of a command for an option of its function, with a help text."""
+    name, kind, default = f"--{of.name.replace('_', '-')}", dict[str, Any](), ""
+    match of.kind:
+        case "choice":
+            kind = {"type": click.Choice([str(choice) for choice in of.choices])}
+        case "ids":
+            kind = {"multiple": True, "metavar": "ID,ID,..."}
+            text = f"{text} Separate ids by commas; @PATH reads them from a file."
+        case "column":
+            kind = {"metavar": "COLUMN"}
+        case "switch":
+            kind, text = {"is_flag": True, "default": None}, of.help
+        case "direction":
+            on, off = "--directed", "--undirected"
+            default = f" {on if of.default is None else off} is the default."
+            name, kind, text = f"{on}/{off}", {"default": None}, _said(text, on, off) + default
+        case "flag":
+            on, off = name, f"--no-{name[2:]}"
+            name, kind, text = f"{on}/{off}", {"default": None}, _said(text, on, off)
+        case "number":
+            kind = {"callback": partial(_number, optional=of.optional), "metavar": "NUMBER"}
+        case "numbers":
+            kind = {"callback": _numbers, "metavar": "NUMBER,NUMBER,..."}
+        case _:
+            kind, text = {"metavar": "PATH"}, f"{text} PATH is a file with such a frame."
+    return click.option(name, required=of.required, help=text, **kind)
 
 
-def _said(described: str, on: str, off: str) -> str:
+def _said(text: str, on: str, off: str) -> str:
     """Replace True and False in the description of a flag by its two options."""
-    return re.sub(r"\bFalse\b", off, re.sub(r"\bTrue\b", on, described))
+    return re.sub(r"\bFalse\b", off, re.sub(r"\bTrue\b", on, text))
 
 
 def _to_number(text: str) -> float:
@@ -161,31 +136,31 @@ def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> Any:
 
 
 def _arguments(
-    files: Files, paths: tuple[str, ...], given: dict[str, Any], checks: Mapping[str, Check]
+    files: Files, paths: tuple[str, ...], given: dict[str, Any], taken: Mapping[str, Option]
 ) -> dict[str, Any]:
     """Return the arguments of the function: with frames for paths, and ids for text."""
     sides = {side: list(given.pop(side, ())) for side in ("source", "target")}
     edges = files.edges(paths, [*sides["source"], *sides["target"]])
     if not any(sides.values()) and (default := default_ends(list(edges.columns))):
         sides |= {side: [name] for side, name in zip(sides, default, strict=True)}
-    width = max(1, len(sides["source"]))
+    source = sides["source"]
     call: dict[str, Any] = {"edges": edges}
     for side, columns in sides.items():
         call[side] = columns[0] if len(columns) == 1 else columns or None
     for name, value in given.items():
-        check = checks.get(name)
-        if isinstance(check, VertexIds):
-            call[name] = _ids(files, name, value, edges, sides["source"])
-        elif isinstance(check, VertexPairs):
-            call[name] = _id_table(files, name, value, edges, sides["source"], 2)
-        elif check is not None and check.names_vertices:
-            call[name] = _id_table(files, name, value, edges, sides["source"], 1)
-        elif name in ("vertices", "seed") and isinstance(value, str):
-            call[name] = files.frame(value, ids=None if name == "seed" else width)
-        elif check is not None and check.reads_frame:
-            call[name] = files.frame(value, width)
-        else:
-            call[name] = None if value is NONE else value
+        match taken[name].kind:
+            case "ids":
+                call[name] = _ids(files, name, value, edges, source)
+            case "table":
+                call[name] = _id_table(files, name, value, edges, source, 1)
+            case "pairs":
+                call[name] = _id_table(files, name, value, edges, source, 2)
+            case "vertices":
+                call[name] = files.frame(value, ids=max(1, len(source)))
+            case "frame":
+                call[name] = files.frame(value, ids=None)
+            case _:
+                call[name] = None if value is NONE else value
     return call
 
 

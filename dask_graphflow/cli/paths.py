@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from dask_graphflow.api.graph import Graph
-from dask_graphflow.api.signatures import READING, option
-from dask_graphflow.runtime.vertex_options import VertexIds
-
-CHECKS = {"sources": VertexIds(), "targets": VertexIds()}
+from dask_graphflow.api.signatures import READING, Described
+from dask_graphflow.declarations.documentation import Documentation
+from dask_graphflow.declarations.option import Option
 
 
 def shortest_paths(edges: Any, *, sources: Any, targets: Any, **reading: Any) -> Any:
@@ -24,17 +22,12 @@ def shortest_paths(edges: Any, *, sources: Any, targets: Any, **reading: Any) ->
         First vertices of the paths.
     targets : ids
         Last vertices of the paths.
-    weight, directed, multi, vertices, dropna, device
-        How the edges of a frame become a graph.
     """
     return Graph(edges, **reading).shortest_paths(sources, targets)
 
 
-PARAMETERS = [
-    inspect.Parameter("edges", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-    *READING[:2],
-    option("sources", "Any"),
-    option("targets", "Any"),
-    *READING[2:],
-]
-shortest_paths.__signature__ = inspect.Signature(PARAMETERS)  # type: ignore[attr-defined]
+ENDS = [Option(name, Any, kind="ids") for name in ("sources", "targets")]
+DESCRIBED = Described(
+    [Option("edges", Any), *READING[:2], *ENDS, *READING[2:]],
+    Documentation.parse(shortest_paths.__doc__),
+)

@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dask_graphflow.declarations.cost import search_levels
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.make_rows import SCRATCH
 
-from .model import remote, search_levels
+from .model import remote
 
 # Number of edges that every GPU and worker is assumed to have room for, before it is asked.
 MOST_UNSEEN = 1 << 24

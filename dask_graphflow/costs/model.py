@@ -7,9 +7,6 @@ import math
 # If others read at least one vertex in this many, all vertices are sent: MOST of operators/hub_rows.py.
 ALL_SENT = 2
 SORTED = 3  # ends of edges that can be looked up in the time it takes to sort one distinct id
-SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
-# Mean degree below which a graph with even degrees is treated as a mesh in two dimensions.
-FLAT = 10.0
 
 
 def remote(vertices: float, degree: float, members: int) -> float:
@@ -32,24 +29,3 @@ def numbered(ends: float, vertices: float, members: int) -> float:
     """
     distinct = vertices * -math.expm1(-ends / members / max(vertices, 1))  # if ends are random
     return ends / members + SORTED * distinct * (1 if members == 1 else 2)
-
-
-def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
-    """Return the number of levels of a search from any vertex, estimated from the mean degree.
-
-    If all vertices have about the same degree, the graph can be a mesh: in two dimensions if the degree is
-    small, and in three if it is large.
-
-    Parameters
-    ----------
-    vertices : int
-    degree : float
-        Mean number of edges in both directions.
-    even : bool
-        Whether degrees are known to differ little.
-    """
-    if degree < (FLAT if even else SPARSE):
-        return 2 * math.sqrt(vertices)
-    if even:
-        return float(3 * vertices ** (1 / 3))
-    return math.log(max(vertices, 2)) / math.log(degree) + 2

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dask_graphflow.components import merging
+from dask_graphflow.declarations.cost import LISTED, ROW, SPARSE, Cost, Shape, search_levels
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import share_out
@@ -28,10 +29,9 @@ from dask_graphflow.scheduling.memory_limits import pause_fraction
 from dask_graphflow.showing.tables import duration
 
 from .cluster import ClusterSpec
-from .cost import LISTED, ROW, Cost, Shape
 from .estimate import Estimate
 from .links import Links
-from .model import SPARSE, numbered, remote, search_levels
+from .model import numbered, remote
 
 MAKING = 8e-3  # seconds that the client takes to make the expressions of a call
 LEVELS = 4  # levels of tasks: read, make pieces, build, run

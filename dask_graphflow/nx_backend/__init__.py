@@ -1,11 +1,12 @@
 """The NetworkX backend "graphflow": functions of NetworkX that run on this library.
 
 NetworkX finds the backend by the entry points of the package, which are in ``_graphflow_networkx``. It
-converts the graph of a call, and calls the function of the same name. Each function has the signature and
-the result of the NetworkX function.
+converts the graph of a call, and calls the function of the same name with the options that it takes. Each
+function has the result of the NetworkX function.
 
-To add a function, write it in the file of its family, add it to the table in ``_graphflow_networkx`` with
-the options that it does not support, and list NetworkX's tests of it in ``tests/test_networkx.py``.
+To add a function, write it in the file of its family, or declare it with its algorithm (``networkx=``). Add
+it to the table in ``_graphflow_networkx`` with the options that it does not support, and list NetworkX's
+tests of it in ``tests/test_networkx.py``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from . import (  # noqa: F401
     spanning_trees,
     traversal,
     triangles,
-    weighted_distances,
     weighted_paths,
 )
 from .convert import convert_from_nx, convert_to_nx

@@ -14,14 +14,14 @@ from .registry import networkx_function
 
 
 @networkx_function
-def bridges(G: ConvertedGraph, root: Node | None = None) -> Iterator[tuple[Node, Node]]:
+def bridges(G: ConvertedGraph, root: Node | None) -> Iterator[tuple[Node, Node]]:
     """Return the bridges of a graph, or of the component of a node, in the order of the edges."""
     found = _bridges(G, root)
     return zip(G.nodes_at(G.sources[found]), G.nodes_at(G.targets[found]), strict=True)
 
 
 @networkx_function
-def has_bridges(G: ConvertedGraph, root: Node | None = None) -> bool:
+def has_bridges(G: ConvertedGraph, root: Node | None) -> bool:
     """Return whether a graph, or the component of a node, has a bridge."""
     return bool(_bridges(G, root).any())
 
@@ -48,6 +48,6 @@ def articulation_points(G: ConvertedGraph) -> Iterator[Node]:
 @networkx_function
 def is_biconnected(G: ConvertedGraph) -> bool:
     """Return whether a graph is connected and stays so without any one of its nodes."""
-    if len(G) < 2 or not is_connected(G):
+    if len(G) < 2 or not is_connected("connected_components", G):
         return False
     return not bool(G.run("articulation_points").articulation_point.any())

@@ -14,13 +14,12 @@ from .registry import networkx_function
 @networkx_function
 def katz_centrality(
     G: ConvertedGraph,
-    alpha: float = 0.1,
-    beta: Any = 1.0,
-    max_iter: int = 1000,
-    tol: float = 1.0e-6,
-    nstart: Any = None,
-    normalized: bool = True,
-    weight: Any = None,
+    alpha: float,
+    beta: Any,
+    max_iter: int,
+    tol: float,
+    normalized: bool,
+    weight: Any,
 ) -> dict[Node, float]:
     """Return the Katz centrality of each node."""
     try:
@@ -36,11 +35,7 @@ def katz_centrality(
 
 @networkx_function
 def eigenvector_centrality(
-    G: ConvertedGraph,
-    max_iter: int = 100,
-    tol: float = 1.0e-6,
-    nstart: Any = None,
-    weight: Any = None,
+    G: ConvertedGraph, max_iter: int, tol: float, weight: Any
 ) -> dict[Node, float]:
     """Return the eigenvector centrality of each node."""
     if not len(G):
@@ -51,53 +46,13 @@ def eigenvector_centrality(
 
 
 @networkx_function
-def degree_centrality(G: ConvertedGraph) -> dict[Node, float]:
-    """Return the degree centrality of each node."""
-    return G.by_node(G.run("degree_centrality").degree_centrality)
-
-
-@networkx_function
-def in_degree_centrality(G: ConvertedGraph) -> dict[Node, float]:
-    """Return the in-degree centrality of each node."""
-    return G.by_node(G.run("degree_centrality").in_degree_centrality)
-
-
-@networkx_function
-def out_degree_centrality(G: ConvertedGraph) -> dict[Node, float]:
-    """Return the out-degree centrality of each node."""
-    return G.by_node(G.run("degree_centrality").out_degree_centrality)
-
-
-@networkx_function
-def closeness_centrality(
-    G: ConvertedGraph,
-    u: Any = None,
-    distance: Any = None,
-    wf_improved: bool = True,
-    *,
-    sp: Any = None,
-) -> dict[Node, float]:
-    """Return the closeness centrality of each node."""
-    scores = G.run("closeness_centrality", distance, wf_improved=bool(wf_improved))
-    return G.by_node(scores.closeness)
-
-
-@networkx_function
-def harmonic_centrality(
-    G: ConvertedGraph, nbunch: Any = None, distance: Any = None, sources: Any = None
-) -> dict[Node, float]:
-    """Return the harmonic centrality of each node."""
-    return G.by_node(G.run("harmonic_centrality", distance).harmonic)
-
-
-@networkx_function
 def betweenness_centrality(
     G: ConvertedGraph,
-    k: int | None = None,
-    normalized: bool = True,
-    weight: Any = None,
-    endpoints: bool = False,
-    seed: Any = None,
+    k: int | None,
+    normalized: bool,
+    weight: Any,
+    endpoints: bool,
+    seed: Any,
 ) -> dict[Node, float]:
     """Return the betweenness centrality of each node."""
     options = {"normalized": bool(normalized), "endpoints": bool(endpoints), **_sample(G, k, seed)}
@@ -106,11 +61,7 @@ def betweenness_centrality(
 
 @networkx_function
 def edge_betweenness_centrality(
-    G: ConvertedGraph,
-    k: int | None = None,
-    normalized: bool = True,
-    weight: Any = None,
-    seed: Any = None,
+    G: ConvertedGraph, k: int | None, normalized: bool, weight: Any, seed: Any
 ) -> dict[tuple[Node, Node], float]:
     """Return the betweenness centrality of each edge."""
     options = {"normalized": bool(normalized), **_sample(G, k, seed)}

@@ -1,4 +1,4 @@
-"""Colorings and independent sets."""
+"""Independent sets."""
 
 from __future__ import annotations
 
@@ -11,15 +11,7 @@ from .registry import networkx_function
 
 
 @networkx_function
-def greedy_color(
-    G: ConvertedGraph, strategy: Any = "largest_first", interchange: bool = False
-) -> dict[Node, int]:
-    """Return a color of each node that is not the color of a neighbor."""
-    return G.by_node(G.run("greedy_color").color)
-
-
-@networkx_function
-def maximal_independent_set(G: ConvertedGraph, nodes: Any = None, seed: Any = None) -> list[Node]:
+def maximal_independent_set(G: ConvertedGraph, seed: Any) -> list[Node]:
     """Return nodes without an edge between them, to which no node can be added."""
     number = nx.utils.create_py_random_state(seed).randrange(2**31)
     selected = G.run("maximal_independent_set", seed=number).selected.to_numpy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,22 +13,10 @@ from networkx.algorithms.community.quality import NotAPartition
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
 
-#: What NetworkX's Leiden method maximizes by default. Before 3.7, modularity was the only choice.
-METRIC = (
-    "cpm"
-    if "metric" in inspect.signature(nx.community.leiden_communities.orig_func).parameters
-    else "modularity"
-)
-
 
 @networkx_function
 def louvain_communities(
-    G: ConvertedGraph,
-    weight: Any = "weight",
-    resolution: float = 1,
-    threshold: float = 1e-07,
-    max_level: int | None = None,
-    seed: Any = None,
+    G: ConvertedGraph, weight: Any, resolution: float, threshold: float, seed: Any
 ) -> list[set[Node]]:
     """Return the communities that the Louvain method finds."""
     return _best(G, "louvain", weight, seed, resolution=resolution, tol=threshold)
@@ -37,16 +24,9 @@ def louvain_communities(
 
 @networkx_function
 def leiden_communities(
-    G: ConvertedGraph,
-    weight: Any = "weight",
-    resolution: float = 1,
-    max_level: int | None = None,
-    seed: Any = None,
-    *,
-    metric: str = METRIC,
-    theta: float = 0.01,
+    G: ConvertedGraph, weight: Any, resolution: float, seed: Any, metric: str = "modularity"
 ) -> list[set[Node]]:
-    """Return the communities that the Leiden method finds."""
+    """Return the communities that the Leiden method finds; before NetworkX 3.7, those by modularity."""
     return _best(G, "leiden", weight, seed, resolution=resolution, objective=metric)
 
 
@@ -60,10 +40,7 @@ def _best(
 
 @networkx_function
 def modularity(
-    G: ConvertedGraph,
-    communities: Iterable[Iterable[Node]],
-    weight: Any = "weight",
-    resolution: float = 1,
+    G: ConvertedGraph, communities: Iterable[Iterable[Node]], weight: Any, resolution: float
 ) -> float:
     """Return the modularity of a partition of the nodes."""
     groups = [set(community) for community in communities]

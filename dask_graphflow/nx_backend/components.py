@@ -3,77 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import networkx as nx
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function
+from .registry import networkx_function, register
 
 
-@networkx_function
-def connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
+def _components(algorithm: str, G: ConvertedGraph) -> Iterator[set[Node]]:
     """Return the set of nodes of each component."""
-    return map(set, G.groups(G.run("connected_components").component.to_numpy()))
+    return map(set, G.groups(G.run(algorithm).component.to_numpy()))
 
 
-@networkx_function
-def number_connected_components(G: ConvertedGraph) -> int:
+def _number(algorithm: str, G: ConvertedGraph) -> int:
     """Return the number of components."""
-    return int(G.run("connected_components").component.nunique())
+    return int(G.run(algorithm).component.nunique())
 
 
-@networkx_function
-def is_connected(G: ConvertedGraph) -> bool:
+def is_connected(algorithm: str, G: ConvertedGraph) -> bool:
     """Return whether there is one component."""
-    return _is_one(G, "connected_components")
-
-
-def _is_one(G: ConvertedGraph, components: str) -> bool:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return bool((G.run(components).component == 0).all())
+    return bool((G.run(algorithm).component == 0).all())
+
+
+for kind, algorithm in {
+    "connected": "connected_components",
+    "weakly_connected": "connected_components",
+    "strongly_connected": "strongly_connected_components",
+}.items():
+    register(f"{kind}_components", partial(_components, algorithm))
+    register(f"number_{kind}_components", partial(_number, algorithm))
+    register(f"is_{kind}", partial(is_connected, algorithm))
 
 
 @networkx_function
 def node_connected_component(G: ConvertedGraph, n: Node) -> set[Node]:
     """Return the nodes of the component of a node."""
     return {G.nodes[vertex] for vertex in G.run("bfs", sources=[G.positions[n]]).vertex}
-
-
-@networkx_function
-def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
-    """Return the set of nodes of each component, without regard to directions."""
-    components: Iterator[set[Node]] = connected_components(G)
-    return components
-
-
-@networkx_function
-def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    """Return the number of components, without regard to directions."""
-    number: int = number_connected_components(G)
-    return number
-
-
-@networkx_function
-def is_weakly_connected(G: ConvertedGraph) -> bool:
-    """Return whether there is one component, without regard to directions."""
-    return _is_one(G, "connected_components")
-
-
-@networkx_function
-def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
-    """Return the set of nodes of each strongly connected component."""
-    component = G.run("strongly_connected_components").component.to_numpy()
-    return map(set, G.groups(component))
-
-
-@networkx_function
-def number_strongly_connected_components(G: ConvertedGraph) -> int:
-    """Return the number of strongly connected components."""
-    return int(G.run("strongly_connected_components").component.nunique())
-
-
-@networkx_function
-def is_strongly_connected(G: ConvertedGraph) -> bool:
-    """Return whether there is one strongly connected component."""
-    return _is_one(G, "strongly_connected_components")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function
+from .registry import networkx_function, register
 
 
 @networkx_function
@@ -29,37 +32,21 @@ def k_truss(G: ConvertedGraph, k: float) -> ConvertedGraph:
     return G.subgraph(nodes, kept)
 
 
-@networkx_function
-def k_core(
-    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+def _compared(
+    compare: Callable[[Any, Any], Any], less: int, G: ConvertedGraph, k: int | None
 ) -> ConvertedGraph:
-    """Return the subgraph of the nodes with a core number of at least k."""
+    """Return the subgraph of the nodes whose core numbers are at least k, k, or at most k."""
     cores = _cores(G)
-    return G.subgraph(cores >= (max(cores) if k is None else k))
+    return G.subgraph(compare(cores, max(cores) - less if k is None else k))
+
+
+register("k_core", partial(_compared, operator.ge, 0))
+register("k_shell", partial(_compared, operator.eq, 0))
+register("k_crust", partial(_compared, operator.le, 1))
 
 
 @networkx_function
-def k_shell(
-    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
-) -> ConvertedGraph:
-    """Return the subgraph of the nodes with a core number of k."""
-    cores = _cores(G)
-    return G.subgraph(cores == (max(cores) if k is None else k))
-
-
-@networkx_function
-def k_crust(
-    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
-) -> ConvertedGraph:
-    """Return the subgraph of the nodes with a core number of at most k."""
-    cores = _cores(G)
-    return G.subgraph(cores <= (max(cores) - 1 if k is None else k))
-
-
-@networkx_function
-def k_corona(
-    G: ConvertedGraph, k: int, core_number: Mapping[Node, int] | None = None
-) -> ConvertedGraph:
+def k_corona(G: ConvertedGraph, k: int) -> ConvertedGraph:
     """Return the subgraph of the nodes of the k-core that have exactly k neighbors in it."""
     cores = _cores(G).to_numpy()
     ends = [(G.sources, G.targets)] + ([] if G.directed else [(G.targets, G.sources)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import networkx as nx
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function
+from .registry import networkx_function, register
 from .searches import distances, require, search
 
 
@@ -20,7 +22,7 @@ def has_path(G: ConvertedGraph, source: Node, target: Node) -> bool:
 
 @networkx_function
 def single_source_shortest_path_length(
-    G: ConvertedGraph, source: Node, cutoff: float | None = None
+    G: ConvertedGraph, source: Node, cutoff: float | None
 ) -> dict[Node, int]:
     """Return the number of edges to each node that can be reached from the source."""
     require(G, "Source {} is not in G", source)
@@ -29,33 +31,31 @@ def single_source_shortest_path_length(
 
 @networkx_function
 def single_target_shortest_path_length(
-    G: ConvertedGraph, target: Node, cutoff: float | None = None
+    G: ConvertedGraph, target: Node, cutoff: float | None
 ) -> dict[Node, int]:
     """Return the number of edges from each node that can reach the target."""
     require(G, "Target {} is not in G", target)
     return distances(G, search(G, target, cutoff, reverse=True))
 
 
-@networkx_function
-def descendants(G: ConvertedGraph, source: Node) -> set[Node]:
-    """Return the other nodes that can be reached from the source."""
-    if source not in G:
-        raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    return {*G.nodes_at(search(G, source).vertex.to_numpy())} - {source}
+def _reached(reverse: bool, G: ConvertedGraph, source: Node) -> set[Node]:
+    """Return the other nodes that can be reached from the source, or that can reach it."""
+    _require_node(G, source)
+    return {*G.nodes_at(search(G, source, reverse=reverse).vertex.to_numpy())} - {source}
 
 
-@networkx_function
-def ancestors(G: ConvertedGraph, source: Node) -> set[Node]:
-    """Return the other nodes that can reach the source."""
-    if source not in G:
-        raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    return {*G.nodes_at(search(G, source, reverse=True).vertex.to_numpy())} - {source}
+register("descendants", partial(_reached, False))
+register("ancestors", partial(_reached, True))
 
 
 @networkx_function
 def descendants_at_distance(G: ConvertedGraph, source: Node, distance: int) -> set[Node]:
     """Return the nodes at exactly this number of edges from the source."""
-    if source not in G:
-        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    _require_node(G, source)
     found = search(G, source, distance)
     return {*G.nodes_at(found.vertex.to_numpy()[found.distance == distance])}
+
+
+def _require_node(G: ConvertedGraph, source: Node) -> None:
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")

@@ -17,13 +17,13 @@ HITS_PRODUCTS = 20
 @networkx_function
 def pagerank(
     G: ConvertedGraph,
-    alpha: float = 0.85,
-    personalization: Any = None,
-    max_iter: int = 100,
-    tol: float = 1.0e-6,
-    nstart: Any = None,
-    weight: Any = "weight",
-    dangling: Any = None,
+    alpha: float,
+    personalization: Any,
+    max_iter: int,
+    tol: float,
+    nstart: Any,
+    weight: Any,
+    dangling: Any,
 ) -> dict[Node, float]:
     """Return the PageRank of each node."""
     vectors: dict[str, Any] = {
@@ -48,13 +48,7 @@ def _vector(G: ConvertedGraph, values: Any) -> pd.DataFrame | None:
 
 @networkx_function
 def hits(
-    G: ConvertedGraph,
-    max_iter: int = 100,
-    tol: float = 1.0e-8,
-    nstart: Any = None,
-    normalized: bool = True,
-    *,
-    method: str = "power_iteration",
+    G: ConvertedGraph, max_iter: int, tol: float
 ) -> tuple[dict[Node, float], dict[Node, float]]:
     """Return the hub score and the authority score of each node."""
     scores = G.run("hits", "weight", max_iter=max_iter * HITS_PRODUCTS, tol=tol)

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from functools import partial
 
 import pandas as pd
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function
+from .registry import register
 from .searches import require
 
 Scores = Iterator[tuple[Node, Node, float]]
 ALL_PAIRS = "all pairs of nodes without an edge are not supported; give ebunch="
 
 
-@networkx_function
-def jaccard_coefficient(
-    G: ConvertedGraph, ebunch: Iterable[tuple[Node, Node]] | None = None
-) -> Scores:
-    """Return pairs of nodes, each with the part of their neighbors that they have in common."""
-    return _scores(G, ebunch, "jaccard")
-
-
-@networkx_function
-def adamic_adar_index(
-    G: ConvertedGraph, ebunch: Iterable[tuple[Node, Node]] | None = None
-) -> Scores:
-    """Return pairs of nodes, each with the sum of 1 / log(degree) of their common neighbors."""
-    return _scores(G, ebunch, "adamic_adar")
-
-
-def _scores(G: ConvertedGraph, ebunch: Any, measure: str) -> Scores:
+def _scores(measure: str, G: ConvertedGraph, ebunch: Iterable[tuple[Node, Node]] | None) -> Scores:
+    """Return pairs of nodes, each with its score."""
     if ebunch is None:
         raise NotImplementedError(ALL_PAIRS)
     if (G.sources == G.targets).any():
@@ -50,3 +35,7 @@ def _scores(G: ConvertedGraph, ebunch: Any, measure: str) -> Scores:
         raise NotImplementedError("a pair has the same node twice")
     scores = G.run("similarity", pairs=frame, measure=measure).score.tolist()
     return zip(first, second, scores, strict=True)
+
+
+register("jaccard_coefficient", partial(_scores, "jaccard"))
+register("adamic_adar_index", partial(_scores, "adamic_adar"))

@@ -9,15 +9,14 @@ import networkx as nx
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
 from .searches import distances, path_to, paths, require, search, weighted_search
-from .weighted_distances import bellman_ford_path_length, dijkstra_path_length
-from .weighted_paths import bellman_ford_path
+from .weighted_paths import bellman_ford_path, bellman_ford_path_length, dijkstra_path_length
 
 ALL_PAIRS = "all pairs of nodes are not supported; give source= or target="
 
 
 @networkx_function
 def single_source_shortest_path(
-    G: ConvertedGraph, source: Node, cutoff: float | None = None
+    G: ConvertedGraph, source: Node, cutoff: float | None
 ) -> dict[Node, list[Node]]:
     """Return a shortest path from the source to each node that can be reached."""
     require(G, "Source {} not in G", source)
@@ -26,7 +25,7 @@ def single_source_shortest_path(
 
 @networkx_function
 def single_target_shortest_path(
-    G: ConvertedGraph, target: Node, cutoff: float | None = None
+    G: ConvertedGraph, target: Node, cutoff: float | None
 ) -> dict[Node, list[Node]]:
     """Return a shortest path to the target from each node that can reach it."""
     require(G, "Target {} not in G", target)
@@ -36,10 +35,10 @@ def single_target_shortest_path(
 @networkx_function
 def shortest_path(
     G: ConvertedGraph,
-    source: Node | None = None,
-    target: Node | None = None,
-    weight: Any = None,
-    method: str = "dijkstra",
+    source: Node | None,
+    target: Node | None,
+    weight: Any,
+    method: str,
 ) -> Any:
     """Return a shortest path between two nodes, or each from a source, or each to a target."""
     end = _one_end(source, target, weight, method)
@@ -56,10 +55,10 @@ def shortest_path(
 @networkx_function
 def shortest_path_length(
     G: ConvertedGraph,
-    source: Node | None = None,
-    target: Node | None = None,
-    weight: Any = None,
-    method: str = "dijkstra",
+    source: Node | None,
+    target: Node | None,
+    weight: Any,
+    method: str,
 ) -> Any:
     """Return the distance between two nodes, or from a source, or to a target."""
     end = _one_end(source, target, weight, method)

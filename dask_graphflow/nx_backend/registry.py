@@ -1,45 +1,88 @@
-"""The functions of the backend by name, with the errors of NetworkX instead of this library's."""
+"""The functions of the backend by name, with the errors of NetworkX instead of this library's.
+
+A function takes the options of NetworkX's function that it uses. NetworkX's signature says what they are by
+default. The options that no function uses are in the table of ``_graphflow_networkx``.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import networkx as nx
 
+from _graphflow_networkx import FUNCTIONS
+from _graphflow_networkx.backend import signature_of
+from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 
-#: The functions of the backend. :func:`networkx_function` adds each of them.
+from .converted import ConvertedGraph
+
+#: The functions of the backend. :func:`register` adds each of them.
 REGISTERED: dict[str, Callable[..., Any]] = {}
+WEIGHTS = "weight", "distance"  # what NetworkX calls the option with the attribute of the edges
 
 
 def networkx_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of the backend: register it, and make it raise the errors of NetworkX.
+    """Decorate a function of the backend with the name of NetworkX's function; see :func:`register`."""
+    register(function.__name__, function, inspect.signature(function).parameters)
+    return function
+
+
+def register(name: str, function: Callable[..., Any], takes: Iterable[str] | None = None) -> None:
+    """Register a function of the backend, and make it raise the errors of NetworkX.
 
     A value that this library refuses raises `NotImplementedError`. NetworkX then runs its own function,
     unless the caller asked for this backend by name.
-    """
-    signature = inspect.signature(function)
 
-    @functools.wraps(function)
+    Parameters
+    ----------
+    name : str
+        The name of NetworkX's function.
+    function : callable
+        Gets its options by name.
+    takes : iterable of str, optional
+        The options that it takes; by default its parameters.
+    """
+    takes = {*(inspect.signature(function).parameters if takes is None else takes)}
+    known = {*takes, *FUNCTIONS[name].unsupported}
+
     def call(*arguments: Any, **options: Any) -> Any:
         try:
-            given = signature.bind(*arguments, **options)
+            given = signature_of(name).bind(*arguments, **options)
+            if new := [option for option in given.arguments if option not in known]:
+                raise TypeError(f"got an unexpected keyword argument {new[0]!r}")
         except TypeError as error:  # a newer NetworkX has more options
-            name = function.__name__
             raise NotImplementedError(f"{name}() of this backend {error}") from error
         given.apply_defaults()
         max_iter = given.arguments.get("max_iter", 1)
         if len(given.arguments["G"]) and max_iter <= 0:
             raise nx.PowerIterationFailedConvergence(max_iter)
         try:
-            return function(*given.args, **given.kwargs)
+            return function(**{o: value for o, value in given.arguments.items() if o in takes})
         except ConvergenceError as error:
             raise nx.PowerIterationFailedConvergence(max_iter) from error
         except (OptionError, WeightError) as error:
             raise NotImplementedError(str(error)) from error
 
-    REGISTERED[function.__name__] = call
-    return call
+    call.takes = takes
+    REGISTERED[name] = call
+
+
+def _by_node(
+    declared: Algorithm, column: str, *, G: ConvertedGraph, **options: Any
+) -> dict[Any, Any]:
+    """Return a column of an algorithm as a dict keyed by node."""
+    weight = next((options.pop(name) for name in WEIGHTS if name in options), None)
+    for name in options:
+        if declared.options[name].type is bool:
+            options[name] = bool(options[name])
+    return G.by_node(G.run(declared.name, weight, **options)[column])
+
+
+for algorithm in ALGORITHMS.values():
+    for name, column in algorithm.networkx.items():
+        used = {"G", *WEIGHTS, *algorithm.options} & {*signature_of(name).parameters}
+        register(name, functools.partial(_by_node, algorithm, column), used)

@@ -7,64 +7,28 @@ are used as weights. So the trees are the same.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from .converted import ConvertedGraph
-from .registry import networkx_function
+from .registry import register
 
 
-@networkx_function
-def minimum_spanning_tree(
-    G: ConvertedGraph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> ConvertedGraph:
-    """Return the graph of the edges of a minimum spanning tree, or of one of each component."""
-    return _tree(G, _kruskal(G, weight))
-
-
-@networkx_function
-def maximum_spanning_tree(
-    G: ConvertedGraph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> ConvertedGraph:
-    """Return the graph of the edges of a maximum spanning tree, or of one of each component."""
-    return _tree(G, _kruskal(G, weight, -1))
-
-
-def _tree(G: ConvertedGraph, edges: Any) -> ConvertedGraph:
+def _tree(sign: int, G: ConvertedGraph, weight: Any, ignore_nan: bool) -> ConvertedGraph:
+    """Return the graph of the edges of a spanning tree, or of one of each component."""
     kept = np.zeros(len(G.sources), bool)
-    kept[edges] = True
+    kept[_kruskal(G, weight, sign)] = True
     return G.subgraph(np.ones(len(G), bool), kept)
 
 
-@networkx_function
-def minimum_spanning_edges(
-    G: ConvertedGraph,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
+def _edges(
+    sign: int, G: ConvertedGraph, weight: Any, keys: bool, data: bool, ignore_nan: bool
 ) -> Iterator[tuple[Any, ...]]:
-    """Return the edges of a minimum spanning tree, by ascending weight."""
-    return _edges(G, _kruskal(G, weight), data)
-
-
-@networkx_function
-def maximum_spanning_edges(
-    G: ConvertedGraph,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[tuple[Any, ...]]:
-    """Return the edges of a maximum spanning tree, by descending weight."""
-    return _edges(G, _kruskal(G, weight, -1), data)
-
-
-def _edges(G: ConvertedGraph, edges: Any, data: bool) -> Iterator[tuple[Any, ...]]:
+    """Return the edges of a spanning tree, in the order of their weights."""
+    edges = _kruskal(G, weight, sign)
     ends = G.nodes_at(G.sources[edges]), G.nodes_at(G.targets[edges])
     if not data:
         return zip(*ends, strict=True)
@@ -73,7 +37,12 @@ def _edges(G: ConvertedGraph, edges: Any, data: bool) -> Iterator[tuple[Any, ...
     return zip(*ends, [dict(G.data.edges[edge]) for edge in edges.tolist()], strict=True)
 
 
-def _kruskal(G: ConvertedGraph, weight: Any, sign: int = 1) -> Any:
+for which, sign in {"minimum": 1, "maximum": -1}.items():
+    register(f"{which}_spanning_tree", partial(_tree, sign))
+    register(f"{which}_spanning_edges", partial(_edges, sign))
+
+
+def _kruskal(G: ConvertedGraph, weight: Any, sign: int) -> Any:
     """Return the positions of the edges of the minimum spanning tree in the order of their weights.
 
     A negative sign takes the maximum spanning tree.

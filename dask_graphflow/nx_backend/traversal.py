@@ -15,11 +15,7 @@ from .searches import predecessors, search, weighted_search
 
 @networkx_function
 def bfs_edges(
-    G: ConvertedGraph,
-    source: Node,
-    reverse: bool = False,
-    depth_limit: int | None = None,
-    sort_neighbors: Any = None,
+    G: ConvertedGraph, source: Node, reverse: bool, depth_limit: int | None
 ) -> Iterator[tuple[Node, Node]]:
     """Return the edges of a breadth-first tree, in the order of a search of the tree."""
     children = _children(G, source, depth_limit, reverse)
@@ -28,7 +24,7 @@ def bfs_edges(
 
 @networkx_function
 def bfs_successors(
-    G: ConvertedGraph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
+    G: ConvertedGraph, source: Node, depth_limit: int | None
 ) -> Iterator[tuple[Node, list[Node]]]:
     """Return the nodes of a breadth-first tree that have children, with a list of these."""
     children = _children(G, source, depth_limit)
@@ -42,7 +38,7 @@ def bfs_successors(
 
 @networkx_function
 def bfs_predecessors(
-    G: ConvertedGraph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
+    G: ConvertedGraph, source: Node, depth_limit: int | None
 ) -> Iterator[tuple[Node, Node]]:
     """Return the nodes of a breadth-first tree with their predecessors."""
     children = _children(G, source, depth_limit)
@@ -51,11 +47,7 @@ def bfs_predecessors(
 
 @networkx_function
 def bfs_tree(
-    G: ConvertedGraph,
-    source: Node,
-    reverse: bool = False,
-    depth_limit: int | None = None,
-    sort_neighbors: Any = None,
+    G: ConvertedGraph, source: Node, reverse: bool, depth_limit: int | None
 ) -> ConvertedGraph:
     """Return a breadth-first tree, with edges away from the source."""
     children = _children(G, source, depth_limit, reverse)
@@ -113,10 +105,9 @@ def bfs_layers(G: ConvertedGraph, sources: Any) -> Iterator[list[Node]]:
 def ego_graph(
     G: ConvertedGraph,
     n: Node,
-    radius: float = 1,
-    center: bool = True,
-    undirected: bool = False,
-    distance: Any = None,
+    radius: float,
+    center: bool,
+    distance: Any,
 ) -> ConvertedGraph:
     """Return the subgraph of the nodes that are at most `radius` away from a node."""
     if n not in G:

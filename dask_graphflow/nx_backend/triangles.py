@@ -12,7 +12,7 @@ from .registry import networkx_function
 
 
 @networkx_function
-def triangles(G: ConvertedGraph, nodes: Any = None) -> int | dict[Node, int]:
+def triangles(G: ConvertedGraph, nodes: Any) -> int | dict[Node, int]:
     """Return the number of triangles at a node, or at each of several nodes."""
     if nodes is not None:
         _refuse_parallel_edges(G)
@@ -21,9 +21,7 @@ def triangles(G: ConvertedGraph, nodes: Any = None) -> int | dict[Node, int]:
 
 
 @networkx_function
-def clustering(
-    G: ConvertedGraph, nodes: Any = None, weight: Any = None
-) -> float | dict[Node, float]:
+def clustering(G: ConvertedGraph, nodes: Any) -> float | dict[Node, float]:
     """Return the clustering coefficient of a node, or of each of several nodes."""
     _refuse_parallel_edges(G)
     coefficients: float | dict[Node, float] = G.of_nodes(G.run("clustering").clustering, nodes)
@@ -31,9 +29,7 @@ def clustering(
 
 
 @networkx_function
-def average_clustering(
-    G: ConvertedGraph, nodes: Any = None, weight: Any = None, count_zeros: bool = True
-) -> float:
+def average_clustering(G: ConvertedGraph, nodes: Any, count_zeros: bool) -> float:
     """Return the average clustering coefficient of the nodes."""
     _refuse_parallel_edges(G)
     found = G.of_nodes(G.run("clustering").clustering, nodes)

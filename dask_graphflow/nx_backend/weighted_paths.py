@@ -1,39 +1,83 @@
-"""Shortest paths by weight, as lists of nodes."""
+"""Weighted distances and paths from sources, by the names of Dijkstra and of Bellman and Ford.
+
+The functions of one name differ in what they return: the distances, the paths, or both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
+import networkx as nx
 import pandas as pd
 
 from .converted import ConvertedGraph, Node
-from .registry import networkx_function
+from .registry import networkx_function, register
 from .searches import distances, given_sources, path_to, paths, require, weighted_search
 
-Paths = dict[Node, list[Node]]
+Read = Callable[[ConvertedGraph, pd.DataFrame], dict[Node, Any]]
+
+
+def _dijkstra(
+    read: Read, G: ConvertedGraph, sources: Iterable[Node], cutoff: float | None, weight: Any
+) -> dict[Node, Any]:
+    """Return the distance from the nearest source, or a path, to each node that can be reached."""
+    return read(G, weighted_search(G, given_sources(G, sources), weight, cutoff))
+
+
+def _single_dijkstra(
+    read: Read, G: ConvertedGraph, source: Node, cutoff: float | None, weight: Any
+) -> dict[Node, Any]:
+    return _dijkstra(read, G, [source], cutoff, weight)
+
+
+def _single_bellman_ford(
+    read: Read, G: ConvertedGraph, source: Node, weight: Any
+) -> dict[Node, Any]:
+    require(G, "Source {} not in G", source)
+    return read(G, weighted_search(G, [source], weight))
+
+
+for ending, read in {"path": paths, "path_length": distances}.items():
+    register(f"multi_source_dijkstra_{ending}", partial(_dijkstra, read))
+    register(f"single_source_dijkstra_{ending}", partial(_single_dijkstra, read))
+    register(f"single_source_bellman_ford_{ending}", partial(_single_bellman_ford, read))
 
 
 @networkx_function
 def multi_source_dijkstra(
-    G: ConvertedGraph,
-    sources: Iterable[Node],
-    target: Node | None = None,
-    cutoff: float | None = None,
-    weight: Any = "weight",
-) -> tuple[Any, Any]:
-    """Return the distance from the nearest source and a path, to a node or to each that can be reached."""
-    return _from_sources(G, sources, target, cutoff, weight)
-
-
-def _from_sources(
     G: ConvertedGraph, sources: Iterable[Node], target: Any, cutoff: float | None, weight: Any
 ) -> tuple[Any, Any]:
+    """Return the distance from the nearest source and a path, to a node or to each that can be reached."""
     sources = given_sources(G, sources)
     if target in sources:
         return 0, [target]
     found = weighted_search(G, sources, weight, cutoff)
     return _distance_and_path(G, found, target, f"No path to {target}.")
+
+
+@networkx_function
+def single_source_dijkstra(
+    G: ConvertedGraph, source: Node, target: Any, cutoff: float | None, weight: Any
+) -> tuple[Any, Any]:
+    """Return the distance from a source and a path, to a node or to each that can be reached."""
+    found: tuple[Any, Any] = multi_source_dijkstra(G, [source], target, cutoff, weight)
+    return found
+
+
+@networkx_function
+def single_source_bellman_ford(
+    G: ConvertedGraph, source: Node, target: Any, weight: Any
+) -> tuple[Any, Any]:
+    """Return the distance from a source and a path, to a node or to each that can be reached."""
+    same = source == target
+    require(G, "Node {} is not found in the graph" if same else "Source {} not in G", source)
+    if same:
+        return 0, [source]
+    found = weighted_search(G, [source], weight)
+    problem = f"Target {target} cannot be reached from given sources"
+    return _distance_and_path(G, found, target, problem)
 
 
 def _distance_and_path(
@@ -47,73 +91,38 @@ def _distance_and_path(
 
 
 @networkx_function
-def multi_source_dijkstra_path(
-    G: ConvertedGraph, sources: Iterable[Node], cutoff: float | None = None, weight: Any = "weight"
-) -> Paths:
-    """Return a shortest path from the nearest source to each node that can be reached."""
-    return paths(G, weighted_search(G, given_sources(G, sources), weight, cutoff))
-
-
-@networkx_function
-def single_source_dijkstra(
-    G: ConvertedGraph,
-    source: Node,
-    target: Node | None = None,
-    cutoff: float | None = None,
-    weight: Any = "weight",
-) -> tuple[Any, Any]:
-    """Return the distance from a source and a path, to a node or to each that can be reached."""
-    return _from_sources(G, [source], target, cutoff, weight)
-
-
-@networkx_function
-def single_source_dijkstra_path(
-    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: Any = "weight"
-) -> Paths:
-    """Return a shortest path from the source to each node that can be reached."""
-    return paths(G, weighted_search(G, given_sources(G, [source]), weight, cutoff))
-
-
-@networkx_function
-def dijkstra_path(
-    G: ConvertedGraph, source: Node, target: Node, weight: Any = "weight"
-) -> list[Node]:
+def dijkstra_path(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> list[Node]:
     """Return a shortest path between two nodes."""
-    path: list[Node] = _from_sources(G, [source], target, None, weight)[1]
+    path: list[Node] = multi_source_dijkstra(G, [source], target, None, weight)[1]
     return path
 
 
 @networkx_function
-def single_source_bellman_ford(
-    G: ConvertedGraph, source: Node, target: Node | None = None, weight: Any = "weight"
-) -> tuple[Any, Any]:
-    """Return the distance from a source and a path, to a node or to each that can be reached."""
-    return _bellman_ford(G, source, target, weight)
+def bellman_ford_path(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> list[Node]:
+    """Return a shortest path between two nodes."""
+    path: list[Node] = single_source_bellman_ford(G, source, target, weight)[1]
+    return path
 
 
-def _bellman_ford(G: ConvertedGraph, source: Node, target: Any, weight: Any) -> tuple[Any, Any]:
+@networkx_function
+def dijkstra_path_length(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> float:
+    """Return the distance between two nodes."""
+    require(G, "Node {} not found in graph", source)
+    return _length_to(G, source, target, weight, "Node {} not reachable from {}")
+
+
+@networkx_function
+def bellman_ford_path_length(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> float:
+    """Return the distance between two nodes."""
     same = source == target
-    require(G, "Node {} is not found in the graph" if same else "Source {} not in G", source)
-    if same:
-        return 0, [source]
-    found = weighted_search(G, [source], weight)
-    problem = f"Target {target} cannot be reached from given sources"
-    return _distance_and_path(G, found, target, problem)
+    require(G, "Node {} not found in graph" if same else "Source {} not in G", source)
+    return _length_to(G, source, target, weight, "node {} not reachable from {}")
 
 
-@networkx_function
-def single_source_bellman_ford_path(
-    G: ConvertedGraph, source: Node, weight: Any = "weight"
-) -> Paths:
-    """Return a shortest path from the source to each node that can be reached."""
-    require(G, "Source {} not in G", source)
-    return paths(G, weighted_search(G, [source], weight))
-
-
-@networkx_function
-def bellman_ford_path(
-    G: ConvertedGraph, source: Node, target: Node, weight: Any = "weight"
-) -> list[Node]:
-    """Return a shortest path between two nodes."""
-    path: list[Node] = _bellman_ford(G, source, target, weight)[1]
-    return path
+def _length_to(G: ConvertedGraph, source: Node, target: Node, weight: Any, message: str) -> float:
+    lengths = {}
+    if target in G:
+        lengths = distances(G, weighted_search(G, [source], weight, targets=[target]))
+    if target not in lengths:
+        raise nx.NetworkXNoPath(message.format(target, source))
+    return lengths[target] if source != target else 0

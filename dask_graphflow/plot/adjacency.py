@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.graph import vertex_ids
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.call import Call
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphflow.runtime.number_options import check_count
+from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,9 +12,9 @@ import pandas as pd
 
 from dask_graphflow.api.calls import refuse_options
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
 
@@ -42,7 +43,7 @@ def built(function: Callable[..., Any], edges: Any, **read: Any) -> Graph:
     """Return the given graph, or build one from given edges; `function` is the caller, for errors."""
     check_waiting(f"gf.plot.{function.__name__}", f"gf.plot.{function.__name__}(...)")
     if isinstance(edges, Graph):
-        refuse_options(function, read)
+        refuse_options(function.__name__, read, inspect.unwrap(function).__kwdefaults__)
         return edges.persist()
     return Graph(edges, weight=None, **read).persist()
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import BackendError
-from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.showing.arguments import explained
 
 from .given import LIMIT, built, whole

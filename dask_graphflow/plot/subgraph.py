@@ -11,11 +11,11 @@ import pandas as pd
 
 from dask_graphflow.api import inputs
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.runtime.edge_inputs import as_edges
-from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.scheduling.names import unique
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest

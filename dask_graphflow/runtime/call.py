@@ -1,4 +1,4 @@
-"""A call: how it is sent to the members of a gang, and how each member carries it out."""
+"""A call: how it is checked and sent to the members of a gang, and how each member carries it out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from typing import Any
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.answer import Answer
+from dask_graphflow.declarations.option import Flag
+from dask_graphflow.exceptions import GraphMemoryError, WeightError
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import is_on_disk, no_room_on_device
+from dask_graphflow.kernels import check_room, is_on_disk, kernels_for, no_room_on_device
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import partitions
-from dask_graphflow.scheduling.progress import Progress
+from dask_graphflow.scheduling.progress import Progress, listener
 
-from .answer import Answer
+from .empty_frames import empty_result
 from .results import result_frames, steps_frame
 from .shards import Shards
 
@@ -46,7 +49,7 @@ class Call:
         All columns of the result. "id" stands for vertex ids, and "id or null" for vertex ids that can be
         null.
     rows : {"vertices", "edges", "listed"}
-        The meaning of each row of the result; see :class:`.Algorithm`.
+        The meaning of each row of the result; see :class:`.Result`.
     incoming : bool
         Whether `work` uses only the edges that enter vertices.
     trace : bool
@@ -82,7 +85,7 @@ class Call:
             superstep.
         """
         shards.settle()
-        meta, by_member = shards.spec.empty_result(self.columns), shards.by_member
+        meta, by_member = empty_result(shards.spec, self.columns), shards.by_member
         parts = min(MOST_PARTS, -(-shards.spec.partitions // PARTITIONS_PER_PART))
         parts = max(1, parts // shards.count)
         loop = partial(self.carry_out, parts=parts, by_member=by_member)
@@ -150,6 +153,72 @@ class Call:
         if self.trace:
             frames.append(steps_frame(steps, rank if by_member else None, linked=shard.linked))
         return frames if parts > 1 or self.trace else frames[0]
+
+
+def ask(
+    shards: Shards,
+    run: Callable[..., Answer],
+    /,
+    *,
+    trace: bool = False,
+    progress: Any = False,
+    **options: Any,
+) -> Any:
+    """Check the options of an algorithm, and return its result on a graph as a lazy frame."""
+    declared, spec = ALGORITHMS[run.__name__], shards.spec
+    if declared.weights == "required" and not spec.weighted:
+        raise WeightError(
+            f"{declared.name} needs the weights of the edges; name their column where the edges are given, "
+            f"as in {declared.name}(edges, weight=...) or Graph(edges, weight=...), or use an algorithm "
+            "without weights, such as bfs, which counts edges"
+        )
+    # An optional option that is None is not checked.
+    checks = {
+        name: option.check
+        for name, option in declared.options.items()
+        if not (option.check.optional and options[name] is None)
+    }
+    sent = options | {
+        name: check.check(name, options[name], spec) for name, check in checks.items()
+    }
+    resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
+    result, name = declared.result.of_call(sent), declared.name.replace("_", "-")
+    call = Call(
+        name,
+        partial(_answer, run=run, resolve=resolve, edge_bytes=declared.edge_bytes),
+        result.all_columns(spec, sent, weighted=declared.weights != "ignored"),
+        rows=result.rows,
+        incoming=declared.incoming and not resolve,
+        trace=Flag().check("trace", trace, spec),
+        progress=Progress(listener(progress, name)),
+    )
+    frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
+    return call.send(shards, sent, frames=frames)
+
+
+def _answer(
+    g: GraphView,
+    *sent: dict[str, Any],
+    run: Callable[..., Answer],
+    resolve: Mapping[str, Callable[..., Any]],
+    edge_bytes: tuple[int, int],
+) -> Answer:
+    """Turn the ids in the options into positions, and run the algorithm.
+
+    There are two dicts of options if some of them are frames.
+    """
+    shard = g.shard  # a GPU says itself if it lacks memory
+    if not shard.on_device and shard.has("out") and is_on_disk(ends := shard.out.ends):
+        check_room(
+            kernels_for(ends),
+            edge_bytes[g.weighted] * len(ends),
+            f"{run.__name__} of a graph whose edges are on disk",
+            "It needs memory for every edge, unlike most functions. Use workers or a machine with more "
+            "memory, or more workers, each of which has fewer edges",
+            limit=placement.task_memory(False),
+        )
+    options = {name: value for part in sent for name, value in part.items()}
+    return run(g, **options | {name: find(g, options[name]) for name, find in resolve.items()})
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.exceptions import BackendError, EdgeListError, UnknownVertexError
 from dask_graphflow.graph.numbering import numbers_of
 from dask_graphflow.graph.shard import Shard
@@ -20,7 +21,6 @@ from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import clients
 
-from .answer import Answer
 from .call import Call
 from .shards import Shards
 

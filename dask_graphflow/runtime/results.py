@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.declarations.answer import Answer, Labels, LabelTypes, OrNull
 from dask_graphflow.graph import frames
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
@@ -21,8 +22,6 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import all_true, disk, index_dtype, kernels_for, kernels_of
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.edge_set import EdgeSet
-
-from .answer import Answer, Labels, LabelTypes, OrNull
 
 
 def result_frames(

@@ -14,6 +14,7 @@ import pandas as pd
 from dask.base import tokenize
 from dask.delayed import delayed
 
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import InputFileError, OutputError, UsageError
 from dask_graphflow.graph import hubs, partition, storage, storage_files, storage_members
 from dask_graphflow.graph.build import Size
@@ -28,7 +29,6 @@ from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.scheduling.names import named
 
 from .shards import Shards
-from .spec import GraphSpec
 
 
 def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -> None:

@@ -12,6 +12,7 @@ from dask.delayed import Delayed, delayed
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.graph.build import Choose, Recipe, build
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.room import Plan
@@ -22,8 +23,6 @@ from dask_graphflow.scheduling.expr import Empty, Held, Resident, bind, bind_kno
 from dask_graphflow.scheduling.names import named
 from dask_graphflow.scheduling.reading import in_memory, on_disk, read_edges, read_vertices
 from dask_graphflow.scheduling.with_frames import with_frames
-
-from .spec import GraphSpec
 
 Derive = Callable[[Shard, Exchange, int], Shard]
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from datetime import date
+from enum import Enum
 from inspect import Parameter
-from typing import Any, NamedTuple, TypeVar
+from types import UnionType
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from dask_graphflow.exceptions import ArgumentError
 
@@ -16,8 +20,10 @@ from .suggestions import nearest, same_meaning
 from .tables import counted
 from .values import shown
 
-__all__ = ["READING", "attribute_error", "bind", "explained"]
+__all__ = ["READING", "ColumnName", "attribute_error", "bind", "explained"]
 
+# Other hashable objects work too, but no type excludes floats, which are more often mistakes than names.
+ColumnName = str | bytes | int | np.integer[Any] | date | Enum | tuple[Hashable, ...]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: The options that say how a frame becomes a graph.
@@ -34,14 +40,24 @@ def explained(function: Function, *, advice: str = "") -> Function:
     advice : str
         What to write instead of a call with unknown options.
     """
-    signature = inspect.signature(function)
+    signature, types = inspect.signature(function), functools.partial(_types, function)
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        bind(function.__qualname__, signature, arguments, options, advice=advice)
+        bind(function.__qualname__, signature, arguments, options, types, advice=advice)
         return function(*arguments, **options)
 
     return call  # type: ignore[return-value]
+
+
+def _types(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a function's parameters; those that only type checkers import are objects."""
+    missing: dict[str, Any] = {}
+    while True:
+        try:
+            return get_type_hints(function, localns=missing)
+        except NameError as error:
+            missing[error.name] = object
 
 
 def bind(
@@ -49,6 +65,7 @@ def bind(
     signature: inspect.Signature,
     arguments: Sequence[Any],
     options: Mapping[str, Any],
+    types: Callable[[], Mapping[str, Any]],
     *,
     advice: str = "",
 ) -> dict[str, Any]:
@@ -63,6 +80,8 @@ def bind(
         The arguments that are given by position.
     options : mapping
         The arguments that are given by name.
+    types : callable
+        Returns the types of the parameters, which the advice about a wrong call considers.
     advice : str
         See :func:`explained`.
 
@@ -74,7 +93,8 @@ def bind(
     try:
         bound = signature.bind(*arguments, **options)
     except TypeError as error:
-        problem = _wrong(name, signature, arguments, options, advice) or str(error)
+        call = _call(name, signature, arguments, options)._replace(types=types(), advice=advice)
+        problem = _unknown(call) or _unnamed(call) or _missing(call) or str(error)
         raise ArgumentError(problem) from None
     bound.apply_defaults()
     return bound.arguments
@@ -95,6 +115,8 @@ class _Call(NamedTuple):
         The arguments by name.
     columns : list
         The columns of the frame of edges, if it is a frame.
+    types : mapping
+        The types of the parameters.
     advice : str
         See :func:`explained`.
     """
@@ -104,7 +126,8 @@ class _Call(NamedTuple):
     given: Sequence[Any]
     options: Mapping[str, Any]
     columns: list[Any]
-    advice: str
+    types: Mapping[str, Any] = {}
+    advice: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -112,14 +135,13 @@ class _Call(NamedTuple):
         return [p.name for p in self.parameters]
 
 
-def _wrong(
+def _call(
     name: str,
     signature: inspect.Signature,
     arguments: Sequence[Any],
     options: Mapping[str, Any],
-    advice: str,
-) -> str:
-    """Return the message for a call that does not fit the parameters."""
+) -> _Call:
+    """Return a call that does not fit the parameters, in the words of the user."""
     name = name.removesuffix(".__init__")
     for owner, written in (
         ("FrameMethods.", "frame.gf."),
@@ -130,8 +152,7 @@ def _wrong(
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
     given = arguments[len(signature.parameters) - len(parameters) :]
     edges = getattr(arguments[0], "_frame", arguments[-len(given)]) if arguments and given else None
-    call = _Call(name, parameters, given, options, _columns(options.get("edges", edges)), advice)
-    return _unknown(call) or _unnamed(call) or _missing(call)
+    return _Call(name, parameters, given, options, _columns(options.get("edges", edges)))
 
 
 def _columns(edges: Any) -> list[Any]:
@@ -176,7 +197,7 @@ def _unnamed(call: _Call) -> str:
     if len(call.given) <= len(first):
         return ""
     left = [p for p in call.parameters if p.name not in first and p.name not in call.options]
-    named = dict(call.options) | _named(left, call.given[len(first) :], call.columns)
+    named = dict(call.options) | _named(left, call.given[len(first) :], call)
     written = [*first, *(f"{option}={_short(value)}" for option, value in named.items())]
     written += [f"{p.name}=..." for p in left if p.default is p.empty and p.name not in named]
     allowed = f"only {', '.join(first)}" if first else "none"
@@ -186,28 +207,26 @@ def _unnamed(call: _Call) -> str:
     )
 
 
-def _named(
-    parameters: list[Parameter], values: Sequence[Any], columns: list[Any]
-) -> dict[str, Any]:
+def _named(parameters: list[Parameter], values: Sequence[Any], call: _Call) -> dict[str, Any]:
     """Return values without a name by the options that they were probably meant for.
 
     Columns of the frame are the ends of the edges and the weight. Other values are the options that must be
     given, then those whose type they have.
     """
-    left = {p.name: p for p in parameters}
-    required = [name for name, p in left.items() if p.default is p.empty]
+    left, columns = {p.name: _members(call.types.get(p.name)) for p in parameters}, call.columns
+    required = [p.name for p in parameters if p.default is p.empty]
     ends_first = not required or _is_column(values[0], columns)
     found: dict[str, Any] = {}
     for value in values:
-        typed = [name for name, p in left.items() if _type_names(p, value)]
-        meant = [name for name in typed if str(left[name].annotation).startswith("Literal")]
+        typed = [name for name, types in left.items() if _allows(types, value)]
+        meant = [name for name in typed if _choices(left[name])]
         if ends_first and _is_text(value):
             meant += ["source", "target", "weight"]
         elif _is_column(value, columns):
             meant += ["weight"]
         meant += required
         meant += [name for name in typed if name not in READING]
-        meant += [name for name, p in left.items() if "Any" in str(p.annotation)]
+        meant += [name for name, types in left.items() if Any in types]
         option = next((name for name in [*meant, *typed] if name in left), None)
         if option is not None:
             found[option] = value
@@ -226,19 +245,26 @@ def _is_column(value: Any, columns: list[Any]) -> bool:
     )
 
 
-def _type_names(p: Parameter, value: Any) -> bool:
-    """Say whether the type of a parameter, as source code, names the type of a value."""
-    kinds = {
-        bool: "bool",
-        int: "int|float",
-        float: "float",
-        str: "str|ColumnNames?",
-        list: "list|Sequence",
-    }
-    annotation = str(p.annotation)
-    if annotation.startswith("Literal"):
-        return repr(value) in annotation
-    return bool(re.search(rf"\b({kinds.get(type(value), 'Any')})\b", annotation))
+def _members(hint: Any) -> set[Any]:
+    """Return the types of a union, or the type itself, without what is in brackets except for choices."""
+    union = get_origin(hint) in (Union, UnionType)
+    parts = get_args(hint) if union else (hint,)
+    return {one if get_origin(one) is Literal else get_origin(one) or one for one in parts}
+
+
+def _choices(types: set[Any]) -> list[Any]:
+    return [value for one in types if get_origin(one) is Literal for value in get_args(one)]
+
+
+def _allows(types: set[Any], value: Any) -> bool:
+    """Say whether one of some types is the type of a value; a column has a text as its name."""
+    if choices := _choices(types):
+        return isinstance(value, str) and value in choices
+    if types >= _members(ColumnName):
+        return isinstance(value, str)
+    kinds = {int: {int, float}, list: {list, Sequence}}
+    basic = isinstance(value, bool | int | float | str | list)
+    return bool(types & kinds.get(type(value), {type(value) if basic else Any}))
 
 
 def _missing(call: _Call) -> str:

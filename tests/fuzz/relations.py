@@ -15,6 +15,8 @@ from oracles.communities import modularity
 from oracles.networks import ID_COLUMNS, Asker, Network, same
 from oracles.oracle import Outcome, Wrong, expect
 
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -24,8 +26,8 @@ class Rule:
 
     Attributes
     ----------
-    options, vertices
-        Options of all calls, and the option that names vertices.
+    options
+        Options of all calls.
     flipped : "same"
         The direction in which an undirected edge is written does not matter.
     joined : {"both", "this"}
@@ -47,7 +49,6 @@ class Rule:
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    vertices: str = ""
     flipped: str = "same"
     joined: str = "both"
     isolated: str = "this"
@@ -66,7 +67,7 @@ DRAWN = "random numbers depend on the number of edges or vertices"
 SWAPPED = {"source": "target", "target": "source"}
 HEAVIER = {"weight": 2}
 EDGES: dict[str, Any] = {"repeated": {}, "doubled": HEAVIER, "turned": SWAPPED}
-SEARCH: dict[str, Any] = {"vertices": "sources", "turned": AHEAD}
+SEARCH: dict[str, Any] = {"turned": AHEAD}
 ITERATED: dict[str, Any] = {"atol": 1e-9, "rtol": 1e-9}
 STEPS = {"max_iter": 2000, "tol": 1e-13, "fail_on_nonconvergence": False}
 GREEDY: dict[str, Any] = {
@@ -104,7 +105,7 @@ RULES: dict[str, Rule] = {
     "edge_betweenness_centrality": Rule(
         {"normalized": False}, doubled=HEAVIER, turned=SWAPPED, rtol=1e-9
     ),
-    "ego_graph": Rule({"radius": 2}, "centers", repeated={}, doubled=HEAVIER, turned=AHEAD),
+    "ego_graph": Rule({"radius": 2}, repeated={}, doubled=HEAVIER, turned=AHEAD),
     "eigenvector_centrality": Rule(
         {"max_iter": 20_000, "tol": 1e-12, "fail_on_nonconvergence": False},
         joined="the part with the larger eigenvalue has all of the score",
@@ -116,7 +117,7 @@ RULES: dict[str, Rule] = {
         STEPS, joined="the part with the larger singular value has all of the score", **ITERATED,
         repeated={}, turned={"hub": "authority", "authority": "hub"},
     ),
-    "induced_subgraph": Rule(vertices="subset", **EDGES),
+    "induced_subgraph": Rule(**EDGES),
     "k_core": Rule({"k": 2}, repeated="once", doubled=HEAVIER, turned=SWAPPED),
     "k_truss": Rule({"k": 3}, repeated="once", doubled=HEAVIER, turned=SWAPPED),
     "katz_centrality": Rule(
@@ -128,16 +129,16 @@ RULES: dict[str, Rule] = {
     "louvain": Rule(**GREEDY),
     "maximal_independent_set": Rule(joined="this"),
     "minimum_spanning_forest": Rule(doubled=HEAVIER),
-    "neighbors": Rule(vertices="sources", repeated={}, doubled=HEAVIER, turned=AHEAD),
+    "neighbors": Rule(repeated={}, doubled=HEAVIER, turned=AHEAD),
     "pagerank": Rule(STEPS, joined="this", repeated={}, turned=AHEAD, **ITERATED),
     "personalized_pagerank": Rule(
-        {**STEPS, "top_k": None}, "sources", joined="this", repeated={}, turned=AHEAD, **ITERATED
+        {**STEPS, "top_k": None}, joined="this", repeated={}, turned=AHEAD, **ITERATED
     ),
     "random_walks": Rule(
-        {"length": 6, "walks_per_vertex": 2, "p": 0.5, "q": 2.0}, "starts", joined="this",
+        {"length": 6, "walks_per_vertex": 2, "p": 0.5, "q": 2.0}, joined="this",
         repeated=DRAWN, turned=AHEAD,
     ),
-    "sample_neighbors": Rule({"fanouts": [2, -1]}, "seeds", joined="this", repeated=DRAWN, turned=AHEAD),
+    "sample_neighbors": Rule({"fanouts": [2, -1]}, joined="this", repeated=DRAWN, turned=AHEAD),
     "shortest_paths": Rule(**SEARCH),
     "similarity": Rule(repeated={}, rtol=1e-9),
     "sssp": Rule(doubled={"distance": 2}, **SEARCH),
@@ -155,8 +156,9 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
     """Return the answer of a call with the options of the function's rule."""
     rule = RULES[name]
     options = {**rule.options, **more}
-    if rule.vertices:
-        options[rule.vertices] = at
+    declared = ALGORITHMS["sssp" if name == "shortest_paths" else name].options.values()
+    named = [option.name for option in declared if option.kind == "ids" and option.required]
+    options |= dict.fromkeys(named, at)
     if name == "pagerank":
         options["personalization"] = dict.fromkeys(at, 1.0)
     if name == "shortest_paths":

@@ -15,8 +15,8 @@ from functools import partial
 import oracles
 import pytest
 
+from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import ALGORITHMS
 
 from . import fuzz, graph_cases, relations
 from .columns import FAMILIES, NUMBERS, Unfit, exact, make

@@ -13,6 +13,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.vertex_options import VertexWeights
+
 Edge = tuple[int, int, float]
 POOL = 512  # vertices are 0 to POOL - 1
 GRAIN = 64  # shards are cut at multiples of this, so that several members share a small graph
@@ -29,8 +32,9 @@ IDS: dict[str, Callable[[int], Any]] = {
 }
 """The id of each vertex, by type; ids are in the order of the vertices."""
 
-NAMES_VERTICES = {"sources", "targets", "centers", "subset", "starts", "seeds"}
-WEIGHS_VERTICES = ("personalization", "nstart", "dangling")
+OPTIONS = [option for one in ALGORITHMS.values() for option in one.options.values()]
+NAMES_VERTICES = {option.name for option in OPTIONS if option.kind == "ids"}
+WEIGHS_VERTICES = {option.name for option in OPTIONS if isinstance(option.check, VertexWeights)}
 ID_COLUMNS = {
     *("vertex", "predecessor", "component", "label", "source", "target", "seed", "first", "second")
 }

@@ -20,11 +20,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, vertices
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
+from dask_graphflow.declarations.number_options import Count, Seed
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count, Seed
-from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .dependencies import add_dependencies
 from .sources import places_of_sources
@@ -32,10 +33,14 @@ from .tight_edges import without_parallel_edges
 
 
 @algorithm(
-    columns={"betweenness": "float64"},
+    vertices({"betweenness": "float64"}),
     weights="optional",
     edge_bytes=(0, 24),
-)
+    cost=Cost(
+        "labels", Steps.levels(3), passes=1, step=FUSED, sources=1, rows=1, copies=1, scratch=115,
+        weighted=search_by_weight(1.5),
+    ),
+)  # fmt: skip
 def betweenness_centrality(
     g: GraphView,
     *,

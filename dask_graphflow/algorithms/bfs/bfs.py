@@ -17,23 +17,30 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from dask_graphflow.algorithms.by_source import answer_by_source, search_columns
+from dask_graphflow.algorithms.by_source import answer_by_source, search_rows
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, OrNull
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps, rows_by_source
+from dask_graphflow.declarations.number_options import Count
+from dask_graphflow.declarations.option import Choice
+from dask_graphflow.declarations.vertex_options import VertexIds, only
 from dask_graphflow.operators.direction import DIRECTION_RULES
 from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer, OrNull
-from dask_graphflow.runtime.number_options import Count
-from dask_graphflow.runtime.options import Choice
-from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 from .breadth_first import breadth_first
 from .each_source import search_each
 
 
 @algorithm(
-    columns=search_columns("int32"),
-)
+    search_rows("int32"),
+    cost=Cost(
+        "searches", Steps.levels(), passes=1, step=FUSED, sparse=25, scratch=75,
+        by_source=Cost(
+            "searches", Steps.levels(), passes=6, step=1e-4, sources=64, scratch=600, listed=rows_by_source
+        ),
+    ),
+)  # fmt: skip
 def bfs(
     g: GraphView,
     sources: Annotated[Any, VertexIds()],
@@ -50,8 +57,7 @@ def bfs(
     Parameters
     ----------
     sources : id, or list, Series or DataFrame of ids
-        Vertices to start from. Distances are measured from the nearest source. If ids have several
-        columns, write each id as a tuple; a single tuple with one part per column is one source.
+        Vertices to start from. Distances are measured from the nearest source.
     targets : id, or list, Series or DataFrame of ids, optional
         Vertices to find. The search stops once it has reached all of them, and the result has only their
         rows. A target that cannot be reached has no row. By default, the result has every vertex that was

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.algorithms.by_source import Reached
+from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.multi_search import DEEP, WORD, WordSearch
 from dask_graphflow.operators.search import SMALL
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.wide_column import update_mirrors
-from dask_graphflow.runtime.vertex_options import only
 
 from .breadth_first import breadth_first
 

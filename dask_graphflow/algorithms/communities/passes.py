@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.answer import Answer
 
 from .groups import Groups
 from .level import Level, first_levels, named

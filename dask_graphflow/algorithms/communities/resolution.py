@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.declarations.number_options import Number
+from dask_graphflow.declarations.option import Check
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.runtime.number_options import Number
-from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
 
 RESOLUTION = Number(above=0, finite=True)

@@ -15,6 +15,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, Labels, LabelTypes, rows
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import (
     loops,
@@ -24,9 +28,6 @@ from dask_graphflow.operators.whole_weights import (
     whole_skew,
     whole_weights,
 )
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer, Labels, LabelTypes
-from dask_graphflow.runtime.spec import GraphSpec
 
 from .which_community import Communities
 
@@ -47,11 +48,11 @@ def _columns(spec: GraphSpec, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @algorithm(
-    columns=_columns,
+    rows(_columns),
     weights="optional",
     directed=False,
     supersteps=False,
-    rows="listed",
+    cost=Cost("labels", 0, passes=3, scratch=60, edge=40),
 )
 def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) -> Answer:
     """Return how large, dense and well separated each community is.

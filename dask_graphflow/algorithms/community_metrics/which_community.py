@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from dask_graphflow.declarations.option import Check
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
 from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.runtime.inputs import as_dask
-from dask_graphflow.runtime.options import Check
-from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
 
 
@@ -39,6 +39,7 @@ class Communities(Check):
 
     names_vertices: ClassVar[bool] = True
     reads_frame: ClassVar[bool] = True
+    kind: ClassVar[str] = "table"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
         """Return the frame, which can be lazy."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph import vertex_numbers
 from dask_graphflow.kernels import sorted_unique
@@ -24,7 +25,6 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import reading_numbers
 from dask_graphflow.programs.vertex_expressions import VertexReader
-from dask_graphflow.runtime.answer import Answer
 
 from .iteration import Step, iterate
 from .vertex_values import VertexValues

@@ -18,31 +18,25 @@ of the heavier edges are then inside a component (filtering [3]_).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, rows
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.graph.build import Edges
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.spec import GraphSpec
 
 from .edges import edges_of, light_edges, send_edges, sort_keys
 
 
-def _columns(spec: GraphSpec, options: Any) -> Any:
-    return spec.row_columns("edges", weighted=True)
-
-
 @algorithm(
-    columns=_columns,
+    rows(lambda spec, options: spec.row_columns("edges", weighted=True)),
     weights="optional",
     directed=False,
     supersteps=False,
-    rows="listed",
     edge_bytes=(30, 30),
+    cost=Cost("labels", 0, passes=1.6, sparse=5, scratch=85, edge=20),
 )
 def minimum_spanning_forest(g: GraphView) -> Answer:
     """Return the edges of the minimum spanning forest.

@@ -15,23 +15,24 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, rows
+from dask_graphflow.declarations.convergence import MaxIter, not_converged
+from dask_graphflow.declarations.cost import Cost, Steps, rows_by_source
+from dask_graphflow.declarations.number_options import Count, Number
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.convergence import MaxIter, not_converged
-from dask_graphflow.runtime.number_options import Count, Number
-from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .batched_pull import WIDTH, BatchedPull
 from .top_rows import largest, listed_rows
 
 
 @algorithm(
-    columns={"source": "id", "vertex": "id", "pagerank": "float64"},
+    rows({"source": "id", "vertex": "id", "pagerank": "float64"}),
     weights="optional",
-    rows="listed",
+    cost=Cost("pulls", Steps.iterations(), each=20, sources=16, scratch=450, listed=rows_by_source),
 )
 def personalized_pagerank(
     g: GraphView,
@@ -52,8 +53,7 @@ def personalized_pagerank(
     Parameters
     ----------
     sources : id, or list, Series or DataFrame of ids
-        Vertices at which surfers restart. A source that is given several times counts once. If ids have
-        several columns, write each id as a tuple; a single tuple with one part per column is one source.
+        Vertices at which surfers restart. A source that is given several times counts once.
     alpha : float
         Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
     tol : float or None

@@ -18,13 +18,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, rows
+from dask_graphflow.declarations.cost import FUSED, Cost
+from dask_graphflow.declarations.number_options import Count, Number, Seed
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count, Number, Seed
-from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .walks import check_walks, walk, walk_bias
 
@@ -32,10 +33,10 @@ MOST_STEPS = 2**31 - 1  # the largest int32
 
 
 @algorithm(
-    columns={"walk": "int64", "step": "int32", "vertex": "id"},
+    rows({"walk": "int64", "step": "int32", "vertex": "id"}),
     weights="optional",
     supersteps=False,
-    rows="listed",
+    cost=Cost("labels", 80, passes=0.1, step=FUSED),
 )
 def random_walks(
     g: GraphView,
@@ -57,8 +58,7 @@ def random_walks(
     ----------
     starts : id, or list, Series or DataFrame of ids
         Vertices at which walks begin. A start that is given several times counts once; see
-        `walks_per_vertex`. If ids have several columns, write each id as a tuple; a single tuple with one
-        part per column is one start.
+        `walks_per_vertex`.
     length : int
         Maximum number of steps, each of which follows an edge. A walk has up to ``length + 1`` vertices.
     walks_per_vertex : int

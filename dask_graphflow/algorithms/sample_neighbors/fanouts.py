@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.declarations.number_options import MOST
+from dask_graphflow.declarations.option import Check
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.runtime.number_options import MOST
-from dask_graphflow.runtime.options import Check
 from dask_graphflow.showing.values import shown
 
 

@@ -17,22 +17,23 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, rows
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.number_options import Seed
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.access import gather, send_rows
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.sample import Sampler
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Seed
-from dask_graphflow.runtime.vertex_options import VertexIds
 
 from .fanouts import Fanouts
 
 
 @algorithm(
-    columns={"seed": "id", "hop": "int32", "source": "id", "target": "id"},
+    rows({"seed": "id", "hop": "int32", "source": "id", "target": "id"}),
     supersteps=False,
-    rows="listed",
+    cost=Cost("labels", 2, passes=0.1),
 )
 def sample_neighbors(
     g: GraphView,
@@ -52,8 +53,7 @@ def sample_neighbors(
     Parameters
     ----------
     seeds : id, or list, Series or DataFrame of ids
-        Vertices whose neighborhoods are sampled. A vertex that is given several times counts once. If ids
-        have several columns, write each id as a tuple; a single tuple with one part per column is one seed.
+        Vertices whose neighborhoods are sampled. A vertex that is given several times counts once.
     fanouts : sequence of int
         For each hop, the number of edges to sample per vertex; -1 samples all edges. (25, 10) by default,
         which makes two hops.

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.declarations.option import Choice
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.runtime.options import Choice
-from dask_graphflow.runtime.spec import GraphSpec
 
 SCORES: dict[str, Callable[..., Any]] = {
     "jaccard": lambda common, a, b: common / np.maximum(a + b - common, 1),

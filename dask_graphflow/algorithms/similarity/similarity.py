@@ -10,31 +10,40 @@ take the place of numbers of neighbors, and a common neighbor counts the smaller
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, rows
+from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.declarations.number_options import Count
+from dask_graphflow.declarations.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.access import by_id
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.number_options import Count
-from dask_graphflow.runtime.vertex_options import VertexPairs
 
-from .common_neighbors import all_pairs, of_pairs, values_at
+from .common_neighbors import BLOCK, all_pairs, of_pairs, values_at
 from .measures import SCORES, Measure
 from .neighbor_weights import NeighborWeights, by_edge, by_rarity
 
 
+def _pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+    """Return the number of rows of k given pairs, or of a block and the result of all similar pairs."""
+    if k is not None:
+        return k
+    return min(wedges, BLOCK) + min(wedges, top_k * vertices if top_k else math.inf)
+
+
 @algorithm(
-    columns={"first": "id", "second": "id", "score": "float64"},
+    rows({"first": "id", "second": "id", "score": "float64"}),
     weights="optional",
     directed=False,
-    rows="listed",
     edge_bytes=(33, 57),
+    cost=Cost("labels", 1, passes=6, wedges=2.5, rows=1, copies=1, listed=_pairs_listed),
 )
 def similarity(
     g: GraphView,

@@ -29,20 +29,28 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.by_source import Reached, answer_by_source, search_columns
+from dask_graphflow.algorithms.by_source import Reached, answer_by_source, search_rows
+from dask_graphflow.declarations.algorithm import algorithm
+from dask_graphflow.declarations.answer import Answer, OrNull
+from dask_graphflow.declarations.cost import FUSED, Cost, Steps, rows_by_source
+from dask_graphflow.declarations.number_options import Number
+from dask_graphflow.declarations.vertex_options import VertexIds, only
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
 from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.algorithm import algorithm
-from dask_graphflow.runtime.answer import Answer, OrNull
-from dask_graphflow.runtime.number_options import Number
-from dask_graphflow.runtime.vertex_options import VertexIds, only
 
 
 @algorithm(
-    columns=search_columns("float64"),
+    search_rows("float64"),
     weights="required",
-)
+    cost=Cost(
+        "paths", Steps.levels(), passes=1, step=FUSED, sparse=3, rows=1, copies=1, scratch=44,
+        by_source=Cost(
+            "paths", Steps.levels(), passes=1, step=FUSED, sparse=3, sources=1, rows=1, copies=1,
+            scratch=44, listed=rows_by_source,
+        ),
+    ),
+)  # fmt: skip
 def sssp(
     g: GraphView,
     sources: Annotated[Any, VertexIds()],
@@ -56,8 +64,7 @@ def sssp(
     Parameters
     ----------
     sources : id, or list, Series or DataFrame of ids
-        Vertices to start from. Distances are measured from the nearest source. If ids have several
-        columns, write each id as a tuple; a single tuple with one part per column is one source.
+        Vertices to start from. Distances are measured from the nearest source.
     targets : id, or list, Series or DataFrame of ids, optional
         Vertices to find. The search stops once the distances of all of them are final, and the result has
         only their rows. A target that cannot be reached has no row. By default, the result has every

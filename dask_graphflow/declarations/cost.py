@@ -1,4 +1,4 @@
-"""Costs of algorithms without the build, in units of the measured rates."""
+"""What an algorithm declares about its cost without the build, in units of the measured rates."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .model import SPARSE, search_levels
-
+ITERATIONS = 100  # default of the option `max_iter`
+TOLERANCE = 1e-6  # default of the option `tol`
+MIXING = 0.4  # ratio of the changes that two successive power iterations make
 STEP = 6e-5  # seconds per superstep, however few edges it follows
 FUSED = 2e-6  # the same, if one kernel does many supersteps
+SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
+# Mean degree below which a graph with even degrees is treated as a mesh in two dimensions.
+FLAT = 10.0
 LISTED = 20  # labels that are counted in the time it takes to list a row
 ROW = 64  # bytes per row that an algorithm lists, while the result is made
 DIAMETER = "the diameter"
@@ -85,6 +89,37 @@ class Steps(NamedTuple):
 
         return cls("the number of rounds", usual, lambda diameter: diameter + 1)
 
+    @classmethod
+    def iterations(cls) -> Steps:
+        """Return the iterations after which scores change by less than the tolerance per vertex."""
+
+        def usual(vertices: int, degree: float) -> float:
+            change = TOLERANCE * max(vertices, 1) / 2
+            return min(max(1 + math.log(change) / math.log(MIXING), 1), ITERATIONS)
+
+        return cls("the number of iterations", usual, lambda diameter: ITERATIONS)
+
+
+def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
+    """Return the number of levels of a search from any vertex, estimated from the mean degree.
+
+    If all vertices have about the same degree, the graph can be a mesh: in two dimensions if the degree is
+    small, and in three if it is large.
+
+    Parameters
+    ----------
+    vertices : int
+    degree : float
+        Mean number of edges in both directions.
+    even : bool
+        Whether degrees are known to differ little.
+    """
+    if degree < (FLAT if even else SPARSE):
+        return 2 * math.sqrt(vertices)
+    if even:
+        return float(3 * vertices ** (1 / 3))
+    return math.log(max(vertices, 2)) / math.log(degree) + 2
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -120,6 +155,10 @@ class Cost:
     listed : callable, optional
         Returns the number of rows that the algorithm lists, given the numbers of vertices and of walks
         along two edges, and the options `k` and `top_k` of the call.
+    by_source : Cost, optional
+        The cost with the option `by_source`, if `k` sources are given.
+    weighted : Cost, optional
+        The cost if edges have weights, for an algorithm that then takes another way.
     """
 
     kernel: str
@@ -135,11 +174,13 @@ class Cost:
     copies: int = 0
     edge: int = 0
     listed: Callable[[int, float, int | None, int | None], float] | None = None
+    by_source: Cost | None = None
+    weighted: Cost | None = None
 
     @property
     def takes_k(self) -> bool:
         """Whether the cost depends on a number of sources or pairs."""
-        return self.sources is not None or self.wedges > 0
+        return self.sources is not None or self.wedges > 0 or self.by_source is not None
 
     @property
     def limits(self) -> list[str]:
@@ -199,3 +240,16 @@ class Cost:
         if self.sources is None:
             return 1
         return -(-min(sources or vertices, vertices) // self.sources)
+
+
+def rows_by_source(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+    """Return the number of rows of a result with one row per source and vertex."""
+    return (k or vertices) * min(vertices, top_k or vertices)
+
+
+def search_by_weight(passes: float, *, edge: int = 24) -> Cost:
+    """Return the cost of a search for weighted distances from each source."""
+    return Cost(
+        "paths", Steps.levels(), passes=passes, step=FUSED, sparse=3, sources=1, rows=1, copies=1,
+        scratch=150, edge=edge,
+    )  # fmt: skip

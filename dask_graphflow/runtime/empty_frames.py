@@ -1,16 +1,16 @@
-"""What a graph is, without its edges: how they are read, and the types of its ids and weights."""
+"""The empty frames by which Dask knows the columns of graphs and results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.kernels import summable
 from dask_graphflow.scheduling.expr import Empty
 from dask_graphflow.scheduling.reading import weight_dtype
@@ -18,70 +18,16 @@ from dask_graphflow.scheduling.reading import weight_dtype
 from .results import empty_frame
 
 
-@dataclass(frozen=True, eq=False)
-class GraphSpec:
-    """What is known about a graph before any edge is read.
+def empty_result(spec: GraphSpec, columns: Mapping[str, Any]) -> Empty:
+    """Return the empty frame of a result; see :func:`.empty_frame`.
 
-    Attributes
-    ----------
-    columns : EdgeColumns
-        How the edges are read.
-    partitions : int
-        Number of partitions of the edges.
-    ids : DataFrame
-        Empty frame with the columns and dtypes of the ids.
-    weight_dtype : dtype or None
-        Dtype of the stored weights; None if the edges have none.
-    directed : bool
-        Whether an edge leads only from its source to its target.
-    multi : {"keep", "sum", "min", "first"}
-        How parallel edges are treated.
+    The specification keeps it, because cuDF takes milliseconds to make one.
     """
-
-    columns: EdgeColumns
-    partitions: int
-    ids: Any
-    weight_dtype: Any
-    directed: bool
-    multi: str
-    # Empty results by their columns, because cuDF takes milliseconds to make one.
-    _empty: dict[Any, Empty] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the edges have weights."""
-        return self.weight_dtype is not None
-
-    @property
-    def on_device(self) -> bool:
-        """Whether the edges are in GPU memory."""
-        return not is_pandas(type(self.ids))
-
-    @property
-    def id_width(self) -> int:
-        """Number of columns of an id."""
-        return len(self.ids.columns)
-
-    def row_columns(self, rows: str, *, weighted: bool = False) -> dict[str, Any]:
-        """Return the first columns of a result, with their dtypes: the vertex or the edge of each row.
-
-        Parameters
-        ----------
-        rows : {"vertices", "edges", "listed"}
-            See :class:`.Algorithm`. Listed rows do not have such columns.
-        weighted : bool
-            Whether an edge also has the column ``weight``, if the graph is weighted.
-        """
-        ids = {"vertices": ["vertex"], "edges": ["source", "target"], "listed": []}[rows]
-        weight = {"weight": self.weight_dtype} if weighted and self.weighted else {}
-        return dict.fromkeys(ids, "id") | weight
-
-    def empty_result(self, columns: Mapping[str, Any]) -> Empty:
-        """Return the empty frame of a result; see :func:`.empty_frame`."""
-        key = tuple(columns.items())
-        if key not in self._empty:
-            self._empty[key] = Empty(empty_frame(self.ids, columns))
-        return self._empty[key]
+    key = tuple(columns.items())
+    if key not in spec.empty:
+        spec.empty[key] = Empty(empty_frame(spec.ids, columns))
+    found: Empty = spec.empty[key]
+    return found
 
 
 def graph_spec(edges: Any, columns: EdgeColumns, *, directed: bool, multi: str) -> GraphSpec:

@@ -14,7 +14,7 @@ from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
-from .options import Check
+from .option import Check
 from .spec import GraphSpec
 
 
@@ -23,6 +23,7 @@ class VertexIds(Check):
     """Ids of vertices, which the algorithm gets as its own vertices: ascending, and each once."""
 
     names_vertices: ClassVar[bool] = True
+    kind: ClassVar[str] = "ids"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
         """Return the ids as a frame, with the dtypes of the graph's ids."""
@@ -38,6 +39,7 @@ class VertexPairs(Check):
     """Pairs of ids in a frame, which the algorithm gets as the places of their vertices."""
 
     names_vertices: ClassVar[bool] = True
+    kind: ClassVar[str] = "pairs"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> tuple[Any, Any]:
         """Return the ids of both columns as frames, with the dtypes of the graph's ids."""
@@ -75,6 +77,7 @@ class VertexWeights(Check):
     """Weights of some vertices, which the algorithm gets as an array over its own vertices."""
 
     names_vertices: ClassVar[bool] = True
+    kind: ClassVar[str] = "table"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> tuple[Any, Any]:
         """Return the ids as a frame, and their fractions of the sum of the weights."""

@@ -11,7 +11,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.values import shown
 
-from .options import Check
+from .option import Check
 
 MOST = 2**63 - 1  # kernels count with int64
 

@@ -8,7 +8,7 @@ from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.showing.tables import counted
 
 from .number_options import Count, Number
-from .options import Choice
+from .option import Choice
 
 MaxIter = Annotated[int, Count()]
 Tolerance = Annotated[float, Number(above=0)]

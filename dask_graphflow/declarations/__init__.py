@@ -1,0 +1,1 @@
+"""What every algorithm declares: its options, result, cost and documentation, as objects."""
