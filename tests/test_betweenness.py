@@ -236,7 +236,7 @@ def test_few_sources_are_taken_whole_if_levels_are_small(built, monkeypatch):
     threads, whole = 4, []
 
     def ask(g):
-        g.threads = threads
+        g.member.threads = threads
         whole.append(dependencies._are_taken_whole(g, np.arange(1)))
         monkeypatch.setattr(dependencies, "SMALL", 1)
         whole.append(dependencies._are_taken_whole(g, np.arange(1)))

@@ -55,7 +55,7 @@ def bridges(g: GraphView) -> Answer:
     at, upper = blocks.bridges()
     lower = g.numbers[at]
     source, target = np.minimum(lower, upper), np.maximum(lower, upper)
-    send = send_rows(g.exchange, g.shard.homes_of(source))
+    send = send_rows(g.member.exchange, g.member.shard.homes_of(source))
     source, target = send(source), send(target)
     order = np.argsort(target, kind="stable")
     order = order[np.argsort(source[order], kind="stable")]

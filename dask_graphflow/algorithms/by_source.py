@@ -62,7 +62,7 @@ def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) ->
     searches : iterator of Reached
         One per source, in the same order on all members.
     """
-    count, size = len(sources), g.exchange.size
+    count, size = len(sources), g.member.exchange.size
     listed = [_sent(g, reached, at * size // count) for at, reached in enumerate(searches)]
     source = np.repeat(sources, [len(vertices) for vertices, *_ in listed])
     vertex, distance, predecessor = (np.concatenate(c) for c in zip(*listed, strict=True))
@@ -73,12 +73,12 @@ def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) ->
 
 def _sent(g: GraphView, reached: Reached, to: int) -> list[Any]:
     """Send the rows of all members to one of them, and return what this member gets, by vertex."""
-    exchange, columns = g.exchange, list(reached)
+    exchange, columns = g.member.exchange, list(reached)
     if exchange.size > 1:
         ranks = range(exchange.size)
         parts = ([values if rank == to else values[:0] for rank in ranks] for values in columns)
         columns = [np.concatenate(exchange.all_to_all(part)) for part in parts]
-    if g.shard.placed is None:
+    if g.member.shard.placed is None:
         return columns
     order = np.argsort(columns[0], kind="stable")
     return [column[order] for column in columns]

@@ -79,5 +79,5 @@ def _self_loops(g: GraphView) -> tuple[Any, Any]:
         at = loops.nonzero()[0]
         return at, loops[at]
 
-    found: tuple[Any, Any] = kept_by_all(g.shard, g.exchange, "self-loops", make)
+    found: tuple[Any, Any] = kept_by_all(g.member.shard, g.member.exchange, "self-loops", make)
     return found

@@ -103,8 +103,8 @@ def edge_betweenness_centrality(
 
 
 def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
-    """Return what each edge in ``g.rows("out")`` carries: array of float64, shape (E_p,)."""
-    ends = g.rows("out").ends
+    """Return what each edge in ``g.member.rows("out")`` carries: array of float64, shape (E_p,)."""
+    ends = g.member.rows("out").ends
     carried = g.column(0, "float64", len(ends))
     sources = in_order(places)
     dependencies.add_contributions(g, sources, g.column(0, "float64"), carried)
@@ -116,8 +116,8 @@ def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
 
 def _level_by_level(g: GraphView, places: Any, count: int) -> Any:
     """Return the same. All members call it."""
-    rows = g.local("out").rows
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
+    rows = g.member.local("out").rows
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
     weights = 1 if rows.weights is None else rows.weights
     ways = [(owners, rows.ends)]
     if not g.directed:

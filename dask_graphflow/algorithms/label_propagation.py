@@ -79,7 +79,7 @@ def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -
     labels = Labels(g, whole_weights_by_vertex(g, sides), which=which)
     edges = g.edges * (1 + g.directed)
     for iteration in range(1, max_iter + 1):
-        with g.superstep("pull", g.shard.count, edges):
+        with g.superstep("pull", g.member.shard.count, edges):
             most_frequent = labels.best()
             changed = labels.replace(most_frequent, send=iteration < max_iter)
         if not changed:
@@ -90,10 +90,10 @@ def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -
 def _neighbors(g: GraphView) -> tuple[list[Any], str]:
     """Return rows of the neighbors of each vertex, and the name of the rows that have their mirrors."""
     if not g.directed:
-        return [g.local("out").rows], "out"
-    if g.alone:
-        return [g.local("out").rows, g.rows("into")], "out"
-    return [g.shard.here("local around", _around(g.shard.host, g)).rows], "around"
+        return [g.member.local("out").rows], "out"
+    if g.member.alone:
+        return [g.member.local("out").rows, g.member.rows("into")], "out"
+    return [g.member.shard.here("local around", _around(g.member.shard.host, g)).rows], "around"
 
 
 def _around(shard: Shard, g: GraphView) -> Local:
@@ -101,21 +101,21 @@ def _around(shard: Shard, g: GraphView) -> Local:
 
     They are cached under the name in which :func:`.numbering.mirrors` looks for rows called "around".
     """
-    sides = shard.out, build.into(shard, g.exchange)
+    sides = shard.out, build.into(shard, g.member.exchange)
 
     def make() -> Local:
         kernels = kernels_of("rows", shard.out.ends)
         dtype = index_dtype(shard.size)
         both = make_rows(
-            [kernels.owners(rows, dtype, threads=g.threads) for rows in sides],
+            [kernels.owners(rows, dtype, threads=g.member.threads) for rows in sides],
             [rows.ends for rows in sides],
             [rows.weights for rows in sides] if g.weighted else None,
             first=shard.low,
             count=shard.owned,
             columns=shard.size,
-            threads=g.threads,
+            threads=g.member.threads,
         )
-        return localize(both, shard.bounds, shard.rank, threads=g.threads)
+        return localize(both, shard.bounds, shard.rank, threads=g.member.threads)
 
     rows: Local = shard.kept("local around", make)
     return rows

@@ -103,7 +103,7 @@ def _check_all_removed(g: GraphView, generation: Any) -> None:
     several = g.exists & (component != g.numbers)
     looped = g.positions((loops(g, None) > 0) & g.exists)
     on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
-    first = numbering.shown_vertices(g.shard, g.exchange, on_cycles.min()[None])
+    first = numbering.shown_vertices(g.member.shard, g.member.exchange, on_cycles.min()[None])
     raise CycleError(
         f"the graph has a cycle through vertex {first}; only a graph without cycles has a topological "
         "order. Remove an edge of each cycle: strongly_connected_components finds the vertices that are "

@@ -54,7 +54,7 @@ def count_triangles(g: GraphView, **counts: Any) -> Triangles:
         What else to count; see :class:`.Triangles`.
     """
     triangles = Triangles(g, oriented(g, counted=counts.get("parallel", False)), **counts)
-    with g.superstep("push", g.shard.count, triangles.edges):
+    with g.superstep("push", g.member.shard.count, triangles.edges):
         triangles.intersect_own_rows()
         for piece in triangles.pieces():
             triangles.intersect_rows_of_others(*piece)

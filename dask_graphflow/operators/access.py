@@ -33,11 +33,13 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
         In the memory of `numbers`.
     """
     where, numbers = numbers, beside(column, numbers)
-    if g.alone:
+    if g.member.alone:
         return beside(where, column[numbers])
     distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
-    asked = g.exchange.all_to_all(_by_owner(g, distinct, distinct))
-    received = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
+    asked = g.member.exchange.all_to_all(_by_owner(g, distinct, distinct))
+    received = g.member.exchange.all_to_all(
+        [column[places - g.member.shard.low] for places in asked]
+    )
     return beside(where, np.concatenate(received)[back])
 
 
@@ -56,20 +58,26 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
     """
     numbers, values = beside(column, numbers), beside(column, values)
     at = getattr(kernels_for(column).namespace, {"add": "add", "min": "minimum"}[slot]).at
-    if g.alone:
+    if g.member.alone:
         at(column, numbers, values)
         return
     places = places_of(g, numbers)
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
-    sent = g.exchange.all_to_all(_by_owner(g, places, places))
-    for to, own in zip(sent, g.exchange.all_to_all(_by_owner(g, places, values)), strict=True):
-        at(column, to - g.shard.low, own)
+    sent = g.member.exchange.all_to_all(_by_owner(g, places, places))
+    for to, own in zip(
+        sent, g.member.exchange.all_to_all(_by_owner(g, places, values)), strict=True
+    ):
+        at(column, to - g.member.shard.low, own)
 
 
 def gather(g: GraphView, values: Any) -> Any:
     """Return the values of all members, concatenated by rank. All members call it."""
-    return values if g.exchange.size == 1 else np.concatenate(g.exchange.all_gather(values))
+    return (
+        values
+        if g.member.exchange.size == 1
+        else np.concatenate(g.member.exchange.all_gather(values))
+    )
 
 
 def beside(array: Any, values: Any) -> Any:
@@ -81,16 +89,16 @@ def beside(array: Any, values: Any) -> Any:
 
 def places_of(g: GraphView, numbers: Any) -> Any:
     """Return the places of vertices of any member, which are their numbers unless the graph is hybrid."""
-    placed = g.shard.placed
+    placed = g.member.shard.placed
     if placed is None:
         return numbers
-    places = g.shard.here("places", placed.places) if on_device(numbers) else placed.places
+    places = g.member.shard.here("places", placed.places) if on_device(numbers) else placed.places
     return beside(numbers, places)[numbers]
 
 
 def _by_owner(g: GraphView, places: Any, values: Any) -> list[Any]:
     """Cut values, which are in ascending order of their places, at the bounds of the members' ranges."""
-    cuts = np.searchsorted(places, np.asarray(g.shard.bounds, like=places)).tolist()
+    cuts = np.searchsorted(places, np.asarray(g.member.shard.bounds, like=places)).tolist()
     return [values[low:high] for low, high in itertools.pairwise(cuts)]
 
 
@@ -139,9 +147,9 @@ def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
     columns : list of array
         The first column contains numbers of owned vertices, in the order of their positions.
     """
-    if g.shard.placed is None:
+    if g.member.shard.placed is None:
         return columns
-    send = send_rows(g.exchange, g.shard.homes_of(columns[0]))
+    send = send_rows(g.member.exchange, g.member.shard.homes_of(columns[0]))
     columns = [send(column) for column in columns]
     order = np.argsort(columns[0], kind="stable")
     return [column[order] for column in columns]

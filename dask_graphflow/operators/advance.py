@@ -91,14 +91,14 @@ class Advance:
         if reads_itself and (op.slot == "add" or synchronous):
             op, name = reading_before(op, columns)
             self._before = columns[name] = columns[op.target].copy()
-        weights = g.shard.out.weights
+        weights = g.member.shard.out.weights
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
         self._own_changes = own_changes and self._before is None
         self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
-        self._op = op if g.shard.placed is None else replace(op, first_hit=False)
+        self._op = op if g.member.shard.placed is None else replace(op, first_hit=False)
         if after is not None:
             self._op = op = with_after(self._op, after)
         self.supersteps = 0
@@ -166,7 +166,7 @@ class Advance:
             Number of supersteps.
         """
         g, own = self._g, frontier.own
-        if g.alone and own is not None and self._balance == "auto":
+        if g.member.alone and own is not None and self._balance == "auto":
             side = self._side("push", "out", self._op.reads_dst)
             if side.advance.is_small(frontier.leaving):
                 began, most = time.perf_counter(), g.size + 1 if most is None else most
@@ -214,7 +214,7 @@ class Advance:
     ) -> tuple[VertexSet, Any]:
         """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
         g = self._g
-        how = way, self._balance, g.threads, g.degrees, superstep
+        how = way, self._balance, g.member.threads, g.degrees, superstep
         return side.advance.step(self._params, active, *how)
 
     def _moved(
@@ -299,7 +299,7 @@ class EachVertex:
         # Only `after` of this edge program runs: it sends nothing along edges.
         name = after.changes[0]
         op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
-        self._g, self._local = g, LocalAdvance(op, columns, g.local("out").rows)
+        self._g, self._local = g, LocalAdvance(op, columns, g.member.local("out").rows)
 
     def __call__(self, frontier: Frontier) -> Frontier:
         """Do it with the vertices of a frontier, and return those that are kept."""
@@ -321,8 +321,8 @@ class _Side:
         wide: set[str],
         asked: tuple[str, ...],
     ) -> None:
-        self.local = local = g.local(rows)
-        self.mirrors = None if g.alone else g.mirrors(rows)
+        self.local = local = g.member.local(rows)
+        self.mirrors = None if g.member.alone else g.member.mirrors(rows)
         self.columns, self._own, self._owned = dict(columns), columns, g.owned
         self.wide_names = sorted(wide)
         self._asked = asked

@@ -58,7 +58,7 @@ class HubRows:
         self._g, self.layout = g, _layout(g)
         self.rows = kernels_of("pull", self.layout.names).readable(self.layout.rows)
         self.totals = kernels_of("scores", self.layout.names).RunningTotals()
-        self._mirrors = None if g.alone else self.layout.mirrors(g.exchange)
+        self._mirrors = None if g.member.alone else self.layout.mirrors(g.member.exchange)
         own = len(self.layout.names), len(self.layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
 
@@ -66,7 +66,7 @@ class HubRows:
     def leaving(self) -> Any:
         """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
         kept = self.layout.leaving
-        return self._g.shard.degrees if kept is None else kept
+        return self._g.member.shard.degrees if kept is None else kept
 
     def take(self, values: Any) -> Any:
         """Return the entries of existing vertices in a column, in the order of the rows."""
@@ -108,7 +108,9 @@ class HubRows:
             In the order of :meth:`take`. On a device, they must be 0 before.
         """
         kernels = kernels_of("pull", wide)
-        kernels.sum_contributions(self.rows, wide, sums, self.totals, threads=self._g.threads)
+        kernels.sum_contributions(
+            self.rows, wide, sums, self.totals, threads=self._g.member.threads
+        )
 
 
 class Layout(NamedTuple):
@@ -146,12 +148,12 @@ class Layout(NamedTuple):
 
 def _layout(g: GraphView) -> Layout:
     """Return a member's layout, which is made once and cached. All members call it at the same point."""
-    shard, exchange = g.shard, g.exchange
-    side = g._side("into")
+    shard, exchange = g.member.shard, g.member.exchange
+    side = g.member.side("into")
     name = f"hub rows {side}"
 
     def make() -> Layout:
-        return _made(shard.host, exchange, g.threads, side)
+        return _made(shard.host, exchange, g.member.threads, side)
 
     host: Layout = kept_by_all(shard.host, exchange, name, make)
     layout: Layout = shard.here(name, host)

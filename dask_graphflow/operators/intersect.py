@@ -88,14 +88,14 @@ class Triangles:
 
     def pieces(self) -> list[tuple[int, int]]:
         """Return the bounds of the pieces of the rows: as many on every member, none on a single one."""
-        if self._g.exchange.size == 1:
+        if self._g.member.exchange.size == 1:
             return []
         count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most
         return pieces_of(self._rows.offsets, int(count))
 
     def intersect_rows_of_others(self, low: int, high: int) -> None:
         """Send a piece of the rows; count triangles whose last and middle vertices are on two members."""
-        exchange, rows, places = self._g.exchange, self._rows, self._oriented.places
+        exchange, rows, places = self._g.member.exchange, self._rows, self._oriented.places
         sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
         received_rows = [
             exchange.all_to_all([needed.lengths for needed in sent]),
@@ -118,13 +118,13 @@ class Triangles:
         rows, parallel = self._rows, self._rows.weights is not None
         last, middle = self._of_row if parallel else (self._of_row[0], self._of_row[0])
         credit = self._kernels.credit
-        return self._own(credit(rows, last, middle, self._of_own, threads=self._g.threads))
+        return self._own(credit(rows, last, middle, self._of_own, threads=self._g.member.threads))
 
     @property
     def degrees(self) -> Any:
         """Number of neighbors of each owned vertex: array of int64, shape (V_p,). All members call it."""
         rows, count = self._rows, len(self._oriented.label)
-        after = self._of_rows.degrees(rows.ends, count=count, threads=self._g.threads)
+        after = self._of_rows.degrees(rows.ends, count=count, threads=self._g.member.threads)
         return self._own(np.diff(rows.offsets) + after)
 
     @property
@@ -146,12 +146,12 @@ class Triangles:
 
     def _count(self, rows: Rows, entering: Rows, of_row: list[Any]) -> None:
         self._kernels.triangles(
-            rows, entering, self._rows, of_row, self._of_own, threads=self._g.threads
+            rows, entering, self._rows, of_row, self._of_own, threads=self._g.member.threads
         )
 
     def _entering(self, rows: Rows, among: Any = slice(None)) -> Rows:
         """Return the rows that contain each label as an end, given which entries count."""
-        return containing(rows, len(self._oriented.label), among, threads=self._g.threads)
+        return containing(rows, len(self._oriented.label), among, threads=self._g.member.threads)
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""
@@ -160,8 +160,8 @@ class Triangles:
         ends, starts = self._rows.ends[first:last], offsets[:-1] - first
         needs = np.zeros_like(starts, bool)
         piece = Rows(offsets - first, ends, None, 0)
-        row = self._of_rows.owners(piece, ends.dtype, threads=self._g.threads)
-        if to != self._g.exchange.rank:
+        row = self._of_rows.owners(piece, ends.dtype, threads=self._g.member.threads)
+        if to != self._g.member.exchange.rank:
             wanted = self._oriented.owner[ends] == to
             wanted[starts[starts < len(ends)]] = (
                 False  # no vertex comes before the first end in its row
@@ -176,7 +176,7 @@ class Triangles:
         if not len(places):
             return of_row
         rows, has_label = received(g, o, lengths, places, weights)
-        own = o.owner[rows.ends] == g.exchange.rank
+        own = o.owner[rows.ends] == g.member.exchange.rank
         kept = self._zeros(rows.ends, len(of_row))
         self._count(rows, self._entering(rows, own), kept)
         for counts, kept_counts in zip(of_row, kept, strict=True):

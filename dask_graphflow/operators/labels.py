@@ -42,9 +42,11 @@ class Labels:
         self._g, self._sides, self._mirrors = g, sides, None
         self._tables: dict[int, Any] = {}
         numbers = [g.numbers]
-        if not g.alone:
-            self._mirrors = numbering.mirrors(g.shard, g.exchange, which, g.threads)
-            numbers.append(g.shard.slot_numbers(which, g.threads))
+        if not g.member.alone:
+            self._mirrors = numbering.mirrors(
+                g.member.shard, g.member.exchange, which, g.member.threads
+            )
+            numbers.append(g.member.shard.slot_numbers(which, g.member.threads))
         self.labels = np.concatenate(numbers).astype(g.index, copy=False)
         if labels is not None:
             self.own[:] = labels
@@ -66,7 +68,7 @@ class Labels:
         """
         return kernels_of("groups", self.labels).best_groups(
             self._sides, self.labels, vertices, masses, limits, skew,
-            tables=self._tables, threads=self._g.threads,
+            tables=self._tables, threads=self._g.member.threads,
         )  # fmt: skip
 
     def replace(self, labels: Any, *, send: bool = True) -> int:

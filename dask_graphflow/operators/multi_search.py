@@ -148,8 +148,8 @@ def _search(
             continue
         frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
-            left = DEEP - step.supersteps if g.alone else 0
-            by_source = left == 0 and g.alone and search.is_deep() and _has_room(g)
+            left = DEEP - step.supersteps if g.member.alone else 0
+            by_source = left == 0 and g.member.alone and search.is_deep() and _has_room(g)
             if by_source:
                 add(_levels(g, own), DEEP, sums)
                 break
@@ -167,9 +167,9 @@ def _has_room(g: GraphView) -> bool:
 
 def _levels(g: GraphView, own: Any) -> Any:
     """Return the level of each vertex in the search from each source; -1 if it is not reached."""
-    rows, sources = g.local("out").rows, own.astype("int64")
+    rows, sources = g.member.local("out").rows, own.astype("int64")
     with g.superstep("push", len(own), len(own) * len(rows.ends)):
-        return kernels_of("searches", rows.ends).levels(rows, sources, threads=g.threads)
+        return kernels_of("searches", rows.ends).levels(rows, sources, threads=g.member.threads)
 
 
 def _add_distances(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:

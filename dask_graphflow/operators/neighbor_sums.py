@@ -162,7 +162,7 @@ class NeighborSums(HubRows):
             self._new,
             self._squares,
             self.totals,
-            threads=g.threads,
+            threads=g.member.threads,
         )
         self._reduce(SQUARES)
         self._scale(self._new, self, self.most_entering, 0.0)
@@ -174,7 +174,7 @@ class NeighborSums(HubRows):
 
     def _reduce(self, which: slice) -> None:
         """Reduce the largest score and some of the totals over all members."""
-        if self._g.alone:
+        if self._g.member.alone:
             return
         totals = self.totals.read()
         largest = totals[MOST:].view("float64")
@@ -192,7 +192,7 @@ class NeighborSums(HubRows):
             into.most,
             self.count,
             self.totals,
-            threads=self._g.threads,
+            threads=self._g.member.threads,
         )
 
     def _pull_in_own_units(self) -> Any:

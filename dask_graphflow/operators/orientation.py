@@ -59,9 +59,9 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
     counted : bool
         Whether weights contain the number of parallel edges.
     """
-    shard, host = g.shard, g.shard.host
+    shard, host = g.member.shard, g.member.shard.host
     name = COUNTED if counted else PLAIN
-    on_host = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
+    on_host = numbering.kept_by_all(host, g.member.exchange, name, lambda: _oriented(g, counted))
     made: Orientation = shard.here(name, on_host)
     return made
 
@@ -72,9 +72,11 @@ def containing_rows(g: GraphView, o: Orientation) -> Rows:
     They are made once, and cached with the graph.
     """
     of = PLAIN if o.rows.weights is None else COUNTED
-    host, name, count = g.shard.host, f"rows that contain labels, {of}", len(o.label)
-    on_host = host.kept(name, lambda: containing(host.made(of).rows, count, threads=g.threads))
-    made: Rows = g.shard.here(name, on_host)
+    host, name, count = g.member.shard.host, f"rows that contain labels, {of}", len(o.label)
+    on_host = host.kept(
+        name, lambda: containing(host.made(of).rows, count, threads=g.member.threads)
+    )
+    made: Rows = g.member.shard.here(name, on_host)
     return made
 
 
@@ -105,7 +107,7 @@ def containing(rows: Rows, count: int, among: Any = slice(None), *, threads: int
 
 def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
     """Return the labels of vertices of any member, and whether each vertex has a label on this member."""
-    shard, slots = g.shard, g.local("out").slots
+    shard, slots = g.member.shard, g.member.local("out").slots
     has_label = (places >= shard.low) & (places < shard.high)
     position = np.where(has_label, places - shard.low, 0)
     if len(slots):
@@ -139,16 +141,16 @@ def received(
 
 
 def _oriented(g: GraphView, counted: bool) -> Orientation:
-    host = g.shard.host
-    local = host.local("out", g.threads)
+    host = g.member.shard.host
+    local = host.local("out", g.member.threads)
     rows = local.rows
     kernels = kernels_of("rows", rows.ends)
     degrees, slots = np.diff(rows.offsets), local.slots.astype(index_dtype(host.size), copy=False)
     own = np.arange(host.low, host.high, dtype=slots.dtype, like=slots)
     before = local.slot_bounds[host.rank]  # number of mirrors with places before the owned ones
-    if len(slots) or g.exchange.size > 1:
-        mirrored = numbering.mirrors(host, g.exchange, "out", g.threads).mirrored
-        mirror_degrees = g.exchange.all_to_all(
+    if len(slots) or g.member.exchange.size > 1:
+        mirrored = numbering.mirrors(host, g.member.exchange, "out", g.member.threads).mirrored
+        mirror_degrees = g.member.exchange.all_to_all(
             [degrees if indices is None else degrees[indices] for indices in mirrored]
         )
         mirror_degrees[host.rank] = degrees[:0]
@@ -166,9 +168,9 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
         ranks[host.owned + low : host.owned + high] = rank
     owner[label] = ranks
     directed = kernels_of("intersect", rows.ends).directed
-    source, target = directed(rows, label, threads=g.threads)
+    source, target = directed(rows, label, threads=g.member.threads)
     weight = np.ones_like(source, "int32") if counted else None
-    options: dict[str, Any] = {"count": len(label), "threads": g.threads}
+    options: dict[str, Any] = {"count": len(label), "threads": g.member.threads}
     options["multi"] = "sum" if counted else "first"
     return Orientation(
         make_rows(source, target, weight, **options),

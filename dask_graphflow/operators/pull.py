@@ -48,7 +48,7 @@ class Pull(HubRows):
         """
         total = self.take(self._leaving_weights())
         share = np.empty_like(total, precision)
-        least, threads = float(np.finfo(precision).tiny) * NORMAL, self._g.threads
+        least, threads = float(np.finfo(precision).tiny) * NORMAL, self._g.member.threads
         counts = kernels_of("pull", total).shares(total, least, share, threads=threads)
         unfit, sinks = self._g.all_reduce(counts).sums
         if unfit:
@@ -62,7 +62,7 @@ class Pull(HubRows):
 
     def _leaving_weights(self) -> Any:
         """Return the total weight, or number, of the edges that leave each owned vertex."""
-        host = self._g.shard.host
+        host = self._g.member.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
             return self.leaving
         return self._g.weighted_degrees
@@ -96,7 +96,7 @@ class Pull(HubRows):
             Whether :meth:`change` will be called. Otherwise the members add up their totals in
             :meth:`update`, while their devices sum contributions.
         """
-        self._added = self._g.alone or change or not on_device(self._rank)
+        self._added = self._g.member.alone or change or not on_device(self._rank)
         self.send(self._contributions, changes=self._added)
 
     def change(self) -> float:
@@ -129,7 +129,7 @@ class Pull(HubRows):
             alpha,
             self._dangling,
             self.totals,
-            threads=self._g.threads,
+            threads=self._g.member.threads,
         )
         self._dangling = None  # from now on, that of the previous iteration
 

@@ -44,24 +44,27 @@ class Sampler:
 
     def __init__(self, g: GraphView, *, weighted: bool) -> None:
         self._g = g
-        self.rows = g.rows("out")._replace(first=0)
-        shard = g.shard
+        self.rows = g.member.rows("out")._replace(first=0)
+        shard = g.member.shard
         if shard.placed is not None:  # ends are places, but in the order of their numbers
             host = shard.host
-            ends = host.kept("numbers of ends", lambda: host.numbers_at(host.out.ends, g.threads))
+            ends = host.kept(
+                "numbers of ends", lambda: host.numbers_at(host.out.ends, g.member.threads)
+            )
             self.rows = self.rows._replace(ends=shard.here("numbers of ends", ends))
         self._kernels = kernels_of("sample", self.rows.ends)
         self.sums = None
         if weighted and g.weighted:
             assert g.weighted_degrees is not None  # raises if a weight is not allowed
             self.sums = shard.kept(
-                "sums of weights", lambda: self._kernels.cumulate(self.rows, threads=g.threads)
+                "sums of weights",
+                lambda: self._kernels.cumulate(self.rows, threads=g.member.threads),
             )
 
     def find(self, numbers: Any) -> tuple[Any, Any]:
         """Return the rank of the member that owns each vertex, and its position there."""
-        shard, places = self._g.shard, places_of(self._g, numbers)
-        if self._g.alone:
+        shard, places = self._g.member.shard, places_of(self._g, numbers)
+        if self._g.member.alone:
             return np.zeros_like(places), places
         owners = shard.owners(places)
         return owners, places - np.asarray(shard.bounds, like=places)[owners]
@@ -101,7 +104,13 @@ class Sampler:
         first = np.zeros_like(degrees, shape=len(vertices) + 1)
         np.cumsum(drawn, out=first[1:])
         edges, items = self._kernels.pick_edges(
-            self.rows, vertices, keys.view("uint64"), count, replace, first, threads=self._g.threads
+            self.rows,
+            vertices,
+            keys.view("uint64"),
+            count,
+            replace,
+            first,
+            threads=self._g.member.threads,
         )
         return items, disk.read_by_page(self.rows.ends)[edges]
 
@@ -116,10 +125,10 @@ class Sampler:
         before: Any = None,
     ) -> Any:
         """Return random walks; only for a graph with one member. See :func:`.host_sample.walk`."""
-        assert self._g.alone, "walks of several members go on step by step"
+        assert self._g.member.alone, "walks of several members go on step by step"
         return self._kernels.walk(
             self.rows, self.sums, starts, keys.view("uint64"), length, bias, first=first,
-            before=before, threads=self._g.threads,
+            before=before, threads=self._g.member.threads,
         )  # fmt: skip
 
     def next_vertices(
@@ -153,7 +162,7 @@ class Sampler:
             made = attempts[left]
             tests, decided = self._kernels.propose(
                 self.rows, self.sums, vertices[left], before[left], keys[left].view("uint64"), step,
-                bias, made, slots, threads=self._g.threads,
+                bias, made, slots, threads=self._g.member.threads,
             )  # fmt: skip
             if step == 1 or bias[2] == bias[3]:  # no candidate needs a test
                 return decided
@@ -178,13 +187,13 @@ class Sampler:
 
     def _connected(self, numbers: Any, others: Any) -> Any:
         """Return whether vertices of any member have edges to others. All members call it."""
-        exchange = self._g.exchange
+        exchange = self._g.member.exchange
         owners, positions = self.find(numbers)
         pieces = by_rank(exchange, owners)
         asked = exchange.all_to_all([positions[piece] for piece in pieces])
         about = exchange.all_to_all([others[piece] for piece in pieces])
         answers = [
-            self._kernels.connected(self.rows, *pair, threads=self._g.threads)
+            self._kernels.connected(self.rows, *pair, threads=self._g.member.threads)
             for pair in zip(asked, about, strict=True)
         ]
         received = np.concatenate(exchange.all_to_all([answer.view("uint8") for answer in answers]))

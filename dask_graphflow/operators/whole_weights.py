@@ -32,7 +32,7 @@ def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
     g : GraphView
         Undirected.
     rows : Rows
-        The rows of ``g.local("out")``.
+        The rows of ``g.member.local("out")``.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
     g : GraphView
         Undirected, with weights.
     rows : Rows
-        The rows of ``g.local("out")``.
+        The rows of ``g.member.local("out")``.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     if g.directed:
         totals = totals + leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
-    return [rows._replace(weights=_scaled(rows, powers, g.threads)) for rows in sides]
+    return [rows._replace(weights=_scaled(rows, powers, g.member.threads)) for rows in sides]
 
 
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
@@ -120,7 +120,7 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """
     if weights is None:
         return g.degrees + inside
-    rows = g.local("out").rows._replace(weights=weights)
+    rows = g.member.local("out").rows._replace(weights=weights)
     return (
         np.concatenate([g.column(0, "int64", 0), *(_row_sums(block) for _, block in blocks(rows))])
         + inside
@@ -145,16 +145,16 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
     """
     if not g.directed:
         return None
-    weights = _whole(g.local("out").rows, unit) if g.weighted else None
+    weights = _whole(g.member.local("out").rows, unit) if g.weighted else None
     return 2 * whole_degrees(g, weights, 0) - degrees
 
 
 def loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
-    rows = g.local("out").rows._replace(weights=weights)
+    rows = g.member.local("out").rows._replace(weights=weights)
     owners_of, sums = kernels_of("rows", rows.ends).owners, g.column(0, "int64")
     for _, block in blocks(rows):
-        owners = owners_of(block, rows.ends.dtype, threads=g.threads)
+        owners = owners_of(block, rows.ends.dtype, threads=g.member.threads)
         inside = owners == block.ends
         values = None if weights is None else block.weights[inside]
         sums += own_sums(owners[inside], values, g.owned)
@@ -168,7 +168,7 @@ def sums_inside(g: GraphView, rows: Any, labels: Any) -> Any:
     ----------
     g : GraphView
     rows : Rows
-        Those of ``g.local("out")``. Weights are int64, or None for 1 each.
+        Those of ``g.member.local("out")``. Weights are int64, or None for 1 each.
     labels : array, shape (V_p,)
 
     Returns
@@ -178,7 +178,7 @@ def sums_inside(g: GraphView, rows: Any, labels: Any) -> Any:
     owners_of, values = kernels_of("rows", rows.ends).owners, wide_column(g, labels)
     sums = [g.column(0, "int64", 0)]
     for _, block in blocks(rows):
-        owners = owners_of(block, rows.ends.dtype, threads=g.threads)
+        owners = owners_of(block, rows.ends.dtype, threads=g.member.threads)
         inside = (values[owners] == values[block.ends]).astype("int64")
         weights = inside if block.weights is None else inside * block.weights
         sums.append(_row_sums(block._replace(weights=weights)))

@@ -18,7 +18,7 @@ from .view import GraphView
 
 
 def wide_column(g: GraphView, column: Any) -> Any:
-    """Return a column extended by the values of the mirrors in ``g.local("out")``. All members call it.
+    """Return a column extended by the values of the mirrors of leaving edges. All members call it.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ def wide_column(g: GraphView, column: Any) -> Any:
     array of the dtype of `column`, shape (V_p + mirrors,)
         A copy.
     """
-    wide = np.empty_like(column, shape=g.local("out").size)
+    wide = np.empty_like(column, shape=g.member.local("out").size)
     wide[: g.owned] = column
-    if not g.alone:
-        update_mirrors(g.mirrors("out"), wide)
+    if not g.member.alone:
+        update_mirrors(g.member.mirrors("out"), wide)
     return wide
 
 
@@ -65,8 +65,8 @@ def sums_of_owned(g: GraphView, column: Any) -> Any:
     column : array of integers, shape (V_p + mirrors,)
         Changed in place. The result is a part of it.
     """
-    if g.exchange.size > 1:
-        mirrors = g.mirrors("out")
+    if g.member.exchange.size > 1:
+        mirrors = g.member.mirrors("out")
         mirrors.reduce(column)
 
         def add(at: Any, values: Any) -> None:
@@ -85,9 +85,9 @@ def count_entering(g: GraphView) -> Any:
     -------
     array of int64, shape (V_p,)
     """
-    local = g.local("out")
+    local = g.member.local("out")
     ends = local.rows.ends
-    counts = kernels_of("rows", ends).degrees(ends, count=local.size, threads=g.threads)
+    counts = kernels_of("rows", ends).degrees(ends, count=local.size, threads=g.member.threads)
     return sums_of_owned(g, counts)
 
 
@@ -107,14 +107,14 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
     Returns
     -------
     array
-        One entry per edge in ``g.rows("out")``; on disk if these are.
+        One entry per edge in ``g.member.rows("out")``; on disk if these are.
     """
     values = wide_column(g, column)
-    rows = g.local("out").rows._replace(weights=weights)
+    rows = g.member.local("out").rows._replace(weights=weights)
     owners_of = kernels_of("rows", rows.ends).owners
 
     def of_block(block: Any) -> Any:
-        owners = owners_of(block, block.ends.dtype, threads=g.threads)
+        owners = owners_of(block, block.ends.dtype, threads=g.member.threads)
         weighted = () if block.weights is None else (block.weights,)
         return value(values[owners], values[block.ends], *weighted)
 

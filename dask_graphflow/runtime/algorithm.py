@@ -157,7 +157,7 @@ def _answer(
 
     There are two dicts of options if some of them are frames.
     """
-    shard = g.shard  # a GPU says itself if it lacks memory
+    shard = g.member.shard  # a GPU says itself if it lacks memory
     if not shard.on_device and shard.has("out") and is_on_disk(ends := shard.out.ends):
         check_room(
             kernels_for(ends),

@@ -48,7 +48,7 @@ def add_dependencies(
     if g.weighted and is_on_one_host(g):
         add_contributions(g, sources, betweenness, endpoints=endpoints)
         return
-    if g.alone and not g.weighted and _are_taken_whole(g, sources):
+    if g.member.alone and not g.weighted and _are_taken_whole(g, sources):
         _add_whole_sources(g, sources, betweenness, endpoints)
         return
     for paths in paths_from_each(g, places, count):
@@ -59,13 +59,13 @@ def add_dependencies(
 
 def _are_taken_whole(g: GraphView, sources: Any) -> bool:
     """Return whether each thread takes a source, instead of all threads sharing each level."""
-    if g.shard.on_device:
+    if g.member.shard.on_device:
         return True
-    if is_on_disk(g.shard.out.ends):  # each thread would need memory for all edges
+    if is_on_disk(g.member.shard.out.ends):  # each thread would need memory for all edges
         return False
-    if len(sources) >= g.threads:
+    if len(sources) >= g.member.threads:
         return True
-    return len(g.shard.out.ends) < SMALL * breadth_first(g, sources[:1]).depth
+    return len(g.member.shard.out.ends) < SMALL * breadth_first(g, sources[:1]).depth
 
 
 def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: bool) -> None:
@@ -75,13 +75,13 @@ def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: 
         some = sources[first : first + kernels.AT_ONCE]
         with g.superstep("push", len(some), len(some) * len(rows.ends)):
             kernels.add_dependencies(
-                rows, into, some, betweenness, endpoints=endpoints, threads=g.threads
+                rows, into, some, betweenness, endpoints=endpoints, threads=g.member.threads
             )
 
 
 def is_on_one_host(g: GraphView) -> bool:
     """Return whether :func:`add_contributions` can be used: a single member has the graph on the host."""
-    return g.alone and not g.shard.on_device
+    return g.member.alone and not g.member.shard.on_device
 
 
 def add_contributions(
@@ -100,7 +100,7 @@ def add_contributions(
     scores : array of float64, shape (V,)
         Contributions of vertices. Changed in place.
     carried : array of float64, shape (E,), optional
-        Contributions of the edges in ``g.rows("out")``. Changed in place.
+        Contributions of the edges in ``g.member.rows("out")``. Changed in place.
     endpoints : bool
         Whether a path also counts for its first and its last vertex.
     """
@@ -111,6 +111,6 @@ def add_contributions(
         some = sources[first : first + kernels.AT_ONCE]
         with g.superstep("push", len(some), len(some) * len(rows.ends)):
             if not kernels.add_contributions(
-                rows, into, some, scores, carried, endpoints=endpoints, threads=g.threads
+                rows, into, some, scores, carried, endpoints=endpoints, threads=g.member.threads
             ):
                 raise lost_weight()

@@ -68,7 +68,7 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     count : int
         Number of sources.
     """
-    if count and g.alone and g.shard.on_device and not g.weighted:
+    if count and g.member.alone and g.member.shard.on_device and not g.weighted:
         yield from _whole_searches(g, places)
         return
     level = g.column(-1, "int32")
@@ -98,7 +98,7 @@ def _whole_searches(g: GraphView, places: Any) -> Iterator[Paths]:
 
 def both_ways(g: GraphView) -> tuple[Rows, Rows]:
     """Return the rows of leaving and of entering edges of a single member, numbered from 0."""
-    return g.local("out").rows, g.local("into").rows
+    return g.member.local("out").rows, g.member.local("into").rows
 
 
 def in_order(places: Any) -> Any:

@@ -31,7 +31,7 @@ def without_parallel_edges(g: GraphView) -> GraphView:
     """
     if not g.weighted:
         return g.simple
-    weights = g.shard.host.out.weights
+    weights = g.member.shard.host.out.weights
     valid = all_true((weights > 0) & (weights < np.inf))
     if g.all_sum(not valid):
         raise WeightError(

@@ -107,7 +107,7 @@ def _with_predecessors(
 
     The places of these sources are 0 to ``width - 1``, and those of other vertices are other numbers.
     """
-    local, listed = g.local("into"), g.column(False, "bool")
+    local, listed = g.member.local("into"), g.column(False, "bool")
     for vertices, _ in levels:
         listed[vertices] = True
     at = np.flatnonzero(only(targets, listed))
@@ -124,15 +124,17 @@ def _with_predecessors(
         if depth:
             keep = np.flatnonzero(row[vertices] >= 0)
             some = vertices[keep], new[keep], row[vertices[keep]]
-            set_predecessors(rows, seen, *some, depth, level, predecessor, threads=g.threads)
+            set_predecessors(rows, seen, *some, depth, level, predecessor, threads=g.member.threads)
         # Bits from earlier levels may stay: no edge leads from there to a vertex that is reached later.
         seen[vertices] |= new
-        if not g.alone:
-            update_mirrors(g.mirrors("into"), seen, np.sort(vertices))
+        if not g.member.alone:
+            update_mirrors(g.member.mirrors("into"), seen, np.sort(vertices))
 
     # -1, which stands for no predecessor, selects the last entry.
     never = g.column(np.iinfo(g.index).max, g.index, 1)
-    names = np.concatenate([g.numbers, g.shard.slot_numbers("into", g.threads), never])
+    names = np.concatenate(
+        [g.numbers, g.member.shard.slot_numbers("into", g.member.threads), never]
+    )
     numbers = g.numbers[at]
     for own_level, own_predecessor in zip(level, predecessor, strict=True):
         reached = np.flatnonzero(own_level >= 0)

@@ -47,7 +47,7 @@ class Groups(Labels):
     g : GraphView
         Undirected.
     weights : array of int64, or None
-        Weights of the edges in ``g.local("out")``; 1 each by default.
+        Weights of the edges in ``g.member.local("out")``; 1 each by default.
     mass : array of int64, shape (V_p,)
     skew : array of int64, shape (V_p,), or None
         None if edges have no directions.
@@ -78,13 +78,17 @@ class Groups(Labels):
         room: dict[Any, Any],
         labels: Any = None,
     ) -> None:
-        super().__init__(g, [g.local("out").rows._replace(weights=weights)], labels)
+        super().__init__(g, [g.member.local("out").rows._replace(weights=weights)], labels)
         self._mass, self._factor, self._tables = mass, factor, room
-        self.load, self._skew, self.skew_load = g.column(0, "int64", g.shard.count), None, None
+        self.load, self._skew, self.skew_load = (
+            g.column(0, "int64", g.member.shard.count),
+            None,
+            None,
+        )
         every = gather(g, self.own)
         _add(self.load, every, gather(g, mass))
         if skew is not None:
-            self.skew_load = g.column(0, "int64", g.shard.count)
+            self.skew_load = g.column(0, "int64", g.member.shard.count)
             _add(self.skew_load, every, gather(g, skew))
             self._skew = skew, self.skew_load
 
@@ -98,13 +102,14 @@ class Groups(Labels):
 
         All members call it.
         """
-        g, size = self._g, self._g.exchange.size
+        g, size = self._g, self._g.member.exchange.size
         kernels = kernels_of("groups", self.labels)
-        between = kernels.weight_between(self._sides[0], self.labels, threads=g.threads)
+        between = kernels.weight_between(self._sides[0], self.labels, threads=g.member.threads)
         between = g.all_sum(between)
         # Every member has all loads, and squares a part of them.
         low, high = (
-            len(self.load) * rank // size for rank in (g.exchange.rank, g.exchange.rank + 1)
+            len(self.load) * rank // size
+            for rank in (g.member.exchange.rank, g.member.exchange.rank + 1)
         )
         loads, most = self.load[low:high].astype("float64"), float(self.load.max())
         squares = loads * loads
@@ -141,7 +146,7 @@ class Groups(Labels):
             if row:  # only a trace needs these numbers
                 looking = g.frontier(np.flatnonzero(awake))
                 row |= {"frontier": len(looking), "edges": looking.leaving}
-            if g.alone:
+            if g.member.alone:
                 return self._sweep_alone(draw, awake, within)
             return self._sweep_together(draw, awake, within)
 
@@ -157,7 +162,7 @@ class Groups(Labels):
             within,
             self._skew,
             room=self._tables,
-            threads=self._g.threads,
+            threads=self._g.member.threads,
         )
         return count
 
@@ -191,7 +196,7 @@ class Groups(Labels):
         if self._skew is not None:
             skew = self._skew[0][vertices]
             sent += [-skew, skew]
-        for part in self._g.exchange.all_gather(np.concatenate(sent)):  # int64
+        for part in self._g.member.exchange.all_gather(np.concatenate(sent)):  # int64
             labels, mass, *skew = part.reshape(len(sent) // 2, -1)
             _add(self.load, labels, mass)
             if skew:

@@ -30,7 +30,7 @@ class Level(NamedTuple):
     g : GraphView
         Undirected.
     weights : array of int64, or None
-        Weights of the edges in ``g.local("out")``; 1 each by default.
+        Weights of the edges in ``g.member.local("out")``; 1 each by default.
     mass : array of int64, shape (V_p,)
         Vertices without mass never move, and have no vertex in coarser graphs.
     skew : array of int64, shape (V_p,), or None
@@ -77,11 +77,11 @@ class Level(NamedTuple):
         g, kernels = self.g, kernels_of("groups", groups.labels)
         holder, mass = kernels.numbered(groups.labels, groups.load)
         coarser, weights = _contract(g, self.weights, holder, len(mass))
-        own, skew = slice(coarser.shard.low, coarser.shard.high), None
+        own, skew = slice(coarser.member.shard.low, coarser.member.shard.high), None
         mass = beside(weights, mass[own])
         if groups.skew_load is not None:
             skew = beside(weights, groups.skew_load[groups.load > 0][own])
-        room = self.room if coarser.shard.on_device == g.shard.on_device else {}
+        room = self.room if coarser.member.shard.on_device == g.member.shard.on_device else {}
         return Level(coarser, weights, mass, skew, self.factor, room, self, holder[: g.owned])
 
     def from_finer(self, labels: Any) -> Any:
@@ -145,7 +145,7 @@ def _smallest(g: GraphView, finer: GraphView, holder: Any, values: Any) -> Any:
     # No array of the values that count, because its size would have to be read from a device.
     values = np.where(holder < 0, last, values)
     combine(g, smallest, np.maximum(holder, 0), values, "min")
-    if g.exchange.size < finer.exchange.size:  # every member has the coarser graph
+    if g.member.exchange.size < finer.member.exchange.size:  # every member has the coarser graph
         smallest = -finer.elementwise_max(-smallest)
     return smallest
 
@@ -171,7 +171,7 @@ def first_levels(
         A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
     directed, g = g, g.undirected
-    rows, unit = whole_weights(g, g.local("out").rows)
+    rows, unit = whole_weights(g, g.member.local("out").rows)
     degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
     total = g.all_sum(int(degrees.sum()))
     if potts:
@@ -191,16 +191,16 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     take longer than all of its steps. Parts of a hybrid graph are in host memory, too. Edges of weight 0
     are left out.
     """
-    shard, rows = g.shard, g.local("out").rows._replace(weights=weights)
-    rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
-    exchange = g.exchange
-    small = not g.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
+    shard, rows = g.member.shard, g.member.local("out").rows._replace(weights=weights)
+    rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.member.threads)
+    exchange = g.member.exchange
+    small = not g.member.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
     if small or shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
     if small:
-        coarser = of_all_numbers(exchange, rows, g.threads)
+        coarser = of_all_numbers(exchange, rows, g.member.threads)
         exchange = Exchange(in_process(1)[0])
     else:
-        coarser = of_numbers(exchange, rows, g.threads)
+        coarser = of_numbers(exchange, rows, g.member.threads)
     return g.view_of(coarser, exchange), coarser.out.weights

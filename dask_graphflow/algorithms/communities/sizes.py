@@ -45,7 +45,7 @@ def within_size(
     """
     g, factor, step = graph.g, graph.factor, STEP
     while True:
-        sizes = own_sums(gather(g, labels), None, g.shard.count)
+        sizes = own_sums(gather(g, labels), None, g.member.shard.count)
         large = sizes[labels] > most
         if not g.all_sum(count_true(large)):
             return labels

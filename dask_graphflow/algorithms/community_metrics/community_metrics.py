@@ -108,7 +108,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     1          4     2               1          1        0.11
     """
     directed, g, (community, names) = g, g.undirected, communities
-    rows, unit = whole_weights(g, g.local("out").rows)
+    rows, unit = whole_weights(g, g.member.local("out").rows)
     self_loops = loops(g, rows.weights)
     degrees = whole_degrees(g, rows.weights, self_loops)
     total = max(1, g.all_sum(int(degrees.sum())))
@@ -127,7 +127,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
         skew = _by_community(g, community[own], skew[own], len(names)) / total
         expected -= skew * skew
     pairs = size * (size - 1) / 2
-    first = len(names) * g.exchange.rank // g.exchange.size
+    first = len(names) * g.member.exchange.rank // g.member.exchange.size
     return Answer(
         {
             "community": Labels(np.arange(first, first + len(size), like=size), names),
@@ -146,6 +146,6 @@ def _by_community(g: GraphView, community: Any, values: Any, count: int) -> Any:
 
     Its communities begin at ``count * rank // members``. Values are 1 each by default.
     """
-    sums, members = own_sums(community, values, count), g.exchange.size
+    sums, members = own_sums(community, values, count), g.member.exchange.size
     cuts = [count * rank // members for rank in range(members + 1)]
-    return sum(g.exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)]))
+    return sum(g.member.exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)]))

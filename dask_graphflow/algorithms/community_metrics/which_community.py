@@ -59,7 +59,7 @@ class Communities(Check):
 
     def resolve(self, g: Any, sent: Any) -> WhichCommunity:
         """Return the community of each of this member's vertices."""
-        frame, like = frames.stack(sent), g.shard.like
+        frame, like = frames.stack(sent), g.member.shard.like
         width, rows = len(like.columns), g.column(-1, "int64")
         names = vertex_ids.brought(frame.iloc[:, width:], like)
         if any(names[column].isna().any() for column in names.columns):
@@ -88,6 +88,6 @@ def _check_once(g: Any, times: Any) -> None:
             raise EdgeListError(
                 f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
                 f"{'has' if count == 1 else 'have'} {problem} in communities, such as "
-                f"{numbering.shown_vertices(g.shard, g.exchange, few)}; give a frame with one row per "
+                f"{numbering.shown_vertices(g.member.shard, g.member.exchange, few)}; give a frame with one row per "
                 "vertex, such as the result of louvain on the same graph"
             )

@@ -72,22 +72,22 @@ def run_program(
         name for name, value in begin.items() if isinstance(value, str) and value == ITSELF
     ]
     for op in ops:
-        if not g.alone and not isinstance(op.signal, str):
+        if not g.member.alone and not isinstance(op.signal, str):
             raise ExpressionError(
                 f"{op} consists of functions written by hand, which cannot run on a graph of several "
                 "shards, because src and dst would be positions in one shard. Write the program in "
                 "expressions, or build the graph with shards=1"
             )
     if of_vertices or any(op.reads_numbers for op in ops):
-        numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
+        numbered = vertex_numbers.number(g.member.shard, g.member.exchange, g.member.threads)
     else:  # the numbers are not needed, and counting them takes a round
-        numbered = vertex_numbers.Numbered(g.shard.numbers, g.shard.count)
+        numbered = vertex_numbers.Numbered(g.member.shard.numbers, g.member.shard.count)
     columns = _begun(g, begin, params, numbered)
     where = None if given is None else _start(g, columns, numbered, given)
 
     def ready(op: EdgeOp) -> tuple[EdgeOp, dict[str, Any]]:
         read = {name: columns[name] for name in op.columns}
-        if op.reads_numbers and not (g.alone and numbered.indices is None):
+        if op.reads_numbers and not (g.member.alone and numbered.indices is None):
             op, name = reading_numbers(op, columns)  # src and dst are positions
             read[name] = numbered.own
         return op, read
@@ -102,8 +102,12 @@ def run_program(
     for name in of_vertices:
         for op in ops:
             if name == op.target:
-                vertex_numbers.check(str(op), name, numbered, g.shard, g.exchange, columns[name])
-        columns[name] = vertex_numbers.indices(numbered, g.shard, g.exchange, columns[name])
+                vertex_numbers.check(
+                    str(op), name, numbered, g.member.shard, g.member.exchange, columns[name]
+                )
+        columns[name] = vertex_numbers.indices(
+            numbered, g.member.shard, g.member.exchange, columns[name]
+        )
     return Answer(columns)
 
 

@@ -102,7 +102,7 @@ class VertexValues:
             own = kernels.integer_total(*given)
             low, high = g.all_reduce(sums=(own % 2**32, own >> 32)).sums
             return np.uint64((low + (high << 32)) % WORD).astype(dtype)
-        total = kernels.FloatTotal(*given, threads=g.threads)
+        total = kernels.FloatTotal(*given, threads=g.member.threads)
         wrong, largest = g.all_reduce(sums=(total.wrong,), most=total.largest)
         if wrong[0]:
             raise ExpressionError(
@@ -119,6 +119,6 @@ class VertexValues:
         program, reads = self._compiled((reduction.argument,))
         kernels = kernels_of("vertices", g.exists)
         own = kernels.largest(program, self._given(reads), g.exists, dtype)
-        maxima = np.concatenate(g.exchange.all_gather(own))
+        maxima = np.concatenate(g.member.exchange.all_gather(own))
         zero = dtype.type(0)
         return maxima.max() + zero if len(maxima) else zero  # turns -0.0 into 0.0

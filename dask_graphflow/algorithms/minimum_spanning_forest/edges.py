@@ -18,8 +18,8 @@ SAMPLE = 1 << 16  # number of weights that are sampled to find these edges
 
 def edges_of(g: GraphView) -> Edges:
     """Return this member's edges by the numbers of their ends, in the order of these."""
-    rows = g.rows("out")
-    source = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
+    rows = g.member.rows("out")
+    source = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
     weights = rows.weights
     wrong = 0 if weights is None else count_true(weights != weights)
     if g.weighted and g.all_sum(wrong):
@@ -27,9 +27,11 @@ def edges_of(g: GraphView) -> Edges:
             "a weight is NaN, so edges cannot be ordered by weight. Remove these edges, or give "
             "weight=None"
         )
-    if g.shard.placed is None:
+    if g.member.shard.placed is None:
         return Edges(source, rows.ends, weights)
-    source, target = (g.shard.numbers_at(ends, g.threads) for ends in (source, rows.ends))
+    source, target = (
+        g.member.shard.numbers_at(ends, g.member.threads) for ends in (source, rows.ends)
+    )
     return _sorted(Edges(source, target, weights))
 
 
@@ -38,10 +40,10 @@ def send_edges(g: GraphView, edges: Edges, to: Any) -> Edges:
 
     All members call it. `to` is the rank of the member that gets each edge.
     """
-    send = send_rows(g.exchange, to)
+    send = send_rows(g.member.exchange, to)
     edges = Edges(*(None if column is None else send(column) for column in edges))
     # Otherwise a member of a higher rank has larger sources.
-    return edges if g.shard.placed is None else _sorted(edges)
+    return edges if g.member.shard.placed is None else _sorted(edges)
 
 
 def _sorted(edges: Edges) -> Edges:

@@ -82,19 +82,19 @@ def minimum_spanning_forest(g: GraphView) -> Answer:
     2       3       4     5.0
     """
     g = g.undirected
-    forest, exchange, step = _forest(g, edges_of(g)), g.exchange, 1
+    forest, exchange, step = _forest(g, edges_of(g)), g.member.exchange, 1
     while step < exchange.size:
         step *= 2
         to = np.full_like(forest.source, exchange.rank // step * step)
         forest = _forest(g, send_edges(g, forest, to))
-    forest = send_edges(g, forest, g.shard.homes_of(forest.source))
+    forest = send_edges(g, forest, g.member.shard.homes_of(forest.source))
     return Answer({name: column for name, column in forest._asdict().items() if column is not None})
 
 
 def _forest(g: GraphView, edges: Edges) -> Edges:
     """Return the edges of the minimum spanning forest of some edges, in the same order."""
     source, target, weight = edges
-    component = np.arange(g.shard.count, dtype=source.dtype, like=source)
+    component = np.arange(g.member.shard.count, dtype=source.dtype, like=source)
     taken = np.zeros_like(source, "bool")
     once = source < target  # each edge is also in the row of its other end
     light = light_edges(edges, len(component))

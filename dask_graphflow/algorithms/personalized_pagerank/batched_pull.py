@@ -67,15 +67,15 @@ class BatchedPull:
             and the sum of its ranks at vertices without outgoing edges.
         """
         totals = self._totals
-        if not self._g.alone:
+        if not self._g.member.alone:
             self._send()
-            gathered = self._g.exchange.all_gather(totals.ravel())
+            gathered = self._g.member.exchange.all_gather(totals.ravel())
             totals = np.sum(gathered, axis=0).reshape(totals.shape)
         change, dangling = totals / self._kernels.CHANGE
         return change, dangling
 
     def _send(self) -> None:
-        layout, exchange, width = self._layout, self._g.exchange, self.rank.shape[1]
+        layout, exchange, width = self._layout, self._g.member.exchange, self.rank.shape[1]
         own = self._contributions[: len(self.rank)]
         pieces = [own if read is None else own[read] for read in layout.mirrored]
         pieces[exchange.rank] = own[:0]
@@ -93,7 +93,7 @@ class BatchedPull:
             In host memory: added to the rank of each source itself.
         alpha : float
         """
-        sums, threads = self._sums, self._g.threads
+        sums, threads = self._sums, self._g.member.threads
         self._kernels.sum_batch(self._rows, self._contributions, sums, threads=threads)
         self._totals = self._kernels.apply_batch(
             sums,

@@ -103,7 +103,7 @@ def personalized_pagerank(
                 at = at[largest(rank[at], top_k)]
             ranked.append((first + column, rank[at], g.numbers[at]))
         del batch  # its memory is used to sort the rows
-        rows = listed_rows(g.exchange, ranked, len(every), top_k)
+        rows = listed_rows(g.member.exchange, ranked, len(every), top_k)
         listed += [(every[place], rank, vertex) for place, rank, vertex in rows]
     source, rank, vertex = (np.concatenate(parts) for parts in zip(*listed, strict=True))
     return Answer({"source": source, "vertex": vertex, "pagerank": rank})

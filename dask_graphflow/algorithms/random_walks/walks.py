@@ -72,15 +72,15 @@ def walk(
         Vertex numbers. Rows are sorted by walk, then by step.
     """
     sampler = Sampler(g, weighted=True)
-    if g.alone:
+    if g.member.alone:
         blocks = list(_blocks(sampler, starts, key_of(walks), length, bias))
         rows = _even if len(blocks[-1][0]) == len(walks) else _uneven
-        which, step, vertex = rows(blocks, walks, starts, g.threads)
+        which, step, vertex = rows(blocks, walks, starts, g.member.threads)
         return which, step, vertex.astype(g.index, copy=False)
     steps = list(_steps(g, sampler, starts, walks, key_of, length, bias))
     step = np.concatenate([np.full_like(one, at, "int32") for at, (one, _) in enumerate(steps)])
     which, vertex = (np.concatenate(column) for column in zip(*steps, strict=True))
-    send = send_rows(g.exchange, which * g.exchange.size // total)
+    send = send_rows(g.member.exchange, which * g.member.exchange.size // total)
     which, step, vertex = send(which), send(step), send(vertex)
     order = np.argsort(which * (length + 1) + step)
     return which[order], step[order], vertex[order]
@@ -157,7 +157,7 @@ def _steps(
         following = sampler.next_vertices(at, before, key_of(walks), step, bias)
         goes = np.flatnonzero(following >= 0)
         owners, at = sampler.find(following[goes])
-        send = send_rows(g.exchange, owners)
+        send = send_rows(g.member.exchange, owners)
         walks, at = send(walks[goes]), send(at)
         before = send(vertex[goes]) if biased else np.full_like(at, -1, vertex.dtype)
         vertex = g.numbers[at]

@@ -103,12 +103,12 @@ def sample_neighbors(
         rows.append((place, np.full_like(place, hop, "int32"), source, targets))
         if hop < len(fanouts):
             owners, positions = sampler.find(targets)
-            send = send_rows(g.exchange, owners)
+            send = send_rows(g.member.exchange, owners)
             reached = _first_reached(send(place) * size + send(positions), seen)
             seen.append(reached)
             place, at = reached // size, reached % size
     place, *columns = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    send = send_rows(g.exchange, place * g.exchange.size // len(every))
+    send = send_rows(g.member.exchange, place * g.member.exchange.size // len(every))
     columns = [send(column) for column in (place, *columns)]
     order = np.argsort(columns[-1], kind="stable")
     for column in (columns[2], columns[0] * (len(fanouts) + 1) + columns[1]):

@@ -37,8 +37,8 @@ def values_at(g: GraphView, column: Any, places: Any) -> Any:
     places : array of int64
         The same for all members.
     """
-    shard = g.shard
-    if g.alone:
+    shard = g.member.shard
+    if g.member.alone:
         return column[places]
     own = (places >= shard.low) & (places < shard.high)
     values = np.full_like(places, -1)
@@ -69,17 +69,19 @@ def of_pairs(
     array of int64
         The sums of the pairs that this member lists, which begin at ``n * rank // members``.
     """
-    (first, second), shard, exchange = pairs, g.shard, g.exchange
-    rows = g.rows("out")
-    ends = shard.numbers_at(rows.ends, g.threads)  # ascending in each row
+    (first, second), shard, exchange = pairs, g.member.shard, g.member.exchange
+    rows = g.member.rows("out")
+    ends = shard.numbers_at(rows.ends, g.member.threads)  # ascending in each row
     short_rows = own = rows._replace(first=0, ends=ends, weights=weights.of_edges)
     if weights.of_vertices is not None:
-        own = own._replace(weights=wide_column(g, weights.of_vertices)[g.local("out").rows.ends])
+        own = own._replace(
+            weights=wide_column(g, weights.of_vertices)[g.member.local("out").rows.ends]
+        )
     kernels = kernels_of("intersect", own.ends)
     shorter = degrees[0] <= degrees[1]
     short, long = np.where(shorter, first, second), np.where(shorter, second, first)
-    if g.alone:
-        return kernels.common(short_rows, own, short, long, threads=g.threads)
+    if g.member.alone:
+        return kernels.common(short_rows, own, short, long, threads=g.member.threads)
     size = np.where(shorter, *degrees)
     short_owner, long_owner = shard.owners(short), shard.owners(long)
     sums = np.zeros_like(first)
@@ -89,7 +91,7 @@ def of_pairs(
         sent = []
         for rank in range(exchange.size):
             which = sorted_unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
-            _, _, entries = entries_of(own, which, g.threads)
+            _, _, entries = entries_of(own, which, g.member.threads)
             sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
         for rank, (ends, counts) in enumerate(_all_to_all(g, sent)):
             pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low
@@ -98,7 +100,7 @@ def of_pairs(
             _, at, row = np.unique(short[pair_numbers], return_index=True, return_inverse=True)
             sent_rows = Rows(offsets_of(size[pair_numbers][at]), ends, counts, 0)
             sums[pair_numbers] = kernels.common(
-                sent_rows, own, row, long[pair_numbers] - shard.low, threads=g.threads
+                sent_rows, own, row, long[pair_numbers] - shard.low, threads=g.member.threads
             )
     if exchange.size == 1:
         return sums
@@ -146,11 +148,11 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
         An undirected graph without self-loops and parallel edges.
     weights : NeighborWeights
     """
-    local, exchange = g.local("out"), g.exchange
+    local, exchange = g.member.local("out"), g.member.exchange
     rows = local.rows._replace(weights=weights.of_edges)
     degrees = wide_column(g, g.degrees)
     totals = degrees if weights.of_edges is None else wide_column(g, weights.totals)
-    owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
+    owned = g.member.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
     places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
     # For each vertex, the number of row entries that are read for all vertices before it.
     blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
@@ -163,7 +165,7 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
         entries = slice(int(cut[0]), int(cut[-1]))
         some = Rows(cut - cut[0], rows.ends[entries], _selected(rows.weights, entries), low)
         asked = _all_to_all(g, _by_owner(g, some))
-        firsts = exchange.all_gather(np.array([g.shard.low + low]))
+        firsts = exchange.all_gather(np.array([g.member.shard.low + low]))
         results = []
         for (length, ends, counts), first in zip(asked, firsts, strict=True):
             if weights.of_vertices is not None:
@@ -171,9 +173,9 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
             their_rows = Rows(offsets_of(length), ends, counts, 0)
             own = _positions(g, int(first[0]) + np.arange(len(length), like=length))
             size, end, total = kernels.two_hops(
-                their_rows, own, rows, len(places), threads=g.threads
+                their_rows, own, rows, len(places), threads=g.member.threads
             )
-            results.append((size, end if g.alone else places[end], total, totals[end]))
+            results.append((size, end if g.member.alone else places[end], total, totals[end]))
         yield _merged(g, low, _all_to_all(g, results))
 
 
@@ -186,14 +188,15 @@ def _all_to_all(g: GraphView, sent: list[tuple[Any, ...]]) -> list[tuple[Any, ..
     """Send each member a tuple of arrays, and return the tuples of all members; None is not sent."""
     columns = zip(*sent, strict=True)
     received = [
-        list(parts) if parts[0] is None else g.exchange.all_to_all(list(parts)) for parts in columns
+        list(parts) if parts[0] is None else g.member.exchange.all_to_all(list(parts))
+        for parts in columns
     ]
     return list(zip(*received, strict=True))
 
 
 def _positions(g: GraphView, places: Any) -> Any:
     """Return the positions of vertices of all members, or -1 if a vertex has no mirror here."""
-    slots, positions = g.local("out").slots, places - g.shard.low
+    slots, positions = g.member.local("out").slots, places - g.member.shard.low
     if len(slots):
         at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
         mirrored = slots[at] == places
@@ -220,8 +223,8 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any, Any]]:
 
     These are the lengths of the rows, positions in that member, and the weights of the entries.
     """
-    local, rank = g.local("out"), g.exchange.rank
-    if g.exchange.size == 1:
+    local, rank = g.member.local("out"), g.member.exchange.rank
+    if g.member.exchange.size == 1:
         return [(np.diff(rows.offsets), rows.ends, rows.weights)]
     entries = []
     for other, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
@@ -230,7 +233,7 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any, Any]]:
         wanted = (rows.ends >= first) & (rows.ends < last)
         ends = rows.ends[wanted]
         if other != rank:
-            ends = (local.slots[ends - g.owned] - g.shard.bounds[other]).astype(ends.dtype)
+            ends = (local.slots[ends - g.owned] - g.member.shard.bounds[other]).astype(ends.dtype)
         lengths = np.diff(offsets_of(wanted)[rows.offsets])
         entries.append((lengths, ends, _selected(rows.weights, wanted)))
     return entries
@@ -238,14 +241,14 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any, Any]]:
 
 def _merged(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
     """Combine the results of all members for some vertices."""
-    if g.alone:
+    if g.member.alone:
         ((lengths, second, sums, totals),) = results
         return Neighborhood(low, offsets_of(lengths), second, sums, totals)
     of_rows, parts = kernels_of("rows", results[0][1]), []
     for lengths, second, sums, totals in results:
         rows = Rows(offsets_of(lengths), second, None, 0)
-        row = of_rows.owners(rows, "int64", threads=g.threads)
-        parts.append((row, g.shard.numbers_at(second, g.threads), sums, totals))
+        row = of_rows.owners(rows, "int64", threads=g.member.threads)
+        parts.append((row, g.member.shard.numbers_at(second, g.member.threads), sums, totals))
     row, second, sums, totals = (np.concatenate(column) for column in zip(*parts, strict=True))
     key = row * g.size + second
     order = np.argsort(key, kind="stable")

@@ -25,7 +25,7 @@ class NeighborWeights(NamedTuple):
     of_vertices : array of int64, shape (V_p,), or None
         The weight of each owned vertex, whichever vertex it is a neighbor of; 1 by default.
     of_edges : array of int64, shape (e,), or None
-        The weight of each edge in ``g.local("out").rows``. A common neighbor of two vertices then has the
+        The weight of each edge, in the order of the rows. A common neighbor of two vertices then has the
         smaller one of the weights of its two edges.
     unit : float
         What a weight of 1 adds to a score that is not a quotient.
@@ -68,9 +68,9 @@ def by_edge(g: GraphView, simple: GraphView) -> NeighborWeights:
     WeightError
         A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
-    rows = whole_weights_of_pairs(g, g.local("out").rows)
+    rows = whole_weights_of_pairs(g, g.member.local("out").rows)
     ends = rows.ends
-    sources = kernels_of("rows", ends).owners(rows, ends.dtype, threads=g.threads)
+    sources = kernels_of("rows", ends).owners(rows, ends.dtype, threads=g.member.threads)
     # Within a row, equal ends are adjacent.
     new = np.ones_like(ends, bool)
     new[1:] = (ends[1:] != ends[:-1]) | (sources[1:] != sources[:-1])
@@ -78,5 +78,5 @@ def by_edge(g: GraphView, simple: GraphView) -> NeighborWeights:
     # The sum over many vertices may wrap around, but differences between its values are still right.
     sums = np.diff(offsets_of(rows.weights)[np.append(starts, len(ends))])
     of_edges = sums[(ends != sources)[starts]]
-    totals = np.diff(offsets_of(of_edges)[simple.local("out").rows.offsets])
+    totals = np.diff(offsets_of(of_edges)[simple.member.local("out").rows.offsets])
     return NeighborWeights(totals, of_edges=of_edges)

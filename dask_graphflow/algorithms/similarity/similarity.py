@@ -130,9 +130,9 @@ def similarity(
     scored_pairs = []
     totals, best = weights.totals, kernels_of("intersect", g.degrees).best
     for near in all_pairs(g, weights):
-        first = near.firsts(g.threads)
+        first = near.firsts(g.member.threads)
         scores = score(near.sums, totals[first], near.totals)
-        chosen, _ = best(near.offsets, scores, top_k, threads=g.threads)
+        chosen, _ = best(near.offsets, scores, top_k, threads=g.member.threads)
         scored_pairs.append((g.numbers[first[chosen]], near.second[chosen], scores[chosen]))
     columns = by_id(g, [np.concatenate(parts) for parts in zip(*scored_pairs, strict=True)])
     return Answer(dict(zip(("first", "second", "score"), columns, strict=True)))
@@ -144,8 +144,10 @@ def _given(g: GraphView, pairs: Any, weights: NeighborWeights, score: Callable[.
     sums, totals = of_pairs(g, pairs, degrees, weights), degrees
     if weights.of_edges is not None:
         totals = [values_at(g, weights.totals, places) for places in pairs]
-    size, rank = g.exchange.size, g.exchange.rank
+    size, rank = g.member.exchange.size, g.member.exchange.rank
     own = slice(len(pairs[0]) * rank // size, len(pairs[0]) * (rank + 1) // size)
-    ends = [g.shard.numbers_at(places[own].astype(g.index), g.threads) for places in pairs]
+    ends = [
+        g.member.shard.numbers_at(places[own].astype(g.index), g.member.threads) for places in pairs
+    ]
     scores = score(sums, *(side[own] for side in totals))
     return Answer({"first": ends[0], "second": ends[1], "score": scores})

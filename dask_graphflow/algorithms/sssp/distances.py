@@ -46,7 +46,7 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
         A weight of any member is negative or NaN.
     """
     delta = bucket_width(g)
-    if g.alone and not g.shard.on_device and count >= g.threads:
+    if g.member.alone and not g.member.shard.on_device and count >= g.member.threads:
         yield from _distances_by_thread(g, places, count)
         return
     light = light_first(g, delta)
@@ -59,11 +59,11 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
 def _distances_by_thread(g: GraphView, places: Any, count: int) -> Iterator[Any]:
     """Yield the same, if a single member has the graph on the host: each thread takes a whole source."""
     sources = np.argsort(places, kind="stable")[-count:]
-    rows = g.local("out").rows
+    rows = g.member.local("out").rows
     kernels = kernels_of("tight_edges", rows.ends)
-    several = max(g.threads, min(kernels.AT_ONCE, ROOM // g.owned))
+    several = max(g.member.threads, min(kernels.AT_ONCE, ROOM // g.owned))
     for first in range(0, count, several):
         some = sources[first : first + several]
         with g.superstep("push", len(some), len(some) * len(rows.ends)):
-            found = kernels.distances(rows, some, threads=g.threads)
+            found = kernels.distances(rows, some, threads=g.member.threads)
         yield from found

@@ -48,21 +48,21 @@ class EdgeTriangles:
         self._of_rows = kernels_of("rows", rows.ends)
         self._kernels = kernels_of("intersect", rows.ends)
         self._early, self._owned = rows.ends, len(rows.ends)
-        self._late = self._of_rows.owners(rows, rows.ends.dtype, threads=g.threads)
-        theirs = self._shared() if g.exchange.size > 1 else (rows.ends[:0],) * 2
+        self._late = self._of_rows.owners(rows, rows.ends.dtype, threads=g.member.threads)
+        theirs = self._shared() if g.member.exchange.size > 1 else (rows.ends[:0],) * 2
         size = self._owned + len(theirs[0])
         edges = np.arange(size, dtype=index_dtype(size), like=rows.ends)
         source = np.concatenate([self._late, self._early, theirs[1]])
         target = np.concatenate([self._early, self._late, theirs[0]])
         edge = np.concatenate([edges[: self._owned], edges])
-        mine = self._oriented.owner[source] == g.exchange.rank
+        mine = self._oriented.owner[source] == g.member.exchange.rank
         # For each label, the labels of all neighbors, with the edges to them stored as weights.
         self._whole = self._rows = self._of_rows.rows(
             source[mine],
             target[mine],
             edge[mine],
             count=len(self._oriented.label),
-            threads=g.threads,
+            threads=g.member.threads,
         )
         self._state = np.zeros_like(edges, "uint8")
         self._lost = np.zeros_like(edges, f"uint{8 * rows.ends.dtype.itemsize}")
@@ -70,7 +70,7 @@ class EdgeTriangles:
 
     def _shared(self) -> tuple[Any, Any]:
         """Make mirrors of the edges of other members; return the labels of their late and early ends."""
-        g, o, exchange = self._g, self._oriented, self._g.exchange
+        g, o, exchange = self._g, self._oriented, self._g.member.exchange
         owner = o.owner[self._early]
         sent = [np.flatnonzero(owner == rank) for rank in range(exchange.size)]
         sent[exchange.rank] = sent[exchange.rank][:0]
@@ -103,12 +103,12 @@ class EdgeTriangles:
         array of int64
             The edges of this member that lost triangles, and are left with at most `limit`.
         """
-        g, several = self._g, self._g.exchange.size > 1
+        g, several = self._g, self._g.member.exchange.size > 1
         with g.superstep("push", len(edges), 0):
             self._mark(edges)
             at_home, others = edges, edges[:0]
             if several:
-                own = self._oriented.owner[self._early[edges]] == g.exchange.rank
+                own = self._oriented.owner[self._early[edges]] == g.member.exchange.rank
                 at_home, others = edges[own], edges[~own]
             late = self._late[at_home]
             self._lose(self._rows, self._state, self._lost, late, late, self._early[at_home])
@@ -141,7 +141,7 @@ class EdgeTriangles:
             Whether the edges were removed. If not, nothing has changed.
         """
         g, rows = self._g, self._rows
-        if not (g.alone and g.shard.on_device):
+        if not (g.member.alone and g.member.shard.on_device):
             return False
         with g.superstep("push", self._owned, len(rows.ends)):
             ends = self._late, self._early
@@ -149,7 +149,7 @@ class EdgeTriangles:
         return True
 
     def values(self, of_edges: Any, g: GraphView) -> Any:
-        """Return the values of the edges in ``g.rows("out")``, and 0 for self-loops. All members call it.
+        """Return the values of the edges of another view, and 0 for self-loops. All members call it.
 
         Parameters
         ----------
@@ -160,14 +160,14 @@ class EdgeTriangles:
         """
         column = np.zeros_like(of_edges, shape=len(self._state))
         column[: self._owned] = of_edges
-        if g.exchange.size > 1:
+        if g.member.exchange.size > 1:
             update_mirrors(self._mirrors, column)
-        o, rows = self._oriented, g.rows("out")
+        o, rows = self._oriented, g.member.rows("out")
         source = self._of_rows.owners(
-            rows._replace(first=0), index_dtype(g.shard.size), threads=g.threads
+            rows._replace(first=0), index_dtype(g.member.shard.size), threads=g.member.threads
         )
         key = _keys(o.label[source], labels_of(self._g, o, rows.ends)[0], len(o.label))
-        owners = self._of_rows.owners(self._whole, o.label.dtype, threads=g.threads)
+        owners = self._of_rows.owners(self._whole, o.label.dtype, threads=g.member.threads)
         keys = _keys(owners, self._whole.ends, len(o.label))
         at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
         values = np.zeros_like(of_edges, shape=len(key))
@@ -177,7 +177,7 @@ class EdgeTriangles:
 
     def _mark(self, edges: Any) -> None:
         self._state[edges] = LEAVES
-        if self._g.exchange.size > 1:
+        if self._g.member.exchange.size > 1:
             update_mirrors(self._mirrors, self._state, edges)
 
     def _add(self, at: Any, values: Any) -> None:
@@ -186,11 +186,13 @@ class EdgeTriangles:
     def _lose(self, rows: Rows, state: Any, lost: Any, row: Any, late: Any, early: Any) -> None:
         """Count the triangles that edges lose to removed edges whose early ends are own vertices."""
         own = self._rows, self._state, self._lost
-        self._kernels.lose(rows, state, lost, *own, row, late, early, threads=self._g.threads)
+        self._kernels.lose(
+            rows, state, lost, *own, row, late, early, threads=self._g.member.threads
+        )
 
     def _lose_with_others(self, edges: Any) -> None:
         """Count the triangles that edges lose to removed edges whose early ends other members own."""
-        exchange = self._g.exchange
+        exchange = self._g.member.exchange
         for pieces in self._pieces(edges):
             sent = [self._sent(piece) for piece in pieces]
             columns = zip(*(message for _, message in sent), strict=True)
@@ -203,7 +205,7 @@ class EdgeTriangles:
         """Yield the edges to send to each member, in pieces. All members have the same number of pieces."""
         g, o = self._g, self._oriented
         owner, sizes = o.owner[self._early[edges]], np.diff(self._rows.offsets)
-        to = [edges[owner == rank] for rank in range(g.exchange.size)]
+        to = [edges[owner == rank] for rank in range(g.member.exchange.size)]
         costs = [np.cumsum(sizes[self._late[part]]) for part in to]
         most = max(int(cost[-1]) if len(cost) else 0 for cost in costs)
         count = int(g.all_reduce(most=-(-most // intersect.PIECE)).most)
@@ -228,7 +230,7 @@ class EdgeTriangles:
         new[1:] = late[1:] != late[:-1]
         row = (np.cumsum(new) - 1).astype(late.dtype)
         late = late[new]
-        offsets, _, at = entries_of(rows, late, self._g.threads)
+        offsets, _, at = entries_of(rows, late, self._g.member.threads)
         state = self._state[rows.weights[at]]
         remain = state != REMOVED
         at, lengths = at[remain], np.diff(offsets_of(remain)[offsets])

@@ -70,7 +70,7 @@ def truss_number(g: GraphView) -> Answer:
 
 
 def peel_edges(g: GraphView, listed: GraphView, only: int | None = None) -> Any:
-    """Return the truss number of each edge: array of int32, one entry per edge in ``listed.rows("out")``.
+    """Return the truss number of each edge of `listed`: array of int32.
 
     It is 0 for self-loops.
 
