@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from test_triangle_count import MIXED, simple
 
-from dask_graphflow.operators import intersect
+from dask_graphflow.operators.intersect import triangles as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

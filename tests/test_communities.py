@@ -14,11 +14,11 @@ from shapes import DIFFICULT, rmat, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.communities import level
-from dask_graphflow.algorithms.communities.groups import Groups
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import host_groups
+from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 

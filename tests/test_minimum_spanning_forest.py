@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from test_core_number import MIXED, WAYS, rmat
 
-from dask_graphflow.algorithms.minimum_spanning_forest import edges as forest_edges
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.operators import spanning
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -58,8 +58,8 @@ def test_without_weights_the_first_edges_are_taken(built, directed):
 
 @pytest.mark.parametrize("most", [3, 10**6])
 def test_few_light_edges_first_and_the_total_weight_of_scipy(built, monkeypatch, most):
-    monkeypatch.setattr(forest_edges, "LIGHT", 0.2)
-    monkeypatch.setattr(forest_edges, "SAMPLE", 100)
+    monkeypatch.setattr(spanning, "LIGHT", 0.2)
+    monkeypatch.setattr(spanning, "SAMPLE", 100)
     edges = weighted(rmat(), "float64", most)
     found = built(edges, directed=False).minimum_spanning_forest().compute()
     assert rows(found) == by_networkx(edges)

@@ -23,7 +23,7 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.kernels import host_pull
-from dask_graphflow.operators import hub_rows
+from dask_graphflow.operators.pull import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 

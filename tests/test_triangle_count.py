@@ -7,7 +7,7 @@ import pytest
 from conftest import GRAPHS
 from test_core_number import apart, rmat
 
-from dask_graphflow.operators import intersect
+from dask_graphflow.operators.intersect import triangles as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

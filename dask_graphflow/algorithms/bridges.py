@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.operators.access import send_rows
+from dask_graphflow.operators.access import send_home
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
@@ -54,9 +54,5 @@ def bridges(g: GraphView) -> Answer:
     blocks, _ = blocks_of(g)
     at, upper = blocks.bridges()
     lower = g.numbers[at]
-    source, target = np.minimum(lower, upper), np.maximum(lower, upper)
-    send = send_rows(g.member.exchange, g.member.shard.homes_of(source))
-    source, target = send(source), send(target)
-    order = np.argsort(target, kind="stable")
-    order = order[np.argsort(source[order], kind="stable")]
-    return Answer({"source": source[order], "target": target[order]})
+    ends = [np.minimum(lower, upper), np.maximum(lower, upper)]
+    return Answer(dict(zip(("source", "target"), send_home(g, ends, keys=2), strict=True)))

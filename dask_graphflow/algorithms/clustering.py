@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphflow.operators.intersect import count_triangles
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
-
-from .triangle_count import count_triangles
 
 
 @algorithm(

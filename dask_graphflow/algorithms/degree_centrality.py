@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.graph.numbering import kept_by_all
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -79,5 +78,5 @@ def _self_loops(g: GraphView) -> tuple[Any, Any]:
         at = loops.nonzero()[0]
         return at, loops[at]
 
-    found: tuple[Any, Any] = kept_by_all(g.member.shard, g.member.exchange, "self-loops", make)
+    found: tuple[Any, Any] = g.keep("self-loops", make)
     return found

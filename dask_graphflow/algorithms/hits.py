@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from dask_graphflow.operators.neighbor_sums import NeighborSums
+from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer

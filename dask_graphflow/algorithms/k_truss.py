@@ -18,7 +18,7 @@ from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count
 
-from .truss_number.truss_number import peel_edges
+from .truss_number import peel_edges
 
 
 @algorithm(

@@ -19,7 +19,7 @@ from typing import Annotated
 import numpy as np
 
 from dask_graphflow.exceptions import ConvergenceError, OptionError
-from dask_graphflow.operators.neighbor_sums import NeighborSums
+from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.number_options import Count, Number, Seed
 
-from .communities.groups import Groups
 from .communities.level import Level
 from .communities.moves import move_back, move_nodes
 from .communities.passes import best_communities

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Annotated, Any
 
+from dask_graphflow.operators.access import at_ends
 from dask_graphflow.operators.edge_set import edges_from, edges_where
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import at_ends
 from dask_graphflow.runtime.algorithm import algorithm
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.vertex_options import VertexIds, only

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.advance import fixpoint
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView

@@ -18,14 +18,11 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import CycleError
-from dask_graphflow.graph import numbering
-from dask_graphflow.kernels import count_true
-from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops
-from dask_graphflow.operators.wide_column import count_entering
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 from dask_graphflow.runtime.algorithm import algorithm
@@ -96,14 +93,13 @@ def topological_order(g: GraphView) -> Answer:
 
 def _check_all_removed(g: GraphView, generation: Any) -> None:
     """Raise in all members if a vertex was not removed. All members call it."""
-    left = count_true(g.exists & (generation < 0))
-    if not g.all_sum(left):
+    if not g.count_true(g.exists & (generation < 0)):
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)
     looped = g.positions((loops(g, None) > 0) & g.exists)
     on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
-    first = numbering.shown_vertices(g.member.shard, g.member.exchange, on_cycles.min()[None])
+    first = g.show(on_cycles.min()[None])
     raise CycleError(
         f"the graph has a cycle through vertex {first}; only a graph without cycles has a topological "
         "order. Remove an edge of each cycle: strongly_connected_components finds the vertices that are "

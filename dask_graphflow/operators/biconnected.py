@@ -23,8 +23,7 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.hubs import inverse
 from dask_graphflow.kernels import count_true, kernels_of
 
-from .access import gather, places_of
-from .gather_rows import entries_of
+from .access import entries_of, gather, places_of
 from .view import GraphView
 from .whole_weights import own_sums
 

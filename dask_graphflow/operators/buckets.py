@@ -33,8 +33,8 @@ from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
+from .access import update_mirrors
 from .view import GraphView
-from .wide_column import update_mirrors
 
 SAMPLED = 16  # one edge in 16 is counted to find hubs
 

@@ -19,9 +19,8 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import kernels_for, kernels_of
 
-from .access import gather
+from .access import gather, wide_column
 from .view import GraphView
-from .wide_column import wide_column
 
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 

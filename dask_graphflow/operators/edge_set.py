@@ -9,9 +9,8 @@ import numpy as np
 from dask_graphflow.graph.blocks import blocks, pieces_of
 from dask_graphflow.kernels import disk, is_on_disk, kernels_of
 
-from .gather_rows import entries_of, offsets_of
+from .access import entries_of, offsets_of, wide_column
 from .view import GraphView
-from .wide_column import wide_column
 
 MANY = 2  # all rows are read if the chosen ones have at least 1/2 of the edges
 BLOCK = 1 << 20  # about the number of edges on disk that are read at a time

@@ -24,6 +24,7 @@ from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import (
     all_true,
+    count_true,
     empty_on,
     index_dtype,
     is_on_disk,
@@ -196,14 +197,10 @@ class GraphView:
         every type of ids. Positions that are not vertices have an arbitrary rank. All members call it. Do
         not change the array.
         """
-        shard, exchange = self.member.shard, self.member.exchange
-        if self.count == shard.count:  # each number belongs to a vertex
-            return shard.numbers
-
-        def make() -> Any:
-            return vertex_numbers.number(shard, exchange, self.member.threads).own
-
-        return numbering.kept_by_all(shard, exchange, "ranks", make)
+        m = self.member
+        if self.count == m.shard.count:  # each number belongs to a vertex
+            return m.shard.numbers
+        return self.keep("ranks", lambda: vertex_numbers.number(m.shard, m.exchange, m.threads).own)
 
     @property
     def degrees(self) -> Any:
@@ -270,6 +267,10 @@ class GraphView:
         edges, on_disk = self.all_reduce(sums=(len(ends), is_on_disk(ends))).sums
         return edges, bool(on_disk)
 
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what `make` returns. It is made once, and cached with the graph. All members call it."""
+        return numbering.kept_by_all(self.member.shard, self.member.exchange, name, make)
+
     # Reductions over all members
 
     def all_reduce(self, sums: Sequence[int] = (), most: float = -np.inf) -> Totals:
@@ -281,6 +282,14 @@ class GraphView:
     def all_sum(self, number: int) -> int:
         """Return the sum of one number of each member."""
         return number if self.member.alone else self.member.exchange.all_sum(number)
+
+    def count_true(self, marks: Any) -> int:
+        """Return the number of entries of a column of bool that are true, over all members."""
+        return self.all_sum(count_true(marks))
+
+    def all_weights(self, test: Callable[[Any], Any]) -> bool:
+        """Return whether `test`, which takes an array of weights, holds for all weights of all members."""
+        return not self.all_sum(not all_true(test(self.member.shard.host.out.weights)))
 
     def largest(self, values: Any) -> float:
         """Return the largest value of a column over all members; a member without values counts as 0."""
@@ -353,6 +362,15 @@ class GraphView:
             Some of the ids are not in the graph. All members raise it.
         """
         return numbering.numbers_of(self.member.shard, self.member.exchange, ids, unique=unique)
+
+    @property
+    def empty_ids(self) -> Any:
+        """An empty frame with the columns and dtypes of the ids."""
+        return self.member.shard.like
+
+    def show(self, numbers: Any) -> str:
+        """Return the ids of a few vertices, as a message shows them. All members call it."""
+        return numbering.shown_vertices(self.member.shard, self.member.exchange, numbers)
 
     def places(self, ids: Any) -> Any:
         """Return the places of the vertices in a frame of ids. All members call it.

@@ -13,9 +13,9 @@ from dask_graphflow.algorithms.community_metrics.which_community import Communit
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators.access import wide_column
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
-from dask_graphflow.operators.wide_column import wide_column
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.call import Call
 

@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.answer import Answer
 
-from .groups import Groups
 from .level import Level, first_levels, named
 from .moves import refine, split
 from .resolution import columns
