@@ -20,8 +20,8 @@ from dask_graphflow.kernels import (
     kernels_of,
     sorted_unique,
 )
+from dask_graphflow.operators.advance.local_advance import advance
 from dask_graphflow.operators.direction import DIRECTIONS, Direction
-from dask_graphflow.operators.local_advance import advance
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.operators.view import Frontier
 from dask_graphflow.programs.edge_op import EdgeOp

@@ -14,7 +14,9 @@ from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.betweenness_centrality import dependencies
+from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.priorities import priorities
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -72,7 +74,7 @@ def test_weighted_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, di
     edges = few_weights(rng, kind, 200, 700)
     options = {"k": fewer(30, 6), "seed": 1, "endpoints": True}
     whole = built(edges, directed=directed, shards=1).betweenness_centrality(**options).compute()
-    monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+    monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
     levels = built(edges.sample(frac=1, random_state=2), directed=directed, partitions=5)
     same(levels.betweenness_centrality(**options).compute(), whole)
 
@@ -84,7 +86,7 @@ def test_equal_weights_give_the_bits_of_a_graph_without_weights(built, monkeypat
     wanted = built(RMAT, directed=directed).betweenness_centrality(k=k).compute()
     graph = built(RMAT.assign(w=0.25), directed=directed)
     same(graph.betweenness_centrality(k=k).compute(), wanted)
-    monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+    monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
     same(graph.betweenness_centrality(k=k).compute(), wanted)
 
 
@@ -103,7 +105,7 @@ def test_a_weight_that_does_not_change_a_distance_is_refused(built, monkeypatch)
         with pytest.raises(WeightError, match="does not change the distance"):
             built(edges).betweenness_centrality(sources=1).compute()
         assert built(edges).betweenness_centrality(sources=2).compute().betweenness.sum() == 0
-        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+        monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
 
 
 @pytest.mark.parametrize("members", [1, 3])
@@ -112,7 +114,7 @@ def test_an_edge_to_an_infinite_distance_is_on_no_path(built, monkeypatch):
     for _ in range(2):
         found = built(edges).betweenness_centrality(sources=1, normalized=False).compute()
         assert found.betweenness.tolist()[1:] == [3, 0, 0]
-        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+        monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
 
 
 def test_sources_and_a_random_sample_exclude_each_other():
@@ -156,7 +158,7 @@ def test_more_weighted_paths_than_a_float_can_count(built, monkeypatch):
     for _ in range(2):
         scores = built(edges).betweenness_centrality(sources=0, normalized=False).compute()
         np.testing.assert_allclose(scores.betweenness[1:], wanted[1:] * last, rtol=1e-12)
-        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+        monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
 
 
 @WAYS
@@ -176,7 +178,7 @@ def test_whole_sources_and_levels_give_the_same_bits(built, monkeypatch, directe
     split = np.concatenate(on_members(graph, ask))
     alone = built(edges, shards=1, directed=directed)
     (whole,) = on_members(alone, ask)
-    monkeypatch.setattr(dependencies, "_are_taken_whole", lambda g, sources: False)
+    monkeypatch.setattr(whole_searches, "suit_sources", lambda *args: False)
     (levels,) = on_members(alone, ask)
     assert 0 < whole[last] < np.finfo(float).tiny
     np.testing.assert_array_equal(levels, whole)
@@ -196,11 +198,15 @@ def test_few_sources_are_taken_whole_if_levels_are_small(built, monkeypatch):
     threads, whole = 4, []
 
     def ask(g):
-        g.threads = threads
-        whole.append(dependencies._are_taken_whole(g, np.arange(1)))
-        monkeypatch.setattr(dependencies, "SMALL", 1)
-        whole.append(dependencies._are_taken_whole(g, np.arange(1)))
-        whole.append(dependencies._are_taken_whole(g, np.arange(threads)))
+        g.member.threads = threads
+
+        def depth():
+            return breadth_first(g, np.arange(1)).depth
+
+        whole.append(whole_searches.suit_sources(g, 1, depth))
+        monkeypatch.setattr(whole_searches, "SMALL", 1)
+        whole.append(whole_searches.suit_sources(g, 1, depth))
+        whole.append(whole_searches.suit_sources(g, threads, depth))
 
     on_members(built(RMAT, shards=1), ask)
     assert whole == [True, False, True]

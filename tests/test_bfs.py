@@ -225,7 +225,7 @@ def test_the_trace_says_which_way_each_step_went(built, rule, directions):
 
 def test_a_single_member_pushes_several_small_levels_in_one_call(built, members):
     def depths(g):
-        sources = g.numbers[:1] - g.shard.low if g.shard.low == 0 else g.numbers[:0]
+        sources = g.numbers[:1] - g.member.shard.low if g.member.shard.low == 0 else g.numbers[:0]
         search, rule, completed = Search(g), Direction("beamer", g), []
         frontier = search.begin(sources)
         while frontier and search.depth < 100:
@@ -243,7 +243,7 @@ def test_a_single_member_pushes_several_small_levels_in_one_call(built, members)
 def test_incoming_edges_are_put_in_rows_for_the_first_pull(built, members, rule):
     g = built([(i, i + 1) for i in range(300)])
     g.bfs([100], depth_limit=1, direction=rule).compute()
-    made = on_members(g, lambda view: view.shard.has("into"))
+    made = on_members(g, lambda view: view.member.shard.has("into"))
     assert made == [rule == "pull"] * members
 
 
@@ -265,7 +265,7 @@ def test_a_push_sends_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
     # Members tell each other once which vertices they mirror.
     g.bfs([first], direction="push").compute()
     found, steps = traced(g.bfs([first], direction="push", trace=True), sum_bytes=True)
-    bounds = np.array(on_members(g, lambda view: view.shard.bounds)[0])
+    bounds = np.array(on_members(g, lambda view: view.member.shard.bounds)[0])
     u, v, _ = both_ways(pairs, np.ones(len(pairs)), False)
     size = bounds[-1]
     level = by_vertex(found, size, "distance", -1)

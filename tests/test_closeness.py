@@ -91,7 +91,7 @@ def test_whole_sources_and_buckets_give_the_same_bits(built, rng):
 
     def ask(g):
         places = np.where(g.exists & (g.numbers < 70), g.numbers, -1)
-        for g.threads in (2, 71):  # more threads than sources share each of them
+        for g.member.threads in (2, 71):  # more threads than sources share each of them
             found.extend(to_host(part) for part in distances_from_each(g, places, 70))
 
     on_members(built(edges), ask)

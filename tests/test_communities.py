@@ -14,12 +14,12 @@ from shapes import DIFFICULT, rmat, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.communities import level
-from dask_graphflow.algorithms.communities.groups import Groups
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import host_groups
+from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
 pytestmark = pytest.mark.usefixtures("backend")

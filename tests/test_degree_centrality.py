@@ -34,4 +34,4 @@ def test_self_loops_are_counted_once_for_each_graph(built):
 
 def counted(g):
     degree_centrality(g)
-    return g.exchange.superstep_count
+    return g.member.exchange.superstep_count

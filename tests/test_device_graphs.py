@@ -25,8 +25,7 @@ from dask_graphflow.kernels import host_groups, host_rows
 from dask_graphflow.kernels.host_pull import ONE
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import RULES, Direction
-from dask_graphflow.operators.neighbor_sums import NeighborSums
-from dask_graphflow.operators.pull import Pull
+from dask_graphflow.operators.pull import NeighborSums, Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang

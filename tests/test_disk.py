@@ -33,7 +33,8 @@ from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.kernels import disk, host_rows, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
-from dask_graphflow.operators import connected, intersect
+from dask_graphflow.operators import connected
+from dask_graphflow.operators.intersect import triangles as intersect
 from dask_graphflow.scheduling.parquet import rows_at_most
 from dask_graphflow.scheduling.reading import Piece, on_disk
 

@@ -11,8 +11,8 @@ from shapes import DIFFICULT, WAYS, few_weights, same
 from test_betweenness import RMAT, WEIGHTS, squares
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.betweenness_centrality import dependencies
 from dask_graphflow.exceptions import OptionError, WeightError
+from dask_graphflow.operators import whole_searches
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -56,7 +56,7 @@ def test_sums_have_the_same_bits_everywhere(built, rng, monkeypatch, directed, k
     edges = edges if kind else edges.drop(columns="w")
     whole = built(edges, directed=directed, shards=1)
     wanted = whole.edge_betweenness_centrality(**options).compute()
-    monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+    monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
     levels = built(edges.sample(frac=1, random_state=2), directed=directed, partitions=5)
     same(levels.edge_betweenness_centrality(**options).compute(), wanted)
 
@@ -91,7 +91,7 @@ def test_more_paths_than_a_float_can_count(built, monkeypatch, kind):
         corner = found.source // step * step
         wanted = (last - corner - sides) / sides + (found.source == corner)
         np.testing.assert_allclose(found.betweenness, wanted * (last + 1), rtol=1e-12)
-        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+        monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
 
 
 @pytest.mark.parametrize("members", [1, 3])

@@ -18,7 +18,7 @@ from expressions import BFS, BITS, BY_HAND, CUDA, FADE, PARENT, SSSP, SUM, above
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
 from dask_graphflow.kernels import host_advance, host_rows
-from dask_graphflow.operators.local_advance import advance
+from dask_graphflow.operators.advance.local_advance import advance
 from dask_graphflow.programs import expressions
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from shapes import DIFFICULT, power_law, traced
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.edge_program.vertex_values import VertexValues
 from dask_graphflow.exceptions import ConvergenceError, ExpressionError, OptionError
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.programs.vertex_expressions import VertexReader
 
 pytestmark = pytest.mark.usefixtures("backend")

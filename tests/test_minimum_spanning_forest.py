@@ -9,8 +9,8 @@ from conftest import frame, is_as_announced
 from oracles import confirm
 from shapes import MIXED, WAYS, rmat
 
-from dask_graphflow.algorithms.minimum_spanning_forest import edges as forest_edges
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.operators import spanning
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -43,8 +43,8 @@ def test_without_weights_the_first_edges_are_taken(built, directed):
 
 @pytest.mark.parametrize("most", [3, 10**6])
 def test_few_light_edges_first(built, monkeypatch, most):
-    monkeypatch.setattr(forest_edges, "LIGHT", 0.2)
-    monkeypatch.setattr(forest_edges, "SAMPLE", 100)
+    monkeypatch.setattr(spanning, "LIGHT", 0.2)
+    monkeypatch.setattr(spanning, "SAMPLE", 100)
     edges = weighted(rmat(), "float64", most)
     found = built(edges, directed=False).minimum_spanning_forest().compute()
     confirm("minimum_spanning_forest", found, edges, {})

@@ -23,7 +23,7 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.kernels import host_pull
-from dask_graphflow.operators import hub_rows
+from dask_graphflow.operators.pull import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -173,7 +173,7 @@ def test_an_iteration_is_one_message_to_each_member(built, members, tol):
         made = []
         for most in (1, 3, 13):  # the first call makes arrays that shards keep
             pagerank(g, tol=tol, max_iter=most, fail_on_nonconvergence=False)
-            made.append(g.exchange.take_traffic().rounds)
+            made.append(g.member.exchange.take_traffic().rounds)
         return made
 
     # If no change is asked for, devices add up totals in another message while they sum contributions.

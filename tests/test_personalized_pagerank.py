@@ -11,12 +11,12 @@ from oracles import confirm
 from shapes import DIFFICULT, LARGE, SMALL, traced, weights
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.personalized_pagerank.top_rows import largest
 from dask_graphflow.exceptions import (
     ConvergenceError,
     WeightError,
 )
-from dask_graphflow.operators import hub_rows
+from dask_graphflow.operators.pull import hub_rows
+from dask_graphflow.operators.top_rows import largest
 
 pytestmark = pytest.mark.usefixtures("backend")
 

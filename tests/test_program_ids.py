@@ -21,7 +21,7 @@ from shapes import LEAST, traced
 from test_programs import WIDEST, pipes, with_nan
 
 import dask_graphflow as gf
-from dask_graphflow.operators.local_advance import LocalAdvance
+from dask_graphflow.operators.advance.local_advance import LocalAdvance
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -12,11 +12,11 @@ from conftest import frame
 from scipy.stats import chisquare
 from shapes import DIFFICULT, SMALL, both_ways, weights
 
-from dask_graphflow.algorithms.random_walks import walks
 from dask_graphflow.exceptions import (
     GraphMemoryError,
     WeightError,
 )
+from dask_graphflow.operators.sample import walks
 
 pytestmark = pytest.mark.usefixtures("backend")
 

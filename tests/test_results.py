@@ -123,7 +123,9 @@ def test_calls_leave_nothing_on_workers(client, edges):
 def listed(g):
     """List all vertices of all members once per member before this one, and again with nulls."""
     own = g.numbers[g.exists]
-    numbers = np.tile(np.sort(np.concatenate(g.exchange.all_gather(own))), g.exchange.rank)
+    numbers = np.tile(
+        np.sort(np.concatenate(g.member.exchange.all_gather(own))), g.member.exchange.rank
+    )
     none = np.arange(len(numbers), like=numbers) % 2 == 0
     columns = {"row": np.arange(len(numbers), like=numbers), "all": numbers}
     return Answer(columns | {"some": OrNull(numbers[::-1].copy(), none)})

@@ -148,7 +148,7 @@ def test_merged_edges_are_saved_merged(built, tmp_path, rng, members, multi):
 
 def arrays_of(g):
     """Return the rows of the edges on each member."""
-    return on_members(g, lambda view: [view.rows("out"), view.rows("into")])
+    return on_members(g, lambda view: [view.member.rows("out"), view.member.rows("into")])
 
 
 @pytest.mark.parametrize(("members", "loading"), [(1, 1), (1, 3), (3, 3)])

@@ -105,7 +105,7 @@ def test_an_iteration_is_a_few_messages_to_each_member(built, name, members):
         for most in (1, 2, 5):  # the first call makes arrays that shards keep
             run = ALGORITHMS[name].run
             run(g, max_iter=most, tol=1e-30, fail_on_nonconvergence=False)
-            made.append(g.exchange.take_traffic().rounds)
+            made.append(g.member.exchange.take_traffic().rounds)
         return made
 
     for _, few, many in on_members(built(power_law()), rounds):

@@ -11,8 +11,8 @@ from shapes import power_law, rmat, same
 from test_triangle_count import MIXED, simple
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.similarity import common_neighbors
 from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
+from dask_graphflow.operators.intersect import common_neighbors
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -8,7 +8,7 @@ from conftest import GRAPHS
 from oracles import confirm
 from shapes import apart, clique, rmat
 
-from dask_graphflow.operators import intersect
+from dask_graphflow.operators.intersect import triangles as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -8,7 +8,7 @@ import pytest
 from shapes import rmat
 from test_triangle_count import MIXED, simple
 
-from dask_graphflow.operators import intersect
+from dask_graphflow.operators.intersect import triangles as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -177,11 +177,11 @@ def measured(graphs: Graphs, function: str, repeat: int, watch: Watch) -> dict[s
     declared, seconds, row = ALGORITHMS[function], list[float](), dict[str, Any]()
 
     def timed(g: Any, **options: Any) -> Any:
-        before, began = g.exchange.superstep_count, time.perf_counter()
+        before, began = g.member.exchange.superstep_count, time.perf_counter()
         answer = declared.run(g, **options)
         wait(g)
         seconds.append(time.perf_counter() - began)
-        row["supersteps"] = g.exchange.superstep_count - before
+        row["supersteps"] = g.member.exchange.superstep_count - before
         return answer
 
     def watched(g: Any, **options: Any) -> Any:
@@ -208,7 +208,7 @@ def measured(graphs: Graphs, function: str, repeat: int, watch: Watch) -> dict[s
 
 def wait(g: Any) -> None:
     """Wait until the device of a graph is idle."""
-    if g.shard.on_device:
+    if g.member.shard.on_device:
         gpu.wait()
 
 

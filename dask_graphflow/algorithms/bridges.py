@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, rows
 from dask_graphflow.declarations.cost import FUSED, Cost, Steps
-from dask_graphflow.operators.access import send_rows
+from dask_graphflow.operators.access import send_home
 from dask_graphflow.operators.view import GraphView
 
 from .articulation_points import blocks_of
@@ -59,9 +59,5 @@ def bridges(g: GraphView) -> Answer:
     blocks, _ = blocks_of(g)
     at, upper = blocks.bridges()
     lower = g.numbers[at]
-    source, target = np.minimum(lower, upper), np.maximum(lower, upper)
-    send = send_rows(g.exchange, g.shard.homes_of(source))
-    source, target = send(source), send(target)
-    order = np.argsort(target, kind="stable")
-    order = order[np.argsort(source[order], kind="stable")]
-    return Answer({"source": source[order], "target": target[order]})
+    ends = [np.minimum(lower, upper), np.maximum(lower, upper)]
+    return Answer(dict(zip(("source", "target"), send_home(g, ends, keys=2), strict=True)))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.declarations.answer import Answer, OrNull, Result, rows, vertices
+from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.view import GraphView
 
 
@@ -54,23 +55,10 @@ def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) ->
     searches : iterator of Reached
         One per source, in the same order on all members.
     """
-    count, size = len(sources), g.exchange.size
-    listed = [_sent(g, reached, at * size // count) for at, reached in enumerate(searches)]
+    count = len(sources)
+    listed = [send_to_lister(g, list(rows), at, count) for at, rows in enumerate(searches)]
     source = np.repeat(sources, [len(vertices) for vertices, *_ in listed])
     vertex, distance, predecessor = (np.concatenate(c) for c in zip(*listed, strict=True))
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"source": source, "vertex": vertex, "distance": distance}
     return Answer({**columns, "predecessor": OrNull(predecessor, none)})
-
-
-def _sent(g: GraphView, reached: Reached, to: int) -> list[Any]:
-    """Send the rows of all members to one of them, and return what this member gets, by vertex."""
-    exchange, columns = g.exchange, list(reached)
-    if exchange.size > 1:
-        ranks = range(exchange.size)
-        parts = ([values if rank == to else values[:0] for rank in ranks] for values in columns)
-        columns = [np.concatenate(exchange.all_to_all(part)) for part in parts]
-    if g.shard.placed is None:
-        return columns
-    order = np.argsort(columns[0], kind="stable")
-    return [column[order] for column in columns]

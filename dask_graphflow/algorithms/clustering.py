@@ -14,9 +14,8 @@ import numpy as np
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
+from dask_graphflow.operators.intersect import count_triangles
 from dask_graphflow.operators.view import GraphView
-
-from .triangle_count import count_triangles
 
 
 @algorithm(

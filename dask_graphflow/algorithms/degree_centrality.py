@@ -8,7 +8,6 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.spec import GraphSpec
-from dask_graphflow.graph.numbering import kept_by_all
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -88,5 +87,5 @@ def _self_loops(g: GraphView) -> tuple[Any, Any]:
         at = loops.nonzero()[0]
         return at, loops[at]
 
-    found: tuple[Any, Any] = kept_by_all(g.shard, g.exchange, "self-loops", make)
+    found: tuple[Any, Any] = g.keep("self-loops", make)
     return found

@@ -22,14 +22,13 @@ from dask_graphflow.declarations.answer import Answer, edges
 from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators import whole_searches
+from dask_graphflow.operators.access import edge_ends, wide_column
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import wide_column
 
-from .betweenness_centrality import dependencies
-from .betweenness_centrality.paths import in_order, paths_from_each
+from .betweenness_centrality.paths import paths_from_each
 from .betweenness_centrality.sources import places_of_sources
-from .betweenness_centrality.tight_edges import without_parallel_edges
+from .betweenness_centrality.tight_edges import lost_weight, without_parallel_edges
 
 
 @algorithm(
@@ -98,7 +97,7 @@ def edge_betweenness_centrality(
     places, count = places_of_sources(g, k, sources, seed)
     every = g.count
     g = without_parallel_edges(g)
-    add_up = _whole_sources if dependencies.is_on_one_host(g) else _level_by_level
+    add_up = _whole_sources if whole_searches.on_one_host(g) else _level_by_level
     carried = add_up(g, places, count)
     if every >= 2:
         undirected = 1 if g.directed else 2
@@ -107,11 +106,13 @@ def edge_betweenness_centrality(
 
 
 def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
-    """Return what each edge in ``g.rows("out")`` carries: array of float64, shape (E_p,)."""
-    ends = g.rows("out").ends
+    """Return what each edge carries: array of float64, shape (E_p,)."""
+    _, ends, _ = edge_ends(g)
     carried = g.column(0, "float64", len(ends))
-    sources = in_order(places)
-    dependencies.add_contributions(g, sources, g.column(0, "float64"), carried)
+    if not whole_searches.add_contributions(
+        g, whole_searches.in_order(places), g.column(0, "float64"), carried
+    ):
+        raise lost_weight()
     if g.directed:
         return carried
     # Sorted by target and source, edges are in the order of their opposites.
@@ -120,13 +121,10 @@ def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
 
 def _level_by_level(g: GraphView, places: Any, count: int) -> Any:
     """Return the same. All members call it."""
-    rows = g.local("out").rows
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
-    weights = 1 if rows.weights is None else rows.weights
-    ways = [(owners, rows.ends)]
-    if not g.directed:
-        ways.append((rows.ends, owners))
-    sums = [g.column(0, "float64", len(owners)) for _ in ways]
+    sources, targets, weights = edge_ends(g)
+    weights = 1 if weights is None else weights
+    ways = [(sources, targets)] if g.directed else [(sources, targets), (targets, sources)]
+    sums = [g.column(0, "float64", len(sources)) for _ in ways]
     for paths in paths_from_each(g, places, count):
         share, power = np.frexp((1 + paths.dependency) / paths.sigma)
         distance = paths.distance

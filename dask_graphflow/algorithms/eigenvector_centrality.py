@@ -20,9 +20,9 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
 from dask_graphflow.declarations.cost import Cost, Steps
-from dask_graphflow.kernels import count_true
-from dask_graphflow.operators.neighbor_sums import NeighborSums, leaving
+from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import leaving
 
 
 @algorithm(
@@ -99,5 +99,5 @@ def _shift(g: GraphView, sums: NeighborSums) -> float:
     """Return what is added to the diagonal: 1, or the mean of the weights above 0, as a power of 2."""
     if not sums.most_entering or sums.entering is None:
         return 1.0
-    edges = g.all_sum(count_true(sums.layout.rows.weights > 0))
+    edges = g.count_true(sums.layout.rows.weights > 0)
     return math.ldexp(0.5, math.frexp(g.total(sums.entering, sums.most_entering) / edges)[1])

@@ -17,7 +17,7 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
 from dask_graphflow.declarations.cost import Cost, Steps
-from dask_graphflow.operators.neighbor_sums import NeighborSums
+from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
 

@@ -19,7 +19,7 @@ from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.operators.edge_set import edges_where
 from dask_graphflow.operators.view import GraphView
 
-from .truss_number.truss_number import peel_edges
+from .truss_number import peel_edges
 
 
 @algorithm(

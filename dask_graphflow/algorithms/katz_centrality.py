@@ -24,7 +24,7 @@ from dask_graphflow.declarations.convergence import MaxIter, Precision, Toleranc
 from dask_graphflow.declarations.cost import Cost, Steps
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.exceptions import ConvergenceError, OptionError
-from dask_graphflow.operators.neighbor_sums import NeighborSums
+from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
 LARGEST = 1e100  # beyond, products of scores and weights could exceed the range of floats

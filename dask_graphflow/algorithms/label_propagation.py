@@ -17,20 +17,14 @@ vertex at a time would converge, so the number of iterations is limited.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
-from dask_graphflow.graph import build
-from dask_graphflow.graph.local_rows import Local, localize
-from dask_graphflow.graph.make_rows import make_rows
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.labels import labels_of_neighbors
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
 
 
 @algorithm(
@@ -77,47 +71,12 @@ def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -
     >>> weighted.compute().label.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    sides, which = _neighbors(g)
-    labels = Labels(g, whole_weights_by_vertex(g, sides), which=which)
-    edges = g.edges * (1 + g.directed)
+    labels, everyone = labels_of_neighbors(g), g.everyone()
+    edges = everyone.leaving * (1 + g.directed)
     for iteration in range(1, max_iter + 1):
-        with g.superstep("pull", g.shard.count, edges):
+        with g.superstep("pull", len(everyone), edges):
             most_frequent = labels.best()
             changed = labels.replace(most_frequent, send=iteration < max_iter)
         if not changed:
             break
     return Answer({"label": labels.own})
-
-
-def _neighbors(g: GraphView) -> tuple[list[Any], str]:
-    """Return rows of the neighbors of each vertex, and the name of the rows that have their mirrors."""
-    if not g.directed:
-        return [g.local("out").rows], "out"
-    if g.alone:
-        return [g.local("out").rows, g.rows("into")], "out"
-    return [g.shard.here("local around", _around(g.shard.host, g)).rows], "around"
-
-
-def _around(shard: Shard, g: GraphView) -> Local:
-    """Return rows of the edges that leave and enter each vertex: a neighbor counts once for each edge.
-
-    They are cached under the name in which :func:`.numbering.mirrors` looks for rows called "around".
-    """
-    sides = shard.out, build.into(shard, g.exchange)
-
-    def make() -> Local:
-        kernels = kernels_of("rows", shard.out.ends)
-        dtype = index_dtype(shard.size)
-        both = make_rows(
-            [kernels.owners(rows, dtype, threads=g.threads) for rows in sides],
-            [rows.ends for rows in sides],
-            [rows.weights for rows in sides] if g.weighted else None,
-            first=shard.low,
-            count=shard.owned,
-            columns=shard.size,
-            resources=g.exchange.resources,
-        )
-        return localize(both, shard.bounds, shard.rank, threads=g.threads)
-
-    rows: Local = shard.kept("local around", make)
-    return rows

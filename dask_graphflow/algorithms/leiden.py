@@ -20,9 +20,9 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Number, Seed
 from dask_graphflow.declarations.option import Choice
+from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
-from .communities.groups import Groups
 from .communities.level import Level
 from .communities.moves import move_back, move_nodes, refine
 from .communities.passes import best_communities

@@ -9,9 +9,9 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, edges
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.vertex_options import VertexIds, only
+from dask_graphflow.operators.access import at_ends
 from dask_graphflow.operators.edge_set import edges_from, edges_where
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.wide_column import at_ends
 
 
 @algorithm(edges(), weights="optional", supersteps=False, cost=Cost("labels", 0, passes=1))

@@ -31,7 +31,7 @@ import numpy as np
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost, Steps
-from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.advance import fixpoint
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView

@@ -21,14 +21,11 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import FUSED, Cost, Steps
 from dask_graphflow.exceptions import CycleError
-from dask_graphflow.graph import numbering
-from dask_graphflow.kernels import count_true
-from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops
-from dask_graphflow.operators.wide_column import count_entering
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 
@@ -100,14 +97,13 @@ def topological_order(g: GraphView) -> Answer:
 
 def _check_all_removed(g: GraphView, generation: Any) -> None:
     """Raise in all members if a vertex was not removed. All members call it."""
-    left = count_true(g.exists & (generation < 0))
-    if not g.all_sum(left):
+    if not g.count_true(g.exists & (generation < 0)):
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)
     looped = g.positions((loops(g, None) > 0) & g.exists)
     on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
-    first = numbering.shown_vertices(g.shard, g.exchange, on_cycles.min()[None])
+    first = g.show(on_cycles.min()[None])
     raise CycleError(
         f"the graph has a cycle through vertex {first}; only a graph without cycles has a topological "
         "order. Remove an edge of each cycle: strongly_connected_components finds the vertices that are "

@@ -8,13 +8,10 @@ once, where the rows of two adjacent vertices have an end in common [1]_.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
-from dask_graphflow.operators.intersect import Triangles
-from dask_graphflow.operators.orientation import oriented
+from dask_graphflow.operators.intersect import count_triangles
 from dask_graphflow.operators.view import GraphView
 
 
@@ -43,21 +40,3 @@ def triangle_count(g: GraphView) -> Answer:
     [1, 1, 1, 0]
     """
     return Answer({"triangles": count_triangles(g.undirected).totals})
-
-
-def count_triangles(g: GraphView, **counts: Any) -> Triangles:
-    """Return the triangles of an undirected graph, counted. All members call it at once.
-
-    Parameters
-    ----------
-    g : GraphView
-        Self-loops are ignored, and parallel edges are one edge.
-    **counts
-        What else to count; see :class:`.Triangles`.
-    """
-    triangles = Triangles(g, oriented(g, counted=counts.get("parallel", False)), **counts)
-    with g.superstep("push", g.shard.count, triangles.edges):
-        triangles.intersect_own_rows()
-        for piece in triangles.pieces():
-            triangles.intersect_rows_of_others(*piece)
-    return triangles

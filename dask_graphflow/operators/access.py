@@ -1,4 +1,6 @@
-"""Random access to the values of any vertex, and rows sent to the members that list them.
+"""Access to values and rows of any member: wide columns, random access, selected rows, rows that are sent.
+
+A *wide* column has one entry per owned vertex, followed by one per mirror.
 
 A column can be in host memory while numbers and values are on a device, or vice versa.
 """
@@ -6,13 +8,18 @@ A column can be in host memory while numbers and values are on a device, or vice
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import setitem
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import kernels_for, on_device
+from dask_graphflow.comm.exchange import Exchange, Totals
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.blocks import per_edge
+from dask_graphflow.kernels import kernels_for, kernels_of, on_device
+from dask_graphflow.kernels.csr import Rows
 
 from .view import GraphView
 
@@ -33,11 +40,13 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
         In the memory of `numbers`.
     """
     where, numbers = numbers, beside(column, numbers)
-    if g.alone:
+    if g.member.alone:
         return beside(where, column[numbers])
     distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
-    asked = g.exchange.all_to_all(_by_owner(g, distinct, distinct))
-    received = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
+    asked = g.member.exchange.all_to_all(_by_owner(g, distinct, distinct))
+    received = g.member.exchange.all_to_all(
+        [column[places - g.member.shard.low] for places in asked]
+    )
     return beside(where, np.concatenate(received)[back])
 
 
@@ -56,20 +65,26 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
     """
     numbers, values = beside(column, numbers), beside(column, values)
     at = getattr(kernels_for(column).namespace, {"add": "add", "min": "minimum"}[slot]).at
-    if g.alone:
+    if g.member.alone:
         at(column, numbers, values)
         return
     places = places_of(g, numbers)
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
-    sent = g.exchange.all_to_all(_by_owner(g, places, places))
-    for to, own in zip(sent, g.exchange.all_to_all(_by_owner(g, places, values)), strict=True):
-        at(column, to - g.shard.low, own)
+    sent = g.member.exchange.all_to_all(_by_owner(g, places, places))
+    for to, own in zip(
+        sent, g.member.exchange.all_to_all(_by_owner(g, places, values)), strict=True
+    ):
+        at(column, to - g.member.shard.low, own)
 
 
 def gather(g: GraphView, values: Any) -> Any:
     """Return the values of all members, concatenated by rank. All members call it."""
-    return values if g.exchange.size == 1 else np.concatenate(g.exchange.all_gather(values))
+    return (
+        values
+        if g.member.exchange.size == 1
+        else np.concatenate(g.member.exchange.all_gather(values))
+    )
 
 
 def beside(array: Any, values: Any) -> Any:
@@ -81,16 +96,33 @@ def beside(array: Any, values: Any) -> Any:
 
 def places_of(g: GraphView, numbers: Any) -> Any:
     """Return the places of vertices of any member, which are their numbers unless the graph is hybrid."""
-    placed = g.shard.placed
+    placed = g.member.shard.placed
     if placed is None:
         return numbers
-    places = g.shard.here("places", placed.places) if on_device(numbers) else placed.places
+    places = g.member.shard.here("places", placed.places) if on_device(numbers) else placed.places
     return beside(numbers, places)[numbers]
+
+
+def positions_of(g: GraphView, places: Any) -> Any:
+    """Return the indices of vertices in a :func:`wide_column`; -1 if there is no mirror of a vertex.
+
+    Parameters
+    ----------
+    g : GraphView
+    places : array of integers
+        Places of vertices of any member.
+    """
+    shard, slots = g.member.shard, g.member.local("out").slots
+    positions = np.where((places >= shard.low) & (places < shard.high), places - shard.low, -1)
+    if len(slots):
+        at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
+        positions = np.where(slots[at] == places, at + g.owned, positions)
+    return positions
 
 
 def _by_owner(g: GraphView, places: Any, values: Any) -> list[Any]:
     """Cut values, which are in ascending order of their places, at the bounds of the members' ranges."""
-    cuts = np.searchsorted(places, np.asarray(g.shard.bounds, like=places)).tolist()
+    cuts = np.searchsorted(places, np.asarray(g.member.shard.bounds, like=places)).tolist()
     return [values[low:high] for low, high in itertools.pairwise(cuts)]
 
 
@@ -139,9 +171,247 @@ def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
     columns : list of array
         The first column contains numbers of owned vertices, in the order of their positions.
     """
-    if g.shard.placed is None:
-        return columns
-    send = send_rows(g.exchange, g.shard.homes_of(columns[0]))
-    columns = [send(column) for column in columns]
-    order = np.argsort(columns[0], kind="stable")
-    return [column[order] for column in columns]
+    return columns if g.member.shard.placed is None else send_home(g, columns)
+
+
+def send_home(g: GraphView, columns: list[Any], keys: int = 1) -> list[Any]:
+    """Send rows to the members that list them, and sort them by the first columns. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : list of array
+        The first column contains vertex numbers.
+    keys : int
+        Number of columns by which the rows are sorted.
+    """
+    send = send_rows(g.member.exchange, g.member.shard.homes_of(columns[0]))
+    return sort_rows([send(column) for column in columns], keys)
+
+
+def send_to_lister(g: GraphView, columns: list[Any], group: int, count: int) -> list[Any]:
+    """Send rows of a group to the member that lists it, in the order of their vertices.
+
+    All members call it. See :func:`send_groups`.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : list of array
+        The first column contains numbers of owned vertices, in the order of their positions.
+    group, count : int
+        Number of the group, and number of groups.
+    """
+    exchange = g.member.exchange
+    to = group * exchange.size // count
+    if exchange.size > 1:
+        ranks = range(exchange.size)
+        parts = ([values if rank == to else values[:0] for rank in ranks] for values in columns)
+        columns = [np.concatenate(exchange.all_to_all(part)) for part in parts]
+    return columns if g.member.shard.placed is None else sort_rows(columns, 1)
+
+
+def send_groups(g: GraphView, groups: Any, count: int) -> Callable[[Any], Any]:
+    """Return a function that sends a column of rows to the members that list their groups.
+
+    Each member lists about as many groups as the others. See :func:`send_rows`.
+
+    Parameters
+    ----------
+    g : GraphView
+    groups : array of int64, shape (r,)
+        Number of the group of each row.
+    count : int
+        Number of groups.
+    """
+    return send_rows(g.member.exchange, groups * g.member.exchange.size // count)
+
+
+def own_part(g: GraphView, count: int) -> slice:
+    """Return which of `count` rows, which all members have, this member lists."""
+    rank, size = g.member.exchange.rank, g.member.exchange.size
+    return slice(count * rank // size, count * (rank + 1) // size)
+
+
+def sum_parts(g: GraphView, values: Any) -> Any:
+    """Return the sums over all members of the entries in :func:`own_part`. All members call it."""
+    size = g.member.exchange.size
+    if size == 1:
+        return values
+    cuts = [len(values) * rank // size for rank in range(size + 1)]
+    received = g.member.exchange.all_to_all([values[a:b] for a, b in itertools.pairwise(cuts)])
+    return sum(received[1:], start=received[0])
+
+
+def sort_rows(columns: list[Any], keys: int) -> list[Any]:
+    """Return rows in ascending order of their first columns. Rows that are equal there keep their order.
+
+    Parameters
+    ----------
+    columns : list of array or None
+    keys : int
+        Number of columns that decide.
+    """
+    order = np.argsort(columns[keys - 1], kind="stable")
+    for key in columns[keys - 2 :: -1] if keys > 1 else ():
+        order = order[np.argsort(key[order], kind="stable")]
+    return [None if column is None else column[order] for column in columns]
+
+
+def wide_column(g: GraphView, column: Any) -> Any:
+    """Return a column extended by the values of the mirrors of leaving edges. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array, shape (V_p,)
+
+    Returns
+    -------
+    array of the dtype of `column`, shape (V_p + mirrors,)
+        A copy.
+    """
+    wide = np.empty_like(column, shape=g.member.local("out").size)
+    wide[: g.owned] = column
+    if not g.member.alone:
+        update_mirrors(g.member.mirrors("out"), wide)
+    return wide
+
+
+def update_mirrors(
+    mirrors: Mirrors, column: Any, changed: Any = None, sums: Sequence[int] = ()
+) -> Totals:
+    """Set the mirrors' entries of a wide column to the values of their owners. All members call it.
+
+    Parameters
+    ----------
+    mirrors : Mirrors
+    column : array, shape (V_p + mirrors,)
+        Changed in place.
+    changed : array of integers, shape (c,), optional
+        Positions of the owned vertices to send, ascending; all owned vertices by default.
+    sums : sequence of int
+        Numbers to add up over all members in the same round.
+    """
+    mirrors.broadcast(column, changed, sums)
+    return mirrors.receive(partial(setitem, column))
+
+
+def sums_of_owned(g: GraphView, column: Any) -> Any:
+    """Return the entries of owned vertices, each with those of its mirrors added. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array of integers, shape (V_p + mirrors,)
+        Changed in place. The result is a part of it.
+    """
+    if g.member.exchange.size > 1:
+        mirrors = g.member.mirrors("out")
+        mirrors.reduce(column)
+
+        def add(at: Any, values: Any) -> None:
+            column[at] += values
+
+        mirrors.receive(add)
+    return column[: g.owned]
+
+
+def count_entering(g: GraphView) -> Any:
+    """Return the number of edges that enter each owned vertex. All members call it.
+
+    The ends of the edges are counted, so no rows of entering edges are made.
+
+    Returns
+    -------
+    array of int64, shape (V_p,)
+    """
+    local = g.member.local("out")
+    ends = local.rows.ends
+    counts = kernels_of("rows", ends).degrees(ends, count=local.size, threads=g.member.threads)
+    return sums_of_owned(g, counts)
+
+
+def sources_of(g: GraphView, rows: Rows, dtype: Any = None) -> Any:
+    """Return the row of each entry of some rows, which is the source of an edge.
+
+    Parameters
+    ----------
+    g : GraphView
+    rows : Rows
+        Those of a view, or a block of them.
+    dtype : dtype, optional
+        That of the ends by default.
+    """
+    owners = kernels_of("rows", rows.ends).owners
+    return owners(rows, rows.ends.dtype if dtype is None else dtype, threads=g.member.threads)
+
+
+def edge_ends(g: GraphView) -> tuple[Any, Any, Any]:
+    """Return the sources, the targets and the weights of the edges that leave owned vertices.
+
+    Sources and targets are indices in a :func:`wide_column`. Weights can be None. All members call it.
+    """
+    rows = g.member.local("out").rows
+    return sources_of(g, rows), rows.ends, rows.weights
+
+
+def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any = None) -> Any:
+    """Return a value for each edge, from those of a column at both ends. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array, shape (V_p,)
+    value : callable
+        Takes the values at the sources and at the targets of some edges, and their weights if there are
+        any, and returns an array.
+    weights : array, optional
+        A weight for each edge.
+
+    Returns
+    -------
+    array
+        One entry per edge in ``g.member.rows("out")``; on disk if these are.
+    """
+    values = wide_column(g, column)
+    rows = g.member.local("out").rows._replace(weights=weights)
+
+    def of_block(block: Any) -> Any:
+        owners = sources_of(g, block)
+        weighted = () if block.weights is None else (block.weights,)
+        return value(values[owners], values[block.ends], *weighted)
+
+    return per_edge(rows, of_block)
+
+
+def offsets_of(lengths: Any) -> Any:
+    """Return where rows of these lengths begin, followed by where the last one ends: array of int64."""
+    offsets = np.zeros_like(lengths, "int64", shape=len(lengths) + 1)
+    offsets[1:] = np.cumsum(lengths)
+    return offsets
+
+
+def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any, Any]:
+    """Return the offsets of selected rows once they are concatenated, and their entries in `rows`.
+
+    Parameters
+    ----------
+    rows : Rows
+    which : array of integers, shape (r,)
+        Indices of rows.
+    threads : int
+
+    Returns
+    -------
+    offsets : array of int64, shape (r + 1,)
+    row : array of int64
+        For each entry, the index of its row in `which`.
+    entries : array of int64
+    """
+    offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
+    entries = np.arange(int(offsets[-1]), like=offsets)
+    kernels = kernels_of("rows", rows.ends)
+    row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
+    entries += (rows.offsets[which] - offsets[:-1])[row]
+    return offsets, row, entries

@@ -23,8 +23,7 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.hubs import inverse
 from dask_graphflow.kernels import count_true, kernels_of
 
-from .access import gather, places_of
-from .gather_rows import entries_of
+from .access import entries_of, gather, places_of
 from .view import GraphView
 from .whole_weights import own_sums
 
@@ -53,7 +52,7 @@ class Blocks:
         self._roots = count_true(levels <= 0)
         by_label = np.argsort(levels, kind="stable")
         label = inverse(by_label).astype(g.index)
-        self._label = label[g.shard.low : g.shard.low + g.owned]
+        self._label = label[g.member.shard.low : g.member.shard.low + g.owned]
         self._above = label[gather(g, self._parent)[by_label]]
         self._block = self._joined(label)
 
@@ -76,11 +75,11 @@ class Blocks:
         g = self._g
         sizes = own_sums(self._block[self._edges()], None, len(self._block))
         at = np.flatnonzero((self._level > 0) & (sizes[self._block[self._label]] == 1))
-        rows = g.rows("out")
-        _, row, entries = entries_of(rows, at, g.threads)
+        rows = g.member.rows("out")
+        _, row, entries = entries_of(rows, at, g.member.threads)
         at_parent = rows.ends[entries] == self._parent[at][row]
         at = at[own_sums(row[at_parent], None, len(at)) == 1]
-        return at, g.shard.numbers_at(self._parent[at], g.threads)
+        return at, g.member.shard.numbers_at(self._parent[at], g.member.threads)
 
     def _edges(self) -> Any:
         """Return the labels of all tree edges."""
@@ -88,16 +87,16 @@ class Blocks:
 
     def _joined(self, label: Any) -> Any:
         """Return the smallest label of the block of each tree edge."""
-        g, rows = self._g, self._g.rows("out")
+        g, rows = self._g, self._g.member.rows("out")
         forest = Forest(label, size=len(label))
         with g.superstep("pull", g.count, g.edges):
             join_cycles = kernels_of("biconnected", label).join_cycles
-            join_cycles(rows, label, self._above, forest.parent, threads=g.threads)
+            join_cycles(rows, label, self._above, forest.parent, threads=g.member.threads)
             forest.flat = False
-            forest.compress(threads=g.threads)
-            if g.exchange.size > 1:
+            forest.compress(threads=g.member.threads)
+            if g.member.exchange.size > 1:
                 joined = np.flatnonzero(forest.parent != np.arange(len(label), like=label))
                 to = gather(g, forest.parent[joined])
-                forest.hook(gather(g, joined), to, threads=g.threads)
-                forest.compress(threads=g.threads)
+                forest.hook(gather(g, joined), to, threads=g.member.threads)
+                forest.compress(threads=g.member.threads)
         return forest.parent

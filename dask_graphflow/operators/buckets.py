@@ -33,8 +33,8 @@ from dask_graphflow.kernels import count_true, kernels_of
 from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
+from .access import update_mirrors
 from .view import GraphView
-from .wide_column import update_mirrors
 
 SAMPLED = 16  # one edge in 16 is counted to find hubs
 
@@ -92,12 +92,12 @@ class Buckets:
         self._g, (rows, self._labels, self._names) = g, light
         self._rows, self._sources = rows.rows, self._labelled(sources)
         if distance is None:
-            distance = g.column(np.inf, "float64", g.local("out").size)
+            distance = g.column(np.inf, "float64", g.member.local("out").size)
             distance[self._sources] = 0
-        self._mirrors = None if g.alone else g.mirrors("out")
+        self._mirrors = None if g.member.alone else g.member.mirrors("out")
         self._kernels = kernels_of("buckets", distance)
         self._waiting = self._kernels.Buckets(
-            rows, distance, self._sources, delta, cutoff=cutoff, threads=g.threads
+            rows, distance, self._sources, delta, cutoff=cutoff, threads=g.member.threads
         )
         self._distance, self._counts = distance, self._waiting.counts
         self.lowest, self._late = 0.0, False
@@ -172,7 +172,7 @@ class Buckets:
             return self._common_predecessors(self._mirrors)
         g, find = self._g, self._kernels.predecessors
         predecessor = find(
-            self._rows, self._distance, self._sources, names=self._names, threads=g.threads
+            self._rows, self._distance, self._sources, names=self._names, threads=g.member.threads
         )
         if self._labels is None:
             return predecessor
@@ -180,12 +180,12 @@ class Buckets:
             return predecessor[self._labels]
         # Edges of weight 0 connect vertices at the same distance, whose order depends on numbers, not
         # labels.
-        rows = g.local("out").rows
-        return find(rows, self.distances(), self._names[self._sources], threads=g.threads)
+        rows = g.member.local("out").rows
+        return find(rows, self.distances(), self._names[self._sources], threads=g.member.threads)
 
     def _common_predecessors(self, mirrors: Mirrors) -> Any:
         g, rows, distance, kernels = self._g, self._rows, self._distance, self._kernels
-        owned, names, threads = g.owned, g.numbers, g.threads
+        owned, names, threads = g.owned, g.numbers, g.member.threads
         update_mirrors(mirrors, distance)
 
         never = np.iinfo(g.index).max
@@ -234,13 +234,13 @@ def bucket_width(g: GraphView) -> float:
     WeightError
         A weight of any member is negative or NaN.
     """
-    rows = g.shard.out
+    rows = g.member.shard.out
     kernels = kernels_of("buckets", rows.ends)
-    wrong, mean = g.shard.host.kept(
-        "weighed", lambda: kernels.weigh(rows.weights, threads=g.threads)
+    wrong, mean = g.member.shard.host.kept(
+        "weighed", lambda: kernels.weigh(rows.weights, threads=g.member.threads)
     )
     own = np.array([wrong, mean, len(rows.ends), count_true(g.exists)], "float64")
-    wrong, means, edges, vertices = np.array(g.exchange.all_gather(own)).T
+    wrong, means, edges, vertices = np.array(g.member.exchange.all_gather(own)).T
     mean = float((means * (edges / max(1, edges.sum()))).sum())
     wrong, edges, vertices = (int(part.sum()) for part in (wrong, edges, vertices))
     if wrong:
@@ -258,24 +258,24 @@ def light_first(g: GraphView, delta: float) -> Labelled:
 
     A device caches them with the graph, and numbers hubs first.
     """
-    rows = g.local("out").rows
-    if not g.shard.on_device:
+    rows = g.member.local("out").rows
+    if not g.member.shard.on_device:
         return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta))
-    if g.shard.linked:  # there is no room on the device for a copy of its edges
+    if g.member.shard.linked:  # there is no room on the device for a copy of its edges
         return Labelled(Light(rows, rows.offsets[1:]))
 
     def make() -> Labelled:
-        labelled = _hubs_first(g) if g.alone else Labelled(rows)
+        labelled = _hubs_first(g) if g.member.alone else Labelled(rows)
         light_first = kernels_of("buckets", rows.ends).light_first
         return labelled._replace(rows=light_first(labelled.rows, delta))
 
-    kept: Labelled = g.shard.kept("light first", make)
+    kept: Labelled = g.member.shard.kept("light first", make)
     return kept
 
 
 def unit_weights(g: GraphView) -> Labelled:
     """Return rows with a weight of 1 for every edge, prepared for buckets of width 1."""
-    rows = g.local("out").rows
+    rows = g.member.local("out").rows
     ones = per_edge(rows, lambda block: np.ones_like(block.ends, "float32"))
     rows = rows._replace(weights=ones)
     # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
@@ -285,7 +285,7 @@ def unit_weights(g: GraphView) -> Labelled:
 
 def _hubs_first(g: GraphView) -> Labelled:
     """Return rows by labels, hubs first, so that the distances that are read most often are adjacent."""
-    rows = g.local("out").rows
+    rows = g.member.local("out").rows
     kernels = kernels_of("rows", rows.ends)
     degrees = g.degrees
     if g.directed:  # a sample of the edges is enough to find hubs
@@ -293,4 +293,6 @@ def _hubs_first(g: GraphView) -> Labelled:
     if not has_hubs(degrees):
         return Labelled(rows)
     labels = kernels.degree_labels(degrees if g.directed else 2 * degrees + g.exists)
-    return Labelled(kernels.relabelled(rows, labels, threads=g.threads), labels, inverse(labels))
+    return Labelled(
+        kernels.relabelled(rows, labels, threads=g.member.threads), labels, inverse(labels)
+    )

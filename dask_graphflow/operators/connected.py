@@ -19,9 +19,8 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import kernels_for, kernels_of
 
-from .access import gather
+from .access import gather, wide_column
 from .view import GraphView
-from .wide_column import wide_column
 
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 
@@ -41,7 +40,7 @@ def smallest_connected(g: GraphView, labels: Any = None) -> Any:
     array of index, shape (V_p,)
     """
     own, mirrors = _roots(g, labels)
-    if g.alone and g.shard.placed is None:
+    if g.member.alone and g.member.shard.placed is None:
         return own  # the numbers of the vertices are their positions
     # Without an edge that counts, a mirror is in no tree with an owned vertex.
     joined = np.flatnonzero(mirrors < g.owned)
@@ -52,24 +51,28 @@ def smallest_connected(g: GraphView, labels: Any = None) -> Any:
 
 def _roots(g: GraphView, labels: Any) -> tuple[Any, Any]:
     """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
-    local = g.local("out")
+    local = g.member.local("out")
     forest = Forest(local.rows.ends, size=local.size)
-    if g.alone and not g.directed and labels is None:
-        forest.hook_rows(local.rows, threads=g.threads)
+    if g.member.alone and not g.directed and labels is None:
+        forest.hook_rows(local.rows, threads=g.member.threads)
     else:
         for source, target in _edges(local.rows, g, labels):
-            forest.hook(source, target, threads=g.threads)
-        forest.compress(threads=g.threads)
+            forest.hook(source, target, threads=g.member.threads)
+        forest.compress(threads=g.member.threads)
     return forest.parent[: g.owned], forest.parent[g.owned :]
 
 
 def _smallest(g: GraphView, own: Any, mirrors: Any, joined: Any) -> Any:
     """Return the smallest number of a vertex or mirror in the tree of each root."""
     smallest, least_of = g.numbers.copy(), kernels_for(own).namespace.minimum.at
-    if g.shard.placed is not None:  # otherwise the root of a tree is its smallest owned vertex
+    if (
+        g.member.shard.placed is not None
+    ):  # otherwise the root of a tree is its smallest owned vertex
         least_of(smallest, own, g.numbers)
-    if not g.alone:
-        least_of(smallest, mirrors[joined], g.shard.slot_numbers("out", g.threads)[joined])
+    if not g.member.alone:
+        least_of(
+            smallest, mirrors[joined], g.member.shard.slot_numbers("out", g.member.threads)[joined]
+        )
     return smallest
 
 
@@ -78,7 +81,7 @@ def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
     owners = kernels_of("rows", rows.ends).owners
     for _, piece in blocks(rows._replace(weights=None), CHUNK):
         if labels is None:
-            yield owners(piece, piece.ends.dtype, threads=g.threads), piece.ends
+            yield owners(piece, piece.ends.dtype, threads=g.member.threads), piece.ends
         else:
             yield kernels_of("groups", labels).edges_inside(piece, labels)
 
@@ -96,7 +99,7 @@ def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:
     joined : array of int64
         The mirrors that are in a tree with an owned vertex.
     """
-    if g.alone:  # there are no mirrors
+    if g.member.alone:  # there are no mirrors
         return
     here, there = name[mirrors[joined]], wide_column(g, name[own])[g.owned :][joined]
     differ = here != there

@@ -53,9 +53,9 @@ def first_free(g: GraphView, priority: Any) -> Any:
     array of int32, shape (V_p,)
         -1 for positions that are not vertices.
     """
-    if not g.alone:
+    if not g.member.alone:
         return _together(g, priority)
-    rows = g.local("out").rows
+    rows = g.member.local("out").rows
     with g.superstep("push", g.count, len(rows.ends)):
         values = kernels_of("order", rows.ends).first_free(rows, _order(g, priority))
     values[~g.exists] = -1
@@ -65,7 +65,7 @@ def first_free(g: GraphView, priority: Any) -> Any:
 def _order(g: GraphView, priority: Any) -> Any:
     """Return the positions in order, if there is a single member."""
     order = np.argsort(priority)[::-1]
-    ends = g.local("out").rows.ends
+    ends = g.member.local("out").rows.ends
     labels = kernels_of("rows", ends).degree_labels(g.degrees[order])
     return order[inverse(labels)].astype(ends.dtype)
 

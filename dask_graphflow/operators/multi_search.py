@@ -13,8 +13,9 @@ or each team of a device's blocks, then searches from one source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +24,11 @@ from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 
+from .access import update_mirrors
 from .advance import Advance
 from .direction import Direction
 from .view import GraphView
+from .whole_searches import levels
 
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
@@ -126,6 +129,69 @@ class WordSearch:
         return own
 
 
+class Reach(NamedTuple):
+    """A member's vertices that are in a level of some searches, and the bits of these searches."""
+
+    vertices: Any
+    bits: Any
+
+
+def predecessors(
+    g: GraphView, levels: list[Reach], places: Any, width: int, at: Any
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Find the predecessors in the searches from some sources. All members call it.
+
+    The predecessor of a vertex is the first neighbor in its row whose bits the vertex got one level later.
+
+    Parameters
+    ----------
+    g : GraphView
+    levels : list of Reach
+        The levels of all searches.
+    places : array of int64, shape (V_p,)
+        0 to ``width - 1`` for the sources; other numbers for other vertices.
+    width : int
+        Number of sources.
+    at : array of integers
+        Positions of the vertices whose predecessors are found.
+
+    Yields
+    ------
+    found : array of int64
+        For one source after another, indices in `at` of the vertices that its search reached.
+    level : array of int32
+    predecessor : array of index
+        Vertex numbers; the dtype's maximum for the source.
+    """
+    local = g.member.local("into")
+    row = g.column(-1, "int64")
+    row[at] = np.arange(len(at), like=at)
+    level = np.full_like(at, -1, "int32", shape=(width, len(at)))
+    predecessor = np.full_like(at, -1, local.rows.ends.dtype, shape=(width, len(at)))
+    sources = np.flatnonzero((places >= 0) & (places < width) & (row >= 0))
+    level[places[sources], row[sources]] = 0
+
+    find = partial(kernels_of("predecessors", at).set_predecessors, threads=g.member.threads)
+    seen = g.column(0, "uint64", local.size)
+    for depth, (vertices, new) in enumerate(levels):
+        if depth:
+            keep = np.flatnonzero(row[vertices] >= 0)
+            some = vertices[keep], new[keep], row[vertices[keep]]
+            find(local.rows, seen, *some, depth, level, predecessor)
+        # Bits from earlier levels may stay: no edge leads from there to a vertex that is reached later.
+        seen[vertices] |= new
+        if not g.member.alone:
+            update_mirrors(g.member.mirrors("into"), seen, np.sort(vertices))
+
+    # -1, which stands for no predecessor, selects the last entry.
+    never = g.column(np.iinfo(g.index).max, g.index, 1)
+    slots = g.member.shard.slot_numbers("into", g.member.threads)
+    names = np.concatenate([g.numbers, slots, never])
+    for levels_of_source, predecessors_of_source in zip(level, predecessor, strict=True):
+        found = np.flatnonzero(levels_of_source >= 0)
+        yield found, levels_of_source[found], names[predecessors_of_source[found]]
+
+
 def _search(
     g: GraphView,
     places: Any,
@@ -144,14 +210,14 @@ def _search(
     for first in range(0, count, WORD):
         own = search.begin(places, first, count)
         if by_source:
-            add(_levels(g, own), 0, sums)
+            add(levels(g, own), 0, sums)
             continue
         frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
-            left = DEEP - step.supersteps if g.alone else 0
-            by_source = left == 0 and g.alone and search.is_deep() and _has_room(g)
+            left = DEEP - step.supersteps if g.member.alone else 0
+            by_source = left == 0 and g.member.alone and search.is_deep() and _has_room(g)
             if by_source:
-                add(_levels(g, own), DEEP, sums)
+                add(levels(g, own), DEEP, sums)
                 break
             if rule.choose(frontier) == "push":
                 frontier, _ = step.push_on(frontier, rule, left if left > 0 else None)
@@ -163,13 +229,6 @@ def _has_room(g: GraphView) -> bool:
     """Return whether there is room for the levels by source."""
     free = free_bytes(kernels_for(g.degrees))
     return free is None or EACH * WORD * g.owned < free // 2
-
-
-def _levels(g: GraphView, own: Any) -> Any:
-    """Return the level of each vertex in the search from each source; -1 if it is not reached."""
-    rows, sources = g.local("out").rows, own.astype("int64")
-    with g.superstep("push", len(own), len(own) * len(rows.ends)):
-        return kernels_of("searches", rows.ends).levels(rows, sources, threads=g.threads)
 
 
 def _add_distances(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:

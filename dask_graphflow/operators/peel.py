@@ -38,12 +38,12 @@ class Peel:
     """
 
     def __init__(self, g: GraphView, counts: Any) -> None:
-        local = g.local("out")
+        local = g.member.local("out")
         self._g, self._rows = g, local.rows
         wide = np.empty_like(counts, shape=local.size)
         self.counts = wide[: g.owned]
         self.counts[:] = counts
-        self._chains = g.alone and not is_on_disk(self._rows.ends)
+        self._chains = g.member.alone and not is_on_disk(self._rows.ends)
         if self._chains:
             self._room = np.empty_like(self._rows.ends, shape=(2, g.owned))
         else:
@@ -91,7 +91,7 @@ class Peel:
             Whether the vertices were removed. If not, nothing has changed.
         """
         g = self._g
-        if not (g.alone and g.shard.on_device):
+        if not (g.member.alone and g.member.shard.on_device):
             return False
         with g.superstep("push", count_true(core == -1), len(self._rows.ends)):
             kernels_of("peel", core).peel_all(self._rows, self.counts, core, self._room)
@@ -104,7 +104,7 @@ class Peel:
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             kernels = kernels_of("peel", self._rows.ends)
             more = kernels.peel(
-                self._rows, self.counts, limit, vertices, self._room, threads=g.threads
+                self._rows, self.counts, limit, vertices, self._room, threads=g.member.threads
             )
             removed = np.concatenate([vertices, more])
             if row:

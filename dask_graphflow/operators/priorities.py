@@ -60,7 +60,9 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
     share = (count + 8 * math.sqrt(count) + 64) / every
     for limit in (int(min(share, 1.0) * 2.0**64) - 2**63 - 1, LAST):
         own = drawn[g.positions(drawn <= limit)]
-        least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
+        least = np.sort(
+            own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own))
+        )
         if len(least) >= count:
             break
     places, chosen = places_of(g, g.positions(drawn <= least[count - 1]))
@@ -86,7 +88,7 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
         Numbers of the chosen vertices of all members, ascending.
     """
     own = g.numbers[chosen]
-    numbers = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
+    numbers = np.sort(own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own)))
     places = g.column(-1, "int64")
     places[chosen] = np.searchsorted(numbers, own)
     return places, numbers

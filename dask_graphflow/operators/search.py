@@ -57,16 +57,16 @@ class Search:
     """
 
     def __init__(self, g: GraphView, targets: Any = None) -> None:
-        self._g, self._targets, local = g, targets, g.local("out")
+        self._g, self._targets, local = g, targets, g.member.local("out")
         self._rows = local.rows
-        if g.shard.on_device:  # its kernels need the same dtype for ends and for parents
+        if g.member.shard.on_device:  # its kernels need the same dtype for ends and for parents
             self._rows = local.rows._replace(ends=local.rows.ends.astype(g.index, copy=False))
         self._kernels = kernels_of("search", self._rows.ends)
-        self._mirrors = None if g.alone else g.mirrors("out")
+        self._mirrors = None if g.member.alone else g.member.mirrors("out")
         self._level = g.column(-1, "int32", local.size)
         self._parent = g.column(np.iinfo(g.index).max, g.index, local.size)
         self._seen = g.column(0, "uint64", -(-local.size // 64))
-        self._names = None if g.shard.placed is None else g.numbers
+        self._names = None if g.member.shard.placed is None else g.numbers
         self._incoming: Any = None
         self._pulled: list[int] = []
         self._small_levels = self.depth = 0
@@ -106,10 +106,15 @@ class Search:
             if self._incoming is None:
                 self._incoming = self._incoming_rows()
             words, following = own.words, np.zeros_like(own.words)
-            if not g.alone:
-                words = np.concatenate(g.exchange.all_gather(words))
+            if not g.member.alone:
+                words = np.concatenate(g.member.exchange.all_gather(words))
             count, leaving = self._kernels.bfs_pull(
-                self._incoming, words, following, *self._state(), g.degrees, threads=g.threads
+                self._incoming,
+                words,
+                following,
+                *self._state(),
+                g.degrees,
+                threads=g.member.threads,
             )
             return self._frontier(words=following, count=count, leaving=leaving)
 
@@ -132,7 +137,7 @@ class Search:
             pulled = np.zeros_like(self._level, bool, shape=max(self._pulled) + 2)
             pulled[self._pulled] = True
             at = np.flatnonzero(pulled[np.minimum(self.level, max(self._pulled) + 1)])
-            parent[at] = g.shard.numbers_at(parent[at], g.threads)
+            parent[at] = g.member.shard.numbers_at(parent[at], g.member.threads)
         return parent
 
     # Deep searches of several members
@@ -201,9 +206,9 @@ class Search:
                 frontier.vertices.astype(self._rows.ends.dtype, copy=False),
                 *state,
                 edges=own.edges(g.degrees),
-                low=g.shard.low,
+                low=g.member.shard.low,
                 names=self._names,
-                threads=g.threads,
+                threads=g.member.threads,
             )
             if mirrors is None:
                 return self._frontier(vertices=reached, leaving=leaving)
@@ -261,9 +266,11 @@ class Search:
 
     def _incoming_rows(self) -> Any:
         """Return the rows of incoming edges, with rows in the order of positions."""
-        g, rows = self._g, self._g.rows("into")
+        g, rows = self._g, self._g.member.rows("into")
         # Half the vertices of a power-law graph have no edge. They are marked as seen, to be skipped.
-        empty = g.shard.kept(f"not entered {g._side('into')}", lambda: _empty(rows.offsets))
+        empty = g.member.shard.kept(
+            f"not entered {g.member.side('into')}", lambda: _empty(rows.offsets)
+        )
         self._seen.view("uint8")[: len(empty)] |= empty
         return rows._replace(first=0)
 

@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange, Totals
-from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.exceptions import GraphflowError, WeightError
 from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.blocks import blocks
-from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import (
     all_true,
+    count_true,
     empty_on,
     index_dtype,
     is_on_disk,
@@ -34,6 +33,7 @@ from dask_graphflow.kernels import (
 )
 from dask_graphflow.kernels.fixed_point import units
 
+from .member import Member
 from .vertex_set import VertexSet
 
 Tell = Callable[[dict[str, Any]], None]
@@ -80,6 +80,8 @@ class GraphView:
         Host threads to use.
     tell : callable, optional
         Takes the row of each superstep when it ends.
+    reverse : bool
+        Whether every edge is reversed.
 
     Attributes
     ----------
@@ -88,23 +90,26 @@ class GraphView:
         :attr:`exists`.
     owned : int
         V_p, the number of vertex numbers of this member, and of entries in a column.
-    alone : bool
-        Whether this is the only member, and its vertices are in the order of their numbers. Then there are
-        no mirrors, and rounds send nothing.
     index : numpy.dtype
         dtype of vertex numbers: int32, or int64 from 2**31 numbers on.
     directed : bool
         Whether an edge leads only from its source to its target.
+    member : Member
+        Rows, mirrors and messages, which only operators use.
     """
 
     def __init__(
-        self, shard: Shard, exchange: Exchange, threads: int = 1, tell: Tell | None = None
+        self,
+        shard: Shard,
+        exchange: Exchange,
+        threads: int = 1,
+        tell: Tell | None = None,
+        *,
+        reverse: bool = False,
     ) -> None:
-        self.shard, self.exchange, self.threads = shard, exchange, threads
+        self.member = Member(shard, exchange, threads, reverse and shard.directed)
         self.size, self.owned, self.directed = shard.size, shard.owned, shard.directed
-        self.alone = exchange.size == 1 and shard.placed is None
-        self.index = np.dtype(index_dtype(shard.size))
-        self._tell, self._reversed = tell, False
+        self.index, self._tell = np.dtype(index_dtype(shard.size)), tell
         self._degrees: Any = None
         self._vertices: int | None = None
         self._like = empty_on(shard.on_device)
@@ -114,9 +119,8 @@ class GraphView:
         """The same graph with every edge reversed. No edge is copied."""
         if not self.directed:
             return self
-        turned = self.view_of(self.shard)
-        turned._reversed = not self._reversed
-        return turned
+        m = self.member
+        return GraphView(m.shard, m.exchange, m.threads, self._tell, reverse=not m.reverse)
 
     @property
     def simple(self) -> GraphView:
@@ -124,7 +128,7 @@ class GraphView:
 
         Its rows are made once, and cached with the graph.
         """
-        return self.view_of(derived.simple(self.shard, self.exchange, self.threads))
+        return self._derived(derived.simple)
 
     @property
     def lightest(self) -> GraphView:
@@ -132,7 +136,7 @@ class GraphView:
 
         All members call it. Its rows are made once, and cached with the graph.
         """
-        return self.view_of(derived.lightest(self.shard, self.exchange, self.threads))
+        return self._derived(derived.lightest)
 
     @property
     def undirected(self) -> GraphView:
@@ -143,20 +147,22 @@ class GraphView:
         """
         if not self.directed:
             return self
-        return self.view_of(derived.undirected(self.shard, self.exchange, self.threads))
+        return self._derived(derived.undirected)
 
     @property
     def quiet(self) -> GraphView:
         """The same graph, without a record of its supersteps."""
-        view = self.view_of(self.shard)
+        view = self.view_of(self.member.shard)
         view._tell = None
         return view
 
     def view_of(self, shard: Shard, exchange: Exchange | None = None) -> GraphView:
         """Return the view of another graph with the same members. All members call it."""
-        view = GraphView(shard, exchange or self.exchange, self.threads, self._tell)
-        view._reversed = self._reversed and shard.directed
-        return view
+        m = self.member
+        return GraphView(shard, exchange or m.exchange, m.threads, self._tell, reverse=m.reverse)
+
+    def _derived(self, make: Callable[[Shard, Exchange, int], Shard]) -> GraphView:
+        return self.view_of(make(self.member.shard, self.member.exchange, self.member.threads))
 
     # Columns
 
@@ -176,12 +182,12 @@ class GraphView:
     @property
     def exists(self) -> Any:
         """Which positions are vertices: array of bool, shape (V_p,). It must not be changed."""
-        return numbering.occurs(self.shard, self.exchange)
+        return numbering.occurs(self.member.shard, self.member.exchange)
 
     @property
     def numbers(self) -> Any:
         """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids."""
-        return self.shard.numbers
+        return self.member.shard.numbers
 
     @property
     def ranks(self) -> Any:
@@ -191,27 +197,25 @@ class GraphView:
         every type of ids. Positions that are not vertices have an arbitrary rank. All members call it. Do
         not change the array.
         """
-        shard, exchange = self.shard, self.exchange
-        if self.count == shard.count:  # each number belongs to a vertex
-            return shard.numbers
-
-        def make() -> Any:
-            return vertex_numbers.number(shard, exchange, self.threads).own
-
-        return numbering.kept_by_all(shard, exchange, "ranks", make)
+        m = self.member
+        if self.count == m.shard.count:  # each number belongs to a vertex
+            return m.shard.numbers
+        return self.keep("ranks", lambda: vertex_numbers.number(m.shard, m.exchange, m.threads).own)
 
     @property
     def degrees(self) -> Any:
         """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
         if self._degrees is None:
-            reverse = self._reversed
-            self._degrees = np.diff(self.rows("out").offsets) if reverse else self.shard.degrees
+            reverse = self.member.reverse
+            self._degrees = (
+                np.diff(self.member.rows("out").offsets) if reverse else self.member.shard.degrees
+            )
         return self._degrees
 
     @property
     def weighted(self) -> bool:
         """Whether edges have weights."""
-        return self.shard.out.weights is not None
+        return self.member.shard.out.weights is not None
 
     @property
     def weighted_degrees(self) -> Any:
@@ -226,8 +230,8 @@ class GraphView:
         """
         if not self.weighted:
             return self.degrees.astype("float64")
-        host, side = self.shard.host, self._side("out")
-        rows = host.out if side == "out" else build.into(host, self.exchange)
+        host, side = self.member.shard.host, self.member.side("out")
+        rows = host.out if side == "out" else build.into(host, self.member.exchange)
 
         def totals() -> Any:
             valid = all(
@@ -243,13 +247,13 @@ class GraphView:
                 "a weight is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
                 "Remove these edges, or give weight=None"
             )
-        return self.shard.here(name, own)
+        return self.member.shard.here(name, own)
 
     @property
     def count(self) -> int:
         """Number of vertices of all members. All members call it."""
         if self._vertices is None:
-            self._vertices = numbering.vertex_count(self.shard, self.exchange)
+            self._vertices = numbering.vertex_count(self.member.shard, self.member.exchange)
         return self._vertices
 
     @property
@@ -259,21 +263,33 @@ class GraphView:
 
     def edges_and_storage(self) -> tuple[int, bool]:
         """Return the number of edges of all members, and whether any are on disk. All members call it."""
-        ends = self.shard.out.ends
+        ends = self.member.shard.out.ends
         edges, on_disk = self.all_reduce(sums=(len(ends), is_on_disk(ends))).sums
         return edges, bool(on_disk)
+
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what `make` returns. It is made once, and cached with the graph. All members call it."""
+        return numbering.kept_by_all(self.member.shard, self.member.exchange, name, make)
 
     # Reductions over all members
 
     def all_reduce(self, sums: Sequence[int] = (), most: float = -np.inf) -> Totals:
         """Return sums and a maximum over all members; see :meth:`.Exchange.all_reduce`."""
-        if self.alone:
+        if self.member.alone:
             return Totals(tuple(sums), most)
-        return self.exchange.all_reduce(sums, most)
+        return self.member.exchange.all_reduce(sums, most)
 
     def all_sum(self, number: int) -> int:
         """Return the sum of one number of each member."""
-        return number if self.alone else self.exchange.all_sum(number)
+        return number if self.member.alone else self.member.exchange.all_sum(number)
+
+    def count_true(self, marks: Any) -> int:
+        """Return the number of entries of a column of bool that are true, over all members."""
+        return self.all_sum(count_true(marks))
+
+    def all_weights(self, test: Callable[[Any], Any]) -> bool:
+        """Return whether `test`, which takes an array of weights, holds for all weights of all members."""
+        return not self.all_sum(not all_true(test(self.member.shard.host.out.weights)))
 
     def largest(self, values: Any) -> float:
         """Return the largest value of a column over all members; a member without values counts as 0."""
@@ -299,7 +315,7 @@ class GraphView:
             return 0.0
         count = self.count if count is None else count
         kernels = kernels_of("scores", values)
-        sums = kernels.total(values, bound, count, threads=self.threads)
+        sums = kernels.total(values, bound, count, threads=self.member.threads)
         high, low, wrong = self.all_reduce(sums=sums).sums
         if wrong or not math.isfinite(bound):
             raise GraphflowError(
@@ -322,7 +338,7 @@ class GraphView:
 
     def everyone(self) -> Frontier:
         """Return the frontier of all vertices."""
-        sums = self.shard.filled, len(self.shard.out.ends)
+        sums = self.member.shard.filled, len(self.member.shard.out.ends)
         return Frontier(None, *self.all_reduce(sums).sums)
 
     def positions(self, marks: Any) -> Any:
@@ -345,12 +361,21 @@ class GraphView:
         UnknownVertexError
             Some of the ids are not in the graph. All members raise it.
         """
-        return numbering.numbers_of(self.shard, self.exchange, ids, unique=unique)
+        return numbering.numbers_of(self.member.shard, self.member.exchange, ids, unique=unique)
+
+    @property
+    def empty_ids(self) -> Any:
+        """An empty frame with the columns and dtypes of the ids."""
+        return self.member.shard.like
+
+    def show(self, numbers: Any) -> str:
+        """Return the ids of a few vertices, as a message shows them. All members call it."""
+        return numbering.shown_vertices(self.member.shard, self.member.exchange, numbers)
 
     def places(self, ids: Any) -> Any:
         """Return the places of the vertices in a frame of ids. All members call it.
 
-        The place of a vertex is its index among those of all members, as in :meth:`rows`.
+        The place of a vertex is its index among those of all members, as in :meth:`.Member.rows`.
 
         Parameters
         ----------
@@ -368,42 +393,15 @@ class GraphView:
             Some of the ids are not in the graph. All members raise it.
         """
         at = self.find(ids, unique=False)
-        return self.elementwise_max(np.where(at < 0, -1, at + self.shard.low))
+        return self.elementwise_max(np.where(at < 0, -1, at + self.member.shard.low))
 
     def elementwise_max(self, values: Any) -> Any:
         """Return the largest value of each entry over all members, for an array of int64."""
-        if self.exchange.size == 1:
+        if self.member.exchange.size == 1:
             return values
         kernels = kernels_for(values)
-        every = self.exchange.all_gather(kernels.to_host(values))
+        every = self.member.exchange.all_gather(kernels.to_host(values))
         return kernels.namespace.asarray(np.max(every, axis=0))
-
-    # Rows and mirrors, for operators
-
-    def rows(self, side: str = "out") -> Any:
-        """Return the rows of the edges that leave ("out") or enter ("into") owned vertices.
-
-        Their other ends are vertex numbers (places in a hybrid graph) of all members. All members call it.
-        """
-        if self._side(side) == "out":
-            return self.shard.here("out", self.shard.out)
-        return build.into(self.shard, self.exchange)
-
-    def local(self, side: str = "out") -> Local:
-        """Return the same rows by positions: owned vertices, then mirrors. All members call it."""
-        which = self._side(side)
-        if which == "into":
-            build.into(self.shard, self.exchange)
-        return self.shard.local(which, self.threads)
-
-    def mirrors(self, side: str = "out") -> Mirrors:
-        """Return the mirrors in these rows. All members call it."""
-        return numbering.mirrors(self.shard, self.exchange, self._side(side), self.threads)
-
-    def _side(self, side: str) -> str:
-        if not self.directed:
-            return "out"
-        return ("into" if side == "out" else "out") if self._reversed else side
 
     # Supersteps
 
@@ -414,11 +412,11 @@ class GraphView:
         Yields the row, in which the caller can set numbers that are only known at the end. If the row is
         cleared, or an error is raised, nothing is recorded.
         """
-        self.exchange.superstep_count += 1
+        self.member.exchange.superstep_count += 1
         if self._tell is None:
             yield {}
             return
-        self.exchange.take_traffic()  # discard earlier traffic, which is not part of the superstep
+        self.member.exchange.take_traffic()  # discard earlier traffic, which is not part of the superstep
         began = time.perf_counter()
         row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
         yield row
@@ -429,7 +427,7 @@ class GraphView:
 
     def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:
         """Record several supersteps that ran in one call."""
-        self.exchange.superstep_count += len(sizes)
+        self.member.exchange.superstep_count += len(sizes)
         if self._tell is not None:
             for count, leaving in zip(sizes.tolist(), edges.tolist(), strict=True):
                 row = {"direction": direction, "frontier": count, "edges": leaving}
@@ -437,7 +435,7 @@ class GraphView:
 
     def _note(self, row: dict[str, Any], seconds: float) -> None:
         assert self._tell is not None
-        traffic = self.exchange.take_traffic()
+        traffic = self.member.exchange.take_traffic()
         communicate = traffic.packing + traffic.sending + traffic.unpacking
         row |= {
             "seconds": seconds,

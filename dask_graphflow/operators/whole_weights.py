@@ -10,34 +10,51 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.blocks import blocks, per_edge
-from dask_graphflow.kernels import count_true, kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_for
 
-from .neighbor_sums import leaving
+from .access import sources_of, sum_parts, wide_column
 from .view import GraphView
-from .wide_column import wide_column
 
 BITS = 61  # bits of the largest sum of weights as a whole number
 BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
 LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their sum by less than 1/8
+# Limits of a vertex's total weight, so that products with scores are floats.
+SMALLEST, LARGEST = 1e-200, 1e200
 
 
-def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
-    """Return rows with weights rounded to whole multiples of a unit, and the unit.
+def leaving(g: GraphView) -> tuple[Any, float]:
+    """Return the weighted out-degrees, and the largest one over all members.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+    """
+    totals = g.weighted_degrees
+    largest = g.largest(totals)
+    if largest and not SMALLEST < largest < LARGEST:
+        raise WeightError(
+            f"the weights of a vertex's edges sum to {largest:g}; the largest sum has to be above "
+            f"{SMALLEST:g} and below {LARGEST:g}. Divide all weights by the largest weight"
+        )
+    return totals, largest
+
+
+def whole_weights(g: GraphView) -> tuple[Any, float]:
+    """Return the weights of the edges, rounded to whole multiples of a unit, and the unit.
 
     All members call it. They use the same unit, which is a power of 2: the sum of all weights over all
-    members is at most 2**61 units. Without weights, the rows are unchanged and the unit is 1.
+    members is at most 2**61 units. Without weights, the weights are None and the unit is 1.
 
     Parameters
     ----------
     g : GraphView
         Undirected.
-    rows : Rows
-        The rows of ``g.local("out")``.
 
     Returns
     -------
-    Rows
-        The rows, with int64 weights.
+    array of int64, or None
+        One weight per edge, in the order of the rows.
     float
 
     Raises
@@ -46,15 +63,15 @@ def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
         A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
     if not g.weighted:
-        return rows, 1.0
+        return None, 1.0
     totals, largest = leaving(g)
     total = g.total(totals, largest)
     unit = _unit(g, totals, total, "the sum of all weighted degrees")
-    return rows._replace(weights=_whole(rows, unit)), unit
+    return _whole(g.member.local("out").rows, unit), unit
 
 
-def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
-    """Return rows with weights rounded to whole multiples of a unit that is fine enough for few vertices.
+def whole_weights_of_pairs(g: GraphView) -> Any:
+    """Return weights rounded to whole multiples of a unit that is fine enough for few vertices.
 
     All members call it. They use the same unit, which is a power of 2: the sum of the weights of the edges
     of any two vertices is at most 2**61 units.
@@ -63,13 +80,11 @@ def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
     ----------
     g : GraphView
         Undirected, with weights.
-    rows : Rows
-        The rows of ``g.local("out")``.
 
     Returns
     -------
-    Rows
-        The rows, with int64 weights.
+    array of int64
+        One weight per edge, in the order of the rows.
 
     Raises
     ------
@@ -78,7 +93,7 @@ def whole_weights_of_pairs(g: GraphView, rows: Any) -> Any:
     """
     totals, largest = leaving(g)
     unit = _unit(g, totals, largest, "the largest weighted degree")
-    return rows._replace(weights=_whole(rows, unit))
+    return _whole(g.member.local("out").rows, unit)
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
@@ -110,7 +125,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     if g.directed:
         totals = totals + leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
-    return [rows._replace(weights=_scaled(rows, powers, g.threads)) for rows in sides]
+    return [rows._replace(weights=_scaled(g, rows, powers)) for rows in sides]
 
 
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
@@ -120,7 +135,7 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """
     if weights is None:
         return g.degrees + inside
-    rows = g.local("out").rows._replace(weights=weights)
+    rows = g.member.local("out").rows._replace(weights=weights)
     return (
         np.concatenate([g.column(0, "int64", 0), *(_row_sums(block) for _, block in blocks(rows))])
         + inside
@@ -145,43 +160,42 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
     """
     if not g.directed:
         return None
-    weights = _whole(g.local("out").rows, unit) if g.weighted else None
+    weights = _whole(g.member.local("out").rows, unit) if g.weighted else None
     return 2 * whole_degrees(g, weights, 0) - degrees
 
 
 def loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
-    rows = g.local("out").rows._replace(weights=weights)
-    owners_of, sums = kernels_of("rows", rows.ends).owners, g.column(0, "int64")
+    rows, sums = g.member.local("out").rows._replace(weights=weights), g.column(0, "int64")
     for _, block in blocks(rows):
-        owners = owners_of(block, rows.ends.dtype, threads=g.threads)
+        owners = sources_of(g, block)
         inside = owners == block.ends
         values = None if weights is None else block.weights[inside]
         sums += own_sums(owners[inside], values, g.owned)
     return sums
 
 
-def sums_inside(g: GraphView, rows: Any, labels: Any) -> Any:
+def sums_inside(g: GraphView, weights: Any, labels: Any) -> Any:
     """Return the sum of the weights of each vertex's edges to vertices with its label. All members call it.
 
     Parameters
     ----------
     g : GraphView
-    rows : Rows
-        Those of ``g.local("out")``. Weights are int64, or None for 1 each.
+    weights : array of int64, or None
+        Weights of the edges; 1 each by default.
     labels : array, shape (V_p,)
 
     Returns
     -------
     array of int64, shape (V_p,)
     """
-    owners_of, values = kernels_of("rows", rows.ends).owners, wide_column(g, labels)
+    rows, values = g.member.local("out").rows._replace(weights=weights), wide_column(g, labels)
     sums = [g.column(0, "int64", 0)]
     for _, block in blocks(rows):
-        owners = owners_of(block, rows.ends.dtype, threads=g.threads)
+        owners = sources_of(g, block)
         inside = (values[owners] == values[block.ends]).astype("int64")
-        weights = inside if block.weights is None else inside * block.weights
-        sums.append(_row_sums(block._replace(weights=weights)))
+        counted = inside if block.weights is None else inside * block.weights
+        sums.append(_row_sums(block._replace(weights=counted)))
     return np.concatenate(sums)
 
 
@@ -206,6 +220,14 @@ def own_sums(labels: Any, values: Any, count: int) -> Any:
     return sums
 
 
+def sums_of_groups(g: GraphView, groups: Any, values: Any, count: int) -> Any:
+    """Add up whole numbers by group over all members; return the sums of the groups in :func:`own_part`.
+
+    All members call it. For the parameters, see :func:`own_sums`.
+    """
+    return sum_parts(g, own_sums(groups, values, count))
+
+
 def _row_sums(rows: Any) -> Any:
     """Return the sum of the weights of each row of a block, whose weights are int64."""
     sums = np.zeros_like(rows.weights, shape=len(rows.weights) + 1)
@@ -220,7 +242,7 @@ def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:
     """
     unit = math.ldexp(1.0, math.frexp(2 * bound)[1] - BITS) if bound else 1.0
     lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
-    if g.all_sum(count_true(lost)):
+    if g.count_true(lost):
         raise WeightError(
             f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
             f"least 2**-57 of {what}, {bound:g}. Leave out the edges with weights below "
@@ -239,13 +261,13 @@ def _whole(rows: Any, unit: float) -> Any:
     return per_edge(rows, whole)
 
 
-def _scaled(rows: Any, powers: Any, threads: int) -> Any:
+def _scaled(g: GraphView, rows: Any, powers: Any) -> Any:
     """Return the weights of rows as multiples of a unit per vertex, given as powers of 2."""
-    owners_of = kernels_of("rows", rows.ends).owners
 
     def scaled(block: Any) -> Any:
-        owners = owners_of(block, block.ends.dtype, threads=threads)
-        multiples = np.ldexp(block.weights.astype("float64", copy=False), powers[owners])
+        multiples = np.ldexp(
+            block.weights.astype("float64", copy=False), powers[sources_of(g, block)]
+        )
         return np.rint(multiples, out=multiples).astype("int64")
 
     return per_edge(rows, scaled)

@@ -29,9 +29,9 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
 
 def _adjacent(g: GraphView, ids: Any) -> Answer:
     """Return the edges that leave the vertices of this member, as pairs of row numbers of `ids`."""
-    shard = g.shard.host
+    shard = g.member.shard.host
     own = _host(g.find(ids, unique=False))
-    places = np.max(g.exchange.all_gather(np.where(own < 0, -1, own + shard.low)), axis=0)
+    places = np.max(g.member.exchange.all_gather(np.where(own < 0, -1, own + shard.low)), axis=0)
     order = np.argsort(places)
     sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for row in np.flatnonzero(own >= 0).tolist():

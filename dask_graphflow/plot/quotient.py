@@ -14,9 +14,9 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators.access import wide_column
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
-from dask_graphflow.operators.wide_column import wide_column
 from dask_graphflow.runtime.call import Call
 
 from .given import computed
@@ -82,16 +82,18 @@ def _quotient(g: GraphView, frames: Mapping[str, Any], limit: int) -> Answer:
     A pair is the places of two communities, sorted by size. The last place stands for all others.
     """
     community, names = COMMUNITIES.resolve(g, frames["communities"])
-    size = sum(g.exchange.all_gather(own_sums(community[community >= 0], None, len(names))))
+    size = sum(g.member.exchange.all_gather(own_sums(community[community >= 0], None, len(names))))
     largest = np.argsort(-size, kind="stable")[:limit]
     k = len(largest)
     place = np.full_like(size, k, shape=len(names) + 1)
     place[largest] = np.arange(k, like=place)
     own = place[community]
-    ends = sum(g.exchange.all_gather(_ends(g, wide_column(g, own), k + 1))).reshape(k + 1, k + 1)
+    ends = sum(g.member.exchange.all_gather(_ends(g, wide_column(g, own), k + 1))).reshape(
+        k + 1, k + 1
+    )
     ends = ends + ends.T if g.directed else ends
     leaders = _leaders(g, own, k)
-    listed = k * (k + 1) if g.exchange.rank == 0 else 0
+    listed = k * (k + 1) if g.member.exchange.rank == 0 else 0
     at = np.arange(listed, like=place)
     first, second = at // (k + 1), at % (k + 1)
     return Answer(
@@ -108,11 +110,11 @@ def _quotient(g: GraphView, frames: Mapping[str, Any], limit: int) -> Answer:
 
 def _ends(g: GraphView, places: Any, count: int) -> Any:
     """Return the number of this member's edges for each pair of places: array, shape (count**2,)."""
-    rows = g.local("out").rows._replace(weights=None)
+    rows = g.member.local("out").rows._replace(weights=None)
     owners_of = kernels_of("rows", rows.ends).owners
     counts = np.zeros_like(places, "int64", shape=count * count)
     for _, block in blocks(rows):
-        owners = owners_of(block, block.ends.dtype, threads=g.threads)
+        owners = owners_of(block, block.ends.dtype, threads=g.member.threads)
         apart = owners != block.ends
         pairs = places[owners[apart]] * count + places[block.ends[apart]]
         counts += own_sums(pairs, None, count * count)

@@ -207,7 +207,7 @@ def _answer(
 
     There are two dicts of options if some of them are frames.
     """
-    shard = g.shard  # a GPU says itself if it lacks memory
+    shard = g.member.shard  # a GPU says itself if it lacks memory
     if not shard.on_device and shard.has("out") and is_on_disk(ends := shard.out.ends):
         check_room(
             kernels_for(ends),
@@ -215,7 +215,7 @@ def _answer(
             f"{run.__name__} of a graph whose edges are on disk",
             "It needs memory for every edge, unlike most functions. Use workers or a machine with more "
             "memory, or more workers, each of which has fewer edges",
-            limit=placement.task_memory(False),
+            limit=g.member.exchange.resources.memory(False),
         )
     options = {name: value for part in sent for name, value in part.items()}
     return run(g, **options | {name: find(g, options[name]) for name, find in resolve.items()})

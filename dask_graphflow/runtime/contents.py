@@ -87,10 +87,10 @@ def _numbered(g: GraphView) -> Answer:
 
 def _entries(g: GraphView) -> Answer:
     """Return the vertex numbers of both ends of each edge that is stored with this member's vertices."""
-    out = g.rows("out")
-    sources = kernels_of("rows", out.ends).owners(out, g.index, threads=g.threads)
+    out = g.member.rows("out")
+    sources = kernels_of("rows", out.ends).owners(out, g.index, threads=g.member.threads)
     ends = {
-        name: g.shard.numbers_at(side, g.threads)
+        name: g.member.shard.numbers_at(side, g.member.threads)
         for name, side in (("row", sources), ("column", out.ends))
     }
     return Answer(ends | ({} if out.weights is None else {"weight": out.weights}))

@@ -120,7 +120,7 @@ def _cut_edges(
     of an undirected edge store it; its source in the result is the end with the smaller number.
     """
     assert answer.edges is not None
-    rows = answer.edges.shard.out
+    rows = answer.edges.member.shard.out
     columns = {"target": rows.ends, **answer.columns}
     if rows.weights is not None:
         columns["weight"] = rows.weights

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dask_graphflow.algorithms.bfs import breadth_first
-from dask_graphflow.kernels import is_on_disk, kernels_of
+from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.view import GraphView
 
-from .paths import both_ways, in_order, paths_from_each
+from .paths import paths_from_each
 from .tight_edges import lost_weight
-
-SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level
 
 
 def add_dependencies(
@@ -44,73 +40,17 @@ def add_dependencies(
     endpoints : bool
         Whether a path also counts for its first and its last vertex.
     """
-    sources = in_order(places)
-    if g.weighted and is_on_one_host(g):
-        add_contributions(g, sources, betweenness, endpoints=endpoints)
+    sources = whole_searches.in_order(places)
+    if g.weighted and whole_searches.on_one_host(g):
+        if not whole_searches.add_contributions(g, sources, betweenness, endpoints=endpoints):
+            raise lost_weight()
         return
-    if g.alone and not g.weighted and _are_taken_whole(g, sources):
-        _add_whole_sources(g, sources, betweenness, endpoints)
+    if not g.weighted and whole_searches.suit_sources(
+        g, len(sources), lambda: breadth_first(g, sources[:1]).depth
+    ):
+        whole_searches.add_dependencies(g, sources, betweenness, endpoints=endpoints)
         return
     for paths in paths_from_each(g, places, count):
         dependency = paths.dependency
         dependency[paths.source] = paths.reached - 1 if endpoints else 0
         betweenness += dependency + (paths.level > 0) if endpoints else dependency
-
-
-def _are_taken_whole(g: GraphView, sources: Any) -> bool:
-    """Return whether each thread takes a source, instead of all threads sharing each level."""
-    if g.shard.on_device:
-        return True
-    if is_on_disk(g.shard.out.ends):  # each thread would need memory for all edges
-        return False
-    if len(sources) >= g.threads:
-        return True
-    return len(g.shard.out.ends) < SMALL * breadth_first(g, sources[:1]).depth
-
-
-def _add_whole_sources(g: GraphView, sources: Any, betweenness: Any, endpoints: bool) -> None:
-    rows, into = both_ways(g)
-    kernels = kernels_of("searches", rows.ends)
-    for first in range(0, len(sources), kernels.AT_ONCE):
-        some = sources[first : first + kernels.AT_ONCE]
-        with g.superstep("push", len(some), len(some) * len(rows.ends)):
-            kernels.add_dependencies(
-                rows, into, some, betweenness, endpoints=endpoints, threads=g.threads
-            )
-
-
-def is_on_one_host(g: GraphView) -> bool:
-    """Return whether :func:`add_contributions` can be used: a single member has the graph on the host."""
-    return g.alone and not g.shard.on_device
-
-
-def add_contributions(
-    g: GraphView, sources: Any, scores: Any, carried: Any = None, *, endpoints: bool = False
-) -> None:
-    """Add what vertices and edges contribute to the shortest paths from some sources.
-
-    Each thread takes a whole source.
-
-    Parameters
-    ----------
-    g : GraphView
-        See :func:`add_dependencies`. It is on one host.
-    sources : array of integers
-        The contributions are added in this order.
-    scores : array of float64, shape (V,)
-        Contributions of vertices. Changed in place.
-    carried : array of float64, shape (E,), optional
-        Contributions of the edges in ``g.rows("out")``. Changed in place.
-    endpoints : bool
-        Whether a path also counts for its first and its last vertex.
-    """
-    rows, into = both_ways(g)
-    kernels = kernels_of("tight_edges", rows.ends)
-    carried = np.empty(0) if carried is None else carried
-    for first in range(0, len(sources), kernels.AT_ONCE):
-        some = sources[first : first + kernels.AT_ONCE]
-        with g.superstep("push", len(some), len(some) * len(rows.ends)):
-            if not kernels.add_contributions(
-                rows, into, some, scores, carried, endpoints=endpoints, threads=g.threads
-            ):
-                raise lost_weight()

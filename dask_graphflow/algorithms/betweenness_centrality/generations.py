@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -65,7 +64,7 @@ class Generations:
     def begin(self, source: Any) -> None:
         """Set the generation of the source, and count the vertices for which each vertex waits."""
         reached = self._distance == self._distance
-        self._left = count_true(reached)
+        self._left = self._g.count_true(reached)
         self._waits[:] = 0
         self._waits[~reached] = -1
         self._count.push(self._g.frontier(np.flatnonzero(reached)))
@@ -81,8 +80,8 @@ class Generations:
         WeightError
             Some vertices that were reached belong to no generation. All members raise it.
         """
-        self._left -= len(frontier.vertices)
+        self._left -= len(frontier)
         following = self._release.push(frontier)
-        if not following and self._g.all_sum(self._left):
+        if not following and self._left:
             raise lost_weight()
         return following

@@ -14,8 +14,7 @@ import numpy as np
 
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.algorithms.sssp.distances import distances_from_each
-from dask_graphflow.kernels import count_true, kernels_of
-from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.view import Frontier, GraphView
 
 from .generations import Generations
@@ -68,8 +67,12 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     count : int
         Number of sources.
     """
-    if count and g.alone and g.shard.on_device and not g.weighted:
-        yield from _whole_searches(g, places)
+    if count and whole_searches.on_one_device(g) and not g.weighted:
+        # A superstep per level would take a millisecond.
+        for source, reached, (level, *counts) in whole_searches.paths(
+            g, whole_searches.in_order(places)
+        ):
+            yield Paths(source, reached, level, None, *counts)
         return
     level = g.column(-1, "int32")
     distance = g.column(np.nan, "float64") if g.weighted else None
@@ -83,28 +86,6 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
         levels, sigma, exponent = _counts(g, source, forward, following)
         dependency = _dependencies(g, levels, sigma, exponent, backward)
         yield Paths(source, levels.count, level, distance, sigma, exponent, dependency)
-
-
-def _whole_searches(g: GraphView, places: Any) -> Iterator[Paths]:
-    """Yield the same, by a kernel that takes whole sources. A superstep per level takes a millisecond."""
-    rows, into = both_ways(g)
-    sources = in_order(places)
-    found = kernels_of("searches", rows.ends).paths(rows, into, sources)
-    with g.superstep("push", len(sources), len(sources) * len(rows.ends)):
-        for source, (level, sigma, power, dependency) in zip(sources, found, strict=True):
-            reached = count_true(level >= 0)
-            yield Paths(source[None], reached, level, None, sigma, power, dependency)
-
-
-def both_ways(g: GraphView) -> tuple[Rows, Rows]:
-    """Return the rows of leaving and of entering edges of a single member, numbered from 0."""
-    return g.local("out").rows, g.local("into").rows
-
-
-def in_order(places: Any) -> Any:
-    """Return the positions of the sources of a single member, in their order."""
-    sources = np.flatnonzero(places >= 0)
-    return sources[np.argsort(places[sources])]
 
 
 def _by_level(g: GraphView, places: Any, count: int, level: Any) -> Searches:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import all_true
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -31,9 +30,7 @@ def without_parallel_edges(g: GraphView) -> GraphView:
     """
     if not g.weighted:
         return g.simple
-    weights = g.shard.host.out.weights
-    valid = all_true((weights > 0) & (weights < np.inf))
-    if g.all_sum(not valid):
+    if not g.all_weights(lambda weights: (weights > 0) & (weights < np.inf)):
         raise WeightError(
             "a weight is 0, negative, infinite or NaN; to count shortest paths, weights have to be finite "
             "and above 0. Remove these edges, or give weight=None"

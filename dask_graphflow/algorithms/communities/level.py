@@ -7,19 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.comm.channel import in_process
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph.build import of_all_numbers, of_numbers
-from dask_graphflow.kernels import count_true, kernels_for, kernels_of
-from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import beside, combine, fetch
+from dask_graphflow.operators.access import fetch
+from dask_graphflow.operators.labels import Groups, contract, smallest_in_groups
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_skew, whole_weights
-
-from .groups import Groups
-
-# Each of several members has graphs with fewer edges as a whole, and sends nothing while vertices move.
-SMALL_GRAPH = 1 << 20
 
 
 class Level(NamedTuple):
@@ -30,7 +21,7 @@ class Level(NamedTuple):
     g : GraphView
         Undirected.
     weights : array of int64, or None
-        Weights of the edges in ``g.local("out")``; 1 each by default.
+        Weights of the edges in ``g.member.local("out")``; 1 each by default.
     mass : array of int64, shape (V_p,)
         Vertices without mass never move, and have no vertex in coarser graphs.
     skew : array of int64, shape (V_p,), or None
@@ -38,10 +29,10 @@ class Level(NamedTuple):
         See :class:`.Groups`.
     room : dict
         Work space of the kernels, which all levels in the same memory share.
-    finer : Level or None
-        The level below; None in the first level.
     holder : array of index, or None
         The vertex here of each vertex of the level below, under 0 if it has no mass.
+    finer : Level or None
+        The level below; None in the first level.
     """
 
     g: GraphView
@@ -50,8 +41,8 @@ class Level(NamedTuple):
     skew: Any
     factor: float
     room: dict[Any, Any]
-    finer: Level | None = None
     holder: Any = None
+    finer: Level | None = None
 
     @property
     def ranks(self) -> Any:
@@ -61,7 +52,7 @@ class Level(NamedTuple):
     @property
     def vertices(self) -> int:
         """Number of vertices with mass, of all members. All members call it."""
-        return self.g.all_sum(count_true(self.mass > 0))
+        return self.g.count_true(self.mass > 0)
 
     def groups(self, labels: Any = None) -> Groups:
         """Return groups with the given labels. By default, each vertex has its own label."""
@@ -74,15 +65,8 @@ class Level(NamedTuple):
         The weight of an edge of the new graph is the sum of the weights of the edges between two groups.
         Edges inside a group are left out.
         """
-        g, kernels = self.g, kernels_of("groups", groups.labels)
-        holder, mass = kernels.numbered(groups.labels, groups.load)
-        coarser, weights = _contract(g, self.weights, holder, len(mass))
-        own, skew = slice(coarser.shard.low, coarser.shard.high), None
-        mass = beside(weights, mass[own])
-        if groups.skew_load is not None:
-            skew = beside(weights, groups.skew_load[groups.load > 0][own])
-        room = self.room if coarser.shard.on_device == g.shard.on_device else {}
-        return Level(coarser, weights, mass, skew, self.factor, room, self, holder[: g.owned])
+        coarser = contract(self.g, self.weights, groups)
+        return Level(*coarser[:4], self.factor, *coarser[4:], finer=self)
 
     def from_finer(self, labels: Any) -> Any:
         """Return labels for the vertices here, each of which is a part of a group of the finer level.
@@ -98,7 +82,7 @@ class Level(NamedTuple):
             A group is named by its smallest vertex here.
         """
         assert self.finer is not None
-        above = _smallest(self.g, self.finer.g, self.holder, labels)
+        above = smallest_in_groups(self.g, self.finer.g, self.holder, labels)
         return named(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:
@@ -131,23 +115,8 @@ def named(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     labels : array of integers, shape (V_p,)
         The label of each vertex. A vertex with a label below 0 is alone.
     """
-    first = _smallest(labeling, g, labels, g.numbers)
+    first = smallest_in_groups(labeling, g, labels, g.numbers)
     return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
-
-
-def _smallest(g: GraphView, finer: GraphView, holder: Any, values: Any) -> Any:
-    """Return the smallest value of each owned vertex.
-
-    All members call it. `holder` says which vertex has each value of the vertices of `finer`, if any.
-    """
-    last = values.dtype.type(np.iinfo(values.dtype).max)
-    smallest = g.column(last, values.dtype)
-    # No array of the values that count, because its size would have to be read from a device.
-    values = np.where(holder < 0, last, values)
-    combine(g, smallest, np.maximum(holder, 0), values, "min")
-    if g.exchange.size < finer.exchange.size:  # every member has the coarser graph
-        smallest = -finer.elementwise_max(-smallest)
-    return smallest
 
 
 def first_levels(
@@ -171,8 +140,8 @@ def first_levels(
         A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
     directed, g = g, g.undirected
-    rows, unit = whole_weights(g, g.local("out").rows)
-    degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
+    weights, unit = whole_weights(g)
+    degrees = whole_degrees(g, weights, loops(g, weights))
     total = g.all_sum(int(degrees.sum()))
     if potts:
         mass, skew, scale = g.exists.astype("int64"), None, unit
@@ -180,27 +149,5 @@ def first_levels(
         mass, skew, scale = degrees, whole_skew(directed, degrees, unit), max(1, total)
     room: dict[Any, Any] = {}
     return [
-        Level(g, rows.weights, mass, skew, resolution / scale, room) for resolution in resolutions
+        Level(g, weights, mass, skew, resolution / scale, room) for resolution in resolutions
     ], total
-
-
-def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
-    """Return the graph whose vertices are groups of vertices, and the weights of its edges.
-
-    If `g` has several members, a small graph is in the host memory of each of them, because messages would
-    take longer than all of its steps. Parts of a hybrid graph are in host memory, too. Edges of weight 0
-    are left out.
-    """
-    shard, rows = g.shard, g.local("out").rows._replace(weights=weights)
-    rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.threads)
-    exchange = g.exchange
-    small = not g.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
-    if small or shard.placed is not None:
-        offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
-        rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
-    if small:
-        coarser = of_all_numbers(exchange, rows, g.threads)
-        exchange = Exchange(in_process(1)[0])
-    else:
-        coarser = of_numbers(exchange, rows, g.threads)
-    return g.view_of(coarser, exchange), coarser.out.weights

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.labels import Groups
 
-from .groups import Groups
 from .level import Level
 
 SWEEPS = 5  # maximum number of sweeps on each level

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dask_graphflow.declarations.answer import Answer
+from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
-from .groups import Groups
 from .level import Level, first_levels, named
 from .moves import refine, split
 from .resolution import columns

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import count_true
-from dask_graphflow.operators.access import gather
-from dask_graphflow.operators.whole_weights import own_sums
-from dask_graphflow.operators.wide_column import at_ends
+from dask_graphflow.operators.access import at_ends
+from dask_graphflow.operators.labels import label_sizes
 
 from .level import Level
 
@@ -45,15 +43,15 @@ def within_size(
     """
     g, factor, step = graph.g, graph.factor, STEP
     while True:
-        sizes = own_sums(gather(g, labels), None, g.shard.count)
+        sizes = label_sizes(g, labels)
         large = sizes[labels] > most
-        if not g.all_sum(count_true(large)):
+        if not g.count_true(large):
             return labels
         factor *= step
         parts = communities_of(_inside(graph, labels, large)._replace(factor=factor))
-        changed = count_true(large & (parts != labels))
+        changed = g.count_true(large & (parts != labels))
         # The resolution can be far too low, for example after a call with a very low one.
-        step = STEP if g.all_sum(changed) else step * step
+        step = STEP if changed else step * step
         labels = np.where(large, parts, labels)
 
 

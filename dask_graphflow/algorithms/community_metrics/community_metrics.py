@@ -9,7 +9,6 @@ sums have the same bits for every partitioning.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -19,11 +18,12 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, Labels, LabelTypes, rows
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.spec import GraphSpec
+from dask_graphflow.operators.access import own_part
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import (
     loops,
-    own_sums,
     sums_inside,
+    sums_of_groups,
     whole_degrees,
     whole_skew,
     whole_weights,
@@ -109,26 +109,26 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     1          4     2               1          1        0.11
     """
     directed, g, (community, names) = g, g.undirected, communities
-    rows, unit = whole_weights(g, g.local("out").rows)
-    self_loops = loops(g, rows.weights)
-    degrees = whole_degrees(g, rows.weights, self_loops)
+    weights, unit = whole_weights(g)
+    self_loops = loops(g, weights)
+    degrees = whole_degrees(g, weights, self_loops)
     total = max(1, g.all_sum(int(degrees.sum())))
     own = community >= 0
     # An edge is in the rows of both its ends, but a self-loop is in one row only.
-    inside = self_loops + sums_inside(g, rows, community)
-    within = _by_community(g, community[own], inside[own], len(names))
-    volume = _by_community(g, community[own], degrees[own], len(names))
-    size = _by_community(g, community[own], None, len(names))
+    inside = self_loops + sums_inside(g, weights, community)
+    within = sums_of_groups(g, community[own], inside[own], len(names))
+    volume = sums_of_groups(g, community[own], degrees[own], len(names))
+    size = sums_of_groups(g, community[own], None, len(names))
     internal, cut = within // 2, volume - within
     if g.weighted:
         internal, cut = internal * unit, cut * unit
     expected = (volume / total) * (volume / total)
     if directed.directed:
         skew = whole_skew(directed, degrees, unit)
-        skew = _by_community(g, community[own], skew[own], len(names)) / total
+        skew = sums_of_groups(g, community[own], skew[own], len(names)) / total
         expected -= skew * skew
     pairs = size * (size - 1) / 2
-    first = len(names) * g.exchange.rank // g.exchange.size
+    first = own_part(g, len(names)).start
     return Answer(
         {
             "community": Labels(np.arange(first, first + len(size), like=size), names),
@@ -140,13 +140,3 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
             "modularity": within / total - expected,
         }
     )
-
-
-def _by_community(g: GraphView, community: Any, values: Any, count: int) -> Any:
-    """Add up whole numbers by community over all members; return the sums of this member's communities.
-
-    Its communities begin at ``count * rank // members``. Values are 1 each by default.
-    """
-    sums, members = own_sums(community, values, count), g.exchange.size
-    cuts = [count * rank // members for rank in range(members + 1)]
-    return sum(g.exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)]))

@@ -10,8 +10,7 @@ import numpy as np
 from dask_graphflow.declarations.option import Check
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
-from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
-from dask_graphflow.kernels import count_true
+from dask_graphflow.graph import frames, renumber, vertex_ids
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.runtime.inputs import as_dask
@@ -60,7 +59,7 @@ class Communities(Check):
 
     def resolve(self, g: Any, sent: Any) -> WhichCommunity:
         """Return the community of each of this member's vertices."""
-        frame, like = frames.stack(sent), g.shard.like
+        frame, like = frames.stack(sent), g.empty_ids
         width, rows = len(like.columns), g.column(-1, "int64")
         names = vertex_ids.brought(frame.iloc[:, width:], like)
         if any(names[column].isna().any() for column in names.columns):
@@ -83,12 +82,12 @@ def _check_once(g: Any, times: Any) -> None:
     """Raise in all members unless each vertex has one row in a frame."""
     for wrong, problem in ((times == 0, "no row"), (times > 1, "several rows")):
         wrong &= g.exists
-        count = g.all_sum(count_true(wrong))
+        count = g.count_true(wrong)
         if count:
             few = gather(g, g.numbers[wrong][:3])[:3]
             raise EdgeListError(
                 f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
                 f"{'has' if count == 1 else 'have'} {problem} in communities, such as "
-                f"{numbering.shown_vertices(g.shard, g.exchange, few)}; give a frame with one row per "
+                f"{g.show(few)}; give a frame with one row per "
                 "vertex, such as the result of louvain on the same graph"
             )

@@ -16,18 +16,14 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.declarations.answer import Answer
-from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.graph import vertex_numbers
-from dask_graphflow.kernels import sorted_unique
-from dask_graphflow.operators.advance import along
-from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.advance import along, fixpoint
+from dask_graphflow.operators.vertex_numbers import VertexNumbers, check_expressions
+from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.programs.rewrite import reading_numbers
 from dask_graphflow.programs.vertex_expressions import VertexReader
 
 from .iteration import Step, iterate
-from .vertex_values import VertexValues
 
 ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first each vertex itself
 
@@ -72,43 +68,31 @@ def run_program(
         name for name, value in begin.items() if isinstance(value, str) and value == ITSELF
     ]
     for op in ops:
-        if not g.alone and not isinstance(op.signal, str):
-            raise ExpressionError(
-                f"{op} consists of functions written by hand, which cannot run on a graph of several "
-                "shards, because src and dst would be positions in one shard. Write the program in "
-                "expressions, or build the graph with shards=1"
-            )
-    if of_vertices or any(op.reads_numbers for op in ops):
-        numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
-    else:  # the numbers are not needed, and counting them takes a round
-        numbered = vertex_numbers.Numbered(g.shard.numbers, g.shard.count)
-    columns = _begun(g, begin, params, numbered)
-    where = None if given is None else _start(g, columns, numbered, given)
-
-    def ready(op: EdgeOp) -> tuple[EdgeOp, dict[str, Any]]:
-        read = {name: columns[name] for name in op.columns}
-        if op.reads_numbers and not (g.alone and numbered.indices is None):
-            op, name = reading_numbers(op, columns)  # src and dst are positions
-            read[name] = numbered.own
-        return op, read
+        check_expressions(g, op)
+    numbers = VertexNumbers(g, needed=bool(of_vertices) or any(op.reads_numbers for op in ops))
+    columns = _begun(g, begin, params, numbers.own)
+    where = None if given is None else _start(g, columns, numbers.own, given)
 
     if isinstance(program, EdgeOp):
         view, op = along(g, program)
-        op, read = ready(op)
+        op, read = numbers.bind(op, columns)
         fixpoint(view, op, read, None if where is None else view.frontier(where), **settings)
     else:
-        both = [ready(step) if isinstance(step, EdgeOp) else (step, columns) for step in steps]
+        both = [
+            numbers.bind(step, columns) if isinstance(step, EdgeOp) else (step, columns)
+            for step in steps
+        ]
         iterate(g, both, columns, params, **settings)
     for name in of_vertices:
         for op in ops:
             if name == op.target:
-                vertex_numbers.check(str(op), name, numbered, g.shard, g.exchange, columns[name])
-        columns[name] = vertex_numbers.indices(numbered, g.shard, g.exchange, columns[name])
+                numbers.check(op, name, columns[name])
+        columns[name] = numbers.answer(columns[name])
     return Answer(columns)
 
 
 def _begun(
-    g: GraphView, begin: Mapping[str, Any], params: Mapping[str, Any], numbered: Any
+    g: GraphView, begin: Mapping[str, Any], params: Mapping[str, Any], own: Any
 ) -> dict[str, Any]:
     """Return the columns as they begin."""
     columns: dict[str, Any] = {}
@@ -116,7 +100,7 @@ def _begun(
     dtypes = {name: value.dtype.name for name, value in params.items()}
     for name, value in begin.items():
         if isinstance(value, str) and value == ITSELF:
-            columns[name] = numbered.own.copy()
+            columns[name] = own.copy()
             continue
         if not isinstance(value, str):
             columns[name] = g.column(value, value.dtype)
@@ -127,15 +111,19 @@ def _begun(
     return columns
 
 
-def _start(g: GraphView, columns: Mapping[str, Any], numbered: Any, given: Any) -> Any:
+def _start(g: GraphView, columns: Mapping[str, Any], own: Any, given: Any) -> Any:
     """Set the values that some vertices begin with; return the positions of these vertices."""
     ids, numbers, vertices = given
     where = g.find(ids, unique=False)
     mine = where >= 0
-    for name, own in numbers.items():
-        columns[name][where[mine]] = np.asarray(own, like=where)[mine]
-    for name, own in vertices.items():
-        start_numbers = g.find(own, unique=False).astype("int64")  # -1 for other members' vertices
-        start_numbers[start_numbers >= 0] = numbered.own[start_numbers[start_numbers >= 0]]
+    for name, values in numbers.items():
+        columns[name][where[mine]] = np.asarray(values, like=where)[mine]
+    for name, named in vertices.items():
+        start_numbers = g.find(named, unique=False).astype(
+            "int64"
+        )  # -1 for other members' vertices
+        start_numbers[start_numbers >= 0] = own[start_numbers[start_numbers >= 0]]
         columns[name][where[mine]] = g.elementwise_max(start_numbers)[mine]
-    return sorted_unique(where[mine]).astype(g.index)
+    marks = g.column(False, "bool")
+    marks[where[mine]] = True
+    return np.flatnonzero(marks).astype(g.index)

@@ -8,13 +8,12 @@ from typing import Any
 
 from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.advance import along
-from dask_graphflow.operators.float_sums import advancing
+from dask_graphflow.operators.advance.float_sums import advancing
+from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.vertex_expressions import VertexReader, read_columns
 from dask_graphflow.showing.tables import counted
-
-from .vertex_values import VertexValues
 
 #: An edge program, or a mapping of columns to the expressions per vertex that change them.
 Step = EdgeOp | Mapping[str, str]

@@ -22,7 +22,7 @@ from dask_graphflow.declarations.answer import Answer, rows
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.operators.access import gather, send_rows
+from dask_graphflow.operators.access import gather, send_groups, sort_rows
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.sample import Sampler
 from dask_graphflow.operators.view import GraphView
@@ -102,18 +102,15 @@ def sample_neighbors(
         place, source = place[items], numbers[at[items]]
         rows.append((place, np.full_like(place, hop, "int32"), source, targets))
         if hop < len(fanouts):
-            owners, positions = sampler.find(targets)
-            send = send_rows(g.exchange, owners)
-            reached = _first_reached(send(place) * size + send(positions), seen)
+            at, place = sampler.send_to_owners(targets, place)
+            reached = _first_reached(place * size + at, seen)
             seen.append(reached)
             place, at = reached // size, reached % size
     place, *columns = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    send = send_rows(g.exchange, place * g.exchange.size // len(every))
-    columns = [send(column) for column in (place, *columns)]
-    order = np.argsort(columns[-1], kind="stable")
-    for column in (columns[2], columns[0] * (len(fanouts) + 1) + columns[1]):
-        order = order[np.argsort(column[order], kind="stable")]
-    place, hops, source, target = (column[order] for column in columns)
+    send = send_groups(g, place, len(every))
+    place, hops, source, target = (send(column) for column in (place, *columns))
+    key = place * (len(fanouts) + 1) + hops
+    _, source, target, place, hops = sort_rows([key, source, target, place, hops], 3)
     named = np.sort(gather(g, numbers[seeds]))
     return Answer({"seed": named[place], "hop": hops, "source": source, "target": target})
 

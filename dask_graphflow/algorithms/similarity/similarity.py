@@ -11,7 +11,6 @@ take the place of numbers of neighbors, and a common neighbor counts the smaller
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,13 +21,13 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.access import by_id
+from dask_graphflow.operators.intersect.common_neighbors import all_pairs, given_pairs
+from dask_graphflow.operators.intersect.neighbor_weights import NeighborWeights, by_edge, by_rarity
 from dask_graphflow.operators.view import GraphView
 
-from .common_neighbors import BLOCK, all_pairs, of_pairs, values_at
+from .common_neighbors import BLOCK
 from .measures import SCORES, Measure
-from .neighbor_weights import NeighborWeights, by_edge, by_rarity
 
 
 def _pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
@@ -135,26 +134,14 @@ def similarity(
         return SCORES[measure](common.astype("float64") * weights.unit, first, second)
 
     if pairs is not None:
-        return _given(g, pairs, weights, score)
-    scored_pairs = []
-    totals, best = weights.totals, kernels_of("intersect", g.degrees).best
-    for near in all_pairs(g, weights):
-        first = near.firsts(g.threads)
-        scores = score(near.sums, totals[first], near.totals)
-        chosen, _ = best(near.offsets, scores, top_k, threads=g.threads)
-        scored_pairs.append((g.numbers[first[chosen]], near.second[chosen], scores[chosen]))
-    columns = by_id(g, [np.concatenate(parts) for parts in zip(*scored_pairs, strict=True)])
+        given = given_pairs(g, pairs, weights)
+        columns = [*given.ends, score(given.sums, *given.totals)]
+    else:
+        scored_pairs = []
+        for near in all_pairs(g, weights):
+            first = near.firsts(g)
+            scores = score(near.sums, weights.totals[first], near.totals)
+            best = near.best(g, scores, top_k)
+            scored_pairs.append((g.numbers[first[best]], near.second[best], scores[best]))
+        columns = by_id(g, [np.concatenate(parts) for parts in zip(*scored_pairs, strict=True)])
     return Answer(dict(zip(("first", "second", "score"), columns, strict=True)))
-
-
-def _given(g: GraphView, pairs: Any, weights: NeighborWeights, score: Callable[..., Any]) -> Answer:
-    """List the scores of given pairs: each member lists an equal part of them."""
-    degrees = [values_at(g, g.degrees, places) for places in pairs]
-    sums, totals = of_pairs(g, pairs, degrees, weights), degrees
-    if weights.of_edges is not None:
-        totals = [values_at(g, weights.totals, places) for places in pairs]
-    size, rank = g.exchange.size, g.exchange.rank
-    own = slice(len(pairs[0]) * rank // size, len(pairs[0]) * (rank + 1) // size)
-    ends = [g.shard.numbers_at(places[own].astype(g.index), g.threads) for places in pairs]
-    scores = score(sums, *(side[own] for side in totals))
-    return Answer({"first": ends[0], "second": ends[1], "score": scores})

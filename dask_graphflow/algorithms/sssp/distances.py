@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
 from dask_graphflow.operators.view import GraphView
 
 from .sssp import delta_stepping
-
-ROOM = 1 << 20  # number of distances that are found before they are used
 
 
 def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
@@ -46,24 +44,11 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
         A weight of any member is negative or NaN.
     """
     delta = bucket_width(g)
-    if g.alone and not g.shard.on_device and count >= g.threads:
-        yield from _distances_by_thread(g, places, count)
+    if whole_searches.suit_sources(g, count):
+        yield from whole_searches.distances(g, whole_searches.in_order(places))
         return
     light = light_first(g, delta)
     for index in range(count):
         buckets = Buckets(g, light, np.flatnonzero(places == index), delta, math.inf)
         delta_stepping(g, buckets)
         yield buckets.distances()
-
-
-def _distances_by_thread(g: GraphView, places: Any, count: int) -> Iterator[Any]:
-    """Yield the same, if a single member has the graph on the host: each thread takes a whole source."""
-    sources = np.argsort(places, kind="stable")[-count:]
-    rows = g.local("out").rows
-    kernels = kernels_of("tight_edges", rows.ends)
-    several = max(g.threads, min(kernels.AT_ONCE, ROOM // g.owned))
-    for first in range(0, count, several):
-        some = sources[first : first + several]
-        with g.superstep("push", len(some), len(some) * len(rows.ends)):
-            found = kernels.distances(rows, some, threads=g.threads)
-        yield from found

@@ -1,0 +1,413 @@
+"""Advance: edges carry messages from a frontier, and the vertices that change are the next frontier.
+
+An :class:`Advance` runs one superstep of an edge program on all members. A push follows the edges that
+leave owned vertices. It combines messages in masters and mirrors alike, and sends each changed mirror to
+its owner once. A pull sends the frontier, and the columns that messages read, to the mirrors, and follows
+the edges that enter owned vertices (Gemini [1]_). Both change the columns in the same way.
+
+A column that has entries for mirrors is *wide*: the masters' entries come first, and then the mirrors'. It
+stays allocated between supersteps, and only changes are sent. A single member has no mirrors, and works
+directly on the algorithm's columns.
+
+.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
+   System", OSDI 2016.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import sorted_unique
+from dask_graphflow.operators.direction import Direction
+from dask_graphflow.operators.vertex_set import VertexSet
+from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
+from dask_graphflow.programs.rewrite import reading_before
+from dask_graphflow.programs.typed import After
+
+from .local_advance import LocalAdvance, bound
+
+SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
+
+
+def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
+    """Return the graph along whose edges a program runs, reversed if necessary, and the program."""
+    return (g.T, replace(op, reverse=False)) if op.reverse else (g, op)
+
+
+class Advance:
+    """An edge program on columns of a graph. All members create theirs, and run its steps, at once.
+
+    Parameters
+    ----------
+    g : GraphView
+        For ``g.T``, edges are followed backwards.
+    op : EdgeOp
+        The edge program. In it, ``src`` and ``dst`` only index columns, or are compared with each other.
+    columns : mapping of str to array, shape (V_p,)
+        The program's columns. The column of ``op.target`` is changed in place. The algorithm can change all
+        of them between steps. A column that pushes write but do not read can have an entry for each mirror,
+        too: then no step makes a wide copy of it.
+    balance : str
+        How edges are divided among threads; see :meth:`.Graph.run`.
+    own_changes : bool
+        Whether only the steps change the columns. Then no step has to look for other changes.
+    synchronous : bool
+        Whether messages read the values from before each step. Otherwise a program that reads the column
+        that it writes can see a message in the same step. A sum always reads the values from before.
+    after : After, optional
+        What is done with each vertex that a step changes, and whether the step returns it.
+
+    Attributes
+    ----------
+    supersteps : int
+        Number of steps so far; the algorithm can set it. `after` takes the number that includes the step.
+
+    Raises
+    ------
+    UnknownColumnError, WeightError, ExpressionError
+        See ``op.bind``.
+    """
+
+    def __init__(
+        self,
+        g: GraphView,
+        op: EdgeOp,
+        columns: Mapping[str, Any],
+        *,
+        balance: str = "auto",
+        own_changes: bool = False,
+        synchronous: bool = False,
+        after: After | None = None,
+    ) -> None:
+        columns, self._before = dict(columns), None
+        reads_itself = op.target in (*op.reads_src, *op.reads_dst) and isinstance(op.signal, str)
+        if reads_itself and (op.slot == "add" or synchronous):
+            op, name = reading_before(op, columns)
+            self._before = columns[name] = columns[op.target].copy()
+        weights = g.member.shard.out.weights
+        dtypes = tuple((name, column.dtype) for name, column in columns.items())
+        bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
+        self._g, self._balance = g, balance
+        self._own_changes = own_changes and self._before is None
+        self._own_changes &= after is None or not after.changes
+        # If vertices are placed, the first neighbor in a row may not be the smallest.
+        self._op = op if g.member.shard.placed is None else replace(op, first_hit=False)
+        if after is not None:
+            self._op = op = with_after(self._op, after)
+        self.supersteps = 0
+        self._params = dict(op.params)
+        self._columns = {name: columns[name] for name in op.columns}
+        self._sides: dict[str, _Side] = {}
+        # Direction of the last step, and the masters that it changed.
+        self._last: tuple[str, Any] = "", None
+
+    def step(self, way: str, frontier: Frontier, **params: Any) -> Frontier:
+        """Push or pull; return the vertices that changed.
+
+        New values of parameters must have the same dtypes, and also apply to the steps after this one.
+        """
+        self._params.update(params)
+        return self.push(frontier) if way == "push" else self.pull(frontier)
+
+    def push(self, frontier: Frontier) -> Frontier:
+        """Push from a frontier; return the vertices that changed."""
+        g, op = self._g, self._op
+        with g.superstep("push", len(frontier), frontier.leaving) as row:
+            side = self._side("push", "out", op.reads_dst)
+            if side.mirrors is None:
+                return self._alone(side, frontier, "push", row)
+            column, owned = side.columns[op.target], g.owned
+            masters, mirrors, leaving, edges = self._moved(side, frontier.own, "push")
+            following = VertexSet(owned, vertices=masters, edges=leaving)
+            # If no member changed a mirror, these totals are final.
+            sums = len(masters), following.edges(g.degrees), len(mirrors), edges
+            side.mirrors.reduce(column, mirrors - owned, sums)
+            if op.target not in op.reads_dst and (op.slot == "add" or not self._own_changes):
+                column[mirrors] = _nothing(op.slot, column.dtype)
+            changed = [masters]
+
+            def apply(at: Any, values: Any) -> None:
+                changed.append(_combined(op.slot, column, at, values))
+
+            totals = side.mirrors.receive(apply).sums
+            if totals[2]:
+                if len(changed) > 1:
+                    following = _union(changed, owned)
+                totals = self._totals(following, edges)
+            return self._ended("push", side, following, totals, row)
+
+    def push_on(
+        self, frontier: Frontier, rule: Direction, most: int | None = None
+    ) -> tuple[Frontier, int]:
+        """Push from a frontier, and perhaps from the vertices that change, and so on.
+
+        A single member takes several small supersteps in one call.
+
+        Parameters
+        ----------
+        frontier : Frontier
+        rule : Direction
+            The rule that chose "push" for the frontier. The call ends before a superstep that it pulls.
+        most : int, optional
+            Maximum number of supersteps.
+
+        Returns
+        -------
+        following : Frontier
+            The vertices that the last superstep changed.
+        steps : int
+            Number of supersteps.
+        """
+        g, own = self._g, frontier.own
+        if g.member.alone and own is not None and self._balance == "auto":
+            side = self._side("push", "out", self._op.reads_dst)
+            if side.advance.is_small(frontier.leaving):
+                began, most = time.perf_counter(), g.size + 1 if most is None else most
+                limits = self.supersteps, most, rule.limits(frontier), self._before
+                vertices, leaving, done = side.advance.run(
+                    self._params, own.vertices, frontier.leaving, *limits
+                )
+                if len(done):
+                    self.supersteps += len(done)
+                    sizes, edges = done.T
+                    rule.pushed(sizes, edges)
+                    g.fused("push", sizes, edges, time.perf_counter() - began)
+                    own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
+                    return Frontier(own, len(vertices), leaving), len(done)
+        return self.push(frontier), 1
+
+    def pull(self, frontier: Frontier) -> Frontier:
+        """Pull from a frontier; return the vertices that changed."""
+        g, op = self._g, self._op
+        with g.superstep("pull", len(frontier), frontier.leaving) as row:
+            side = self._side("pull", "into", op.reads_src)
+            if side.mirrors is None:
+                return self._alone(side, frontier, "pull", row)
+            active = frontier.own
+            if active is not None:
+                there = side.broadcast(None, active.vertices)
+                vertices = np.concatenate([active.vertices, *there])
+                active = VertexSet(side.local.size, vertices=vertices)
+            moved, _, leaving, edges = self._moved(side, active, "pull")
+            following = VertexSet(g.owned, vertices=moved, edges=leaving)
+            return self._ended("pull", side, following, self._totals(following, edges), row)
+
+    def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
+        self.supersteps += 1
+        step = None if self._op.after is None else self.supersteps
+        changed, moved = self._advance(side, frontier.own, way, step)
+        if row:
+            row["edges"] = moved.edges
+        # On the host, this also counts the vertices of a bitmap.
+        leaving = changed.edges(self._g.degrees)
+        return Frontier(changed, len(changed), leaving)
+
+    def _advance(
+        self, side: _Side, active: VertexSet | None, way: str, superstep: int | None = None
+    ) -> tuple[VertexSet, Any]:
+        """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
+        g = self._g
+        how = way, self._balance, g.member.threads, g.degrees, superstep
+        return side.advance.step(self._params, active, *how)
+
+    def _moved(
+        self, side: _Side, active: VertexSet | None, way: str
+    ) -> tuple[Any, Any, tuple[Any, int] | None, int]:
+        """Advance along this member's rows.
+
+        Returns the masters and the mirrors that changed, both ascending, the masters' degrees and their sum
+        if it is known, and the number of edges that were read.
+        """
+        if active is not None and not len(active):
+            return side.local.rows.ends[:0], side.local.rows.ends[:0], None, 0
+        changed, moved = self._advance(side, active, way)
+        if changed.sparse and len(changed) * SHORT_LIST < changed.size:
+            vertices = np.sort(changed.vertices)
+        else:
+            vertices = VertexSet(changed.size, words=changed.words, count=len(changed)).vertices
+        owned = moved.owned
+        if owned is None:
+            owned = int(np.searchsorted(vertices, self._g.owned))
+        leaving = None if moved.leaving is None else (self._g.degrees, moved.leaving)
+        return vertices[:owned], vertices[owned:], leaving, moved.edges
+
+    def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
+        return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums
+
+    def _ended(
+        self,
+        way: str,
+        side: _Side,
+        following: VertexSet,
+        totals: tuple[int, ...],
+        row: dict[str, Any],
+    ) -> Frontier:
+        """Copy the changes to the algorithm's column, and return the next frontier."""
+        column, wide = self._columns[self._op.target], side.columns[self._op.target]
+        at = following.vertices
+        if wide is not column:
+            column[at] = wide[at]
+        self._last = way, at
+        if row:
+            row["edges"] = totals[3]
+        self.supersteps += 1
+        if self._op.after is not None:
+            local = LocalAdvance(self._op, self._columns, side.local.rows)
+            step = self.supersteps
+            following = local.after(self._params, following, step, self._g.degrees)
+            totals = self._totals(following, 0)
+        return Frontier(following, *totals[:2])
+
+    def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
+        """Return the rows and columns of a direction, after updating its wide columns."""
+        if self._before is not None:
+            self._before[:] = self._columns[self._op.target]
+        if way not in self._sides:
+            target = self._op.target
+            wide = {*asked, target} if way == "push" else {*asked}
+            self._sides[way] = _Side(self._g, rows, self._op, self._columns, wide, asked)
+            return self._sides[way]
+        side, (last, changed) = self._sides[way], self._last
+        if side.mirrors is not None:
+            for name in side.wide_names:
+                mine = changed if last == way and name == self._op.target else None
+                if not self._own_changes:
+                    side.refresh(name, mine)
+                elif name == self._op.target:
+                    side.refresh(name, mine, look=last != way)
+        return side
+
+
+class EachVertex:
+    """Something that is done with vertices, on columns of a graph. All members create theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : mapping of str to array, shape (V_p,)
+    after : After
+    """
+
+    def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
+        # Only `after` of this edge program runs: it sends nothing along edges.
+        name = after.changes[0]
+        op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
+        self._g, self._local = g, LocalAdvance(op, columns, g.member.local("out").rows)
+
+    def __call__(self, frontier: Frontier) -> Frontier:
+        """Do it with the vertices of a frontier, and return those that are kept."""
+        assert frontier.own is not None
+        kept = self._local.after({}, frontier.own, 1, self._g.degrees)
+        sums = len(kept), kept.edges(self._g.degrees)
+        return Frontier(kept, *self._g.all_reduce(sums).sums)
+
+
+class _Side:
+    """The rows of one direction, by positions, and its columns of masters and mirrors."""
+
+    def __init__(
+        self,
+        g: GraphView,
+        rows: str,
+        op: EdgeOp,
+        columns: Mapping[str, Any],
+        wide: set[str],
+        asked: tuple[str, ...],
+    ) -> None:
+        self.local = local = g.member.local(rows)
+        self.mirrors = None if g.member.alone else g.member.mirrors(rows)
+        self.columns, self._own, self._owned = dict(columns), columns, g.owned
+        self.wide_names = sorted(wide)
+        self._asked = asked
+        for name in () if self.mirrors is None else self.wide_names:
+            column = own = columns[name]
+            if name in asked or len(own) < local.size:
+                column = self.columns[name] = np.empty_like(own, shape=local.size)
+                column[: g.owned] = own
+            if name in asked:
+                self.broadcast(column)
+            else:
+                column[g.owned :] = _nothing(op.slot, column.dtype)
+        self.advance = LocalAdvance(op, self.columns, local.rows)
+
+    def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
+        """Update a wide column with the changes of the algorithm's column.
+
+        Parameters
+        ----------
+        name : str
+        changed : array of integers, optional
+            Masters that the last step changed, and that were not sent to the mirrors yet.
+        look : bool
+            Whether the algorithm may have changed other masters.
+        """
+        own, wide = self._own[name], self.columns[name]
+        if look and wide is not own:
+            differing = np.flatnonzero(wide[: self._owned] != own)
+            wide[differing] = own[differing]
+            if changed is not None:
+                changed = _union([differing, changed], self._owned).vertices
+            else:
+                changed = differing
+        if name in self._asked:
+            self.broadcast(wide, changed)
+
+    def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
+        """Send masters' values, or only which masters changed, to mirrors; return the mirrors set here."""
+        assert self.mirrors is not None
+        updated = []
+
+        def apply(at: Any, values: Any) -> None:
+            if values is not None:
+                column[at] = values
+            if isinstance(at, slice):
+                at = np.arange(at.start, at.stop, like=self.local.slots)
+            updated.append(at)
+
+        self.mirrors.broadcast(column, changed)
+        self.mirrors.receive(apply)
+        return updated
+
+
+def _union(lists: Sequence[Any], size: int) -> VertexSet:
+    """Return the vertices that are in at least one list."""
+    if sum(map(len, lists)) * SHORT_LIST < size:
+        return VertexSet(size, vertices=sorted_unique(np.concatenate(lists)))
+    words = (VertexSet(size, vertices=one).words for one in lists)
+    return VertexSet(size, words=reduce(np.bitwise_or, words))
+
+
+def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
+    """Combine messages into masters, in place; return the masters that changed."""
+    if slot == "add":
+        column[at] += values
+        return at
+    old = column[at]
+    if slot == "or":
+        values = values | old
+        better = values != old
+    else:
+        better = values < old if slot == "min" else values > old
+        better |= (values != values) & (old == old)  # a NaN wins once, and then stays
+    at = at[better]
+    column[at] = values[better]
+    return at
+
+
+def _nothing(slot: str, dtype: Any) -> Any:
+    """Return the neutral value: every message beats it or, for sums and bits, it changes nothing."""
+    if slot in ("add", "or"):
+        return 0
+    if dtype.kind == "b":
+        return slot == "min"
+    if dtype.kind == "f":
+        return np.inf if slot == "min" else -np.inf
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.max if slot == "min" else limits.min)

@@ -1,0 +1,108 @@
+"""Contract: make each group of vertices a vertex of a coarser graph."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.build import of_all_numbers, of_numbers
+from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.operators.access import beside, combine, gather
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import own_sums
+
+from .groups import Groups
+
+# Each of several members has graphs with fewer edges as a whole, and sends nothing while vertices move.
+SMALL_GRAPH = 1 << 20
+
+
+class Coarser(NamedTuple):
+    """A graph whose vertices are groups of vertices of a finer graph.
+
+    Attributes
+    ----------
+    g : GraphView
+    weights : array of int64
+        The sums of the weights of the edges between two groups. Edges inside a group are left out.
+    mass : array of int64, shape (V_p,)
+    skew : array of int64, shape (V_p,), or None
+    room : dict
+        Work space of the kernels.
+    holder : array of index
+        The group of each owned vertex of the finer graph, under 0 if it has no mass.
+    """
+
+    g: GraphView
+    weights: Any
+    mass: Any
+    skew: Any
+    room: dict[Any, Any]
+    holder: Any
+
+
+def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
+    """Return the graph whose vertices are groups. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+        Undirected.
+    weights : array of int64, or None
+        Weights of the edges; 1 each by default.
+    groups : Groups
+    """
+    holder, mass = kernels_of("groups", groups.labels).numbered(groups.labels, groups.load)
+    view, weights = _contract(g, weights, holder, len(mass))
+    shard, skew = view.member.shard, None
+    own = slice(shard.low, shard.high)
+    if groups.skew_load is not None:
+        skew = beside(weights, groups.skew_load[groups.load > 0][own])
+    room = groups.room if shard.on_device == g.member.shard.on_device else {}
+    return Coarser(view, weights, beside(weights, mass[own]), skew, room, holder[: g.owned])
+
+
+def label_sizes(g: GraphView, labels: Any) -> Any:
+    """Return the number of vertices with each label, over all members: array of int64, shape (V,)."""
+    return own_sums(gather(g, labels), None, g.member.shard.count)
+
+
+def smallest_in_groups(g: GraphView, finer: GraphView, holder: Any, values: Any) -> Any:
+    """Return the smallest value of each owned vertex.
+
+    All members call it. `holder` says which vertex has each value of the vertices of `finer`, if any.
+    """
+    last = values.dtype.type(np.iinfo(values.dtype).max)
+    smallest = g.column(last, values.dtype)
+    # No array of the values that count, because its size would have to be read from a device.
+    values = np.where(holder < 0, last, values)
+    combine(g, smallest, np.maximum(holder, 0), values, "min")
+    if g.member.exchange.size < finer.member.exchange.size:  # every member has the coarser graph
+        smallest = -finer.elementwise_max(-smallest)
+    return smallest
+
+
+def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
+    """Return the graph whose vertices are groups of vertices, and the weights of its edges.
+
+    If `g` has several members, a small graph is in the host memory of each of them, because messages would
+    take longer than all of its steps. Parts of a hybrid graph are in host memory, too. Edges of weight 0
+    are left out.
+    """
+    shard, rows = g.member.shard, g.member.local("out").rows._replace(weights=weights)
+    rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.member.threads)
+    exchange = g.member.exchange
+    small = not g.member.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
+    if small or shard.placed is not None:
+        offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
+        rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
+    if small:
+        coarser = of_all_numbers(exchange, rows, g.member.threads)
+        exchange = Exchange(in_process(1)[0])
+    else:
+        coarser = of_numbers(exchange, rows, g.member.threads)
+    return g.view_of(coarser, exchange), coarser.out.weights

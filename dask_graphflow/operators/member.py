@@ -1,0 +1,65 @@
+"""A member: what operators see of a graph, in one process of a gang.
+
+It has the rows of its part of the graph, mirrors of other members' vertices, and the exchange of messages.
+Algorithms see a :class:`.GraphView` instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph import build, numbering
+from dask_graphflow.graph.local_rows import Local
+from dask_graphflow.graph.shard import Shard
+
+
+class Member:
+    """One member's part of a graph, and its connection to the other members.
+
+    Parameters
+    ----------
+    shard : Shard
+    exchange : Exchange
+    threads : int
+        Host threads to use.
+    reverse : bool
+        Whether edges are followed backwards.
+
+    Attributes
+    ----------
+    alone : bool
+        Whether this is the only member, and its vertices are in the order of their numbers. Then there are
+        no mirrors, and rounds send nothing.
+    """
+
+    def __init__(self, shard: Shard, exchange: Exchange, threads: int, reverse: bool) -> None:
+        self.shard, self.exchange, self.threads, self.reverse = shard, exchange, threads, reverse
+        self.alone = exchange.size == 1 and shard.placed is None
+
+    def side(self, side: str) -> str:
+        """Return the name of the shard's rows for the edges that leave ("out") or enter ("into")."""
+        if not self.shard.directed:
+            return "out"
+        return ("into" if side == "out" else "out") if self.reverse else side
+
+    def rows(self, side: str = "out") -> Any:
+        """Return the rows of the edges that leave ("out") or enter ("into") owned vertices.
+
+        Their other ends are vertex numbers (places in a hybrid graph) of all members. All members call it.
+        """
+        if self.side(side) == "out":
+            return self.shard.here("out", self.shard.out)
+        return build.into(self.shard, self.exchange)
+
+    def local(self, side: str = "out") -> Local:
+        """Return the same rows by positions: owned vertices, then mirrors. All members call it."""
+        which = self.side(side)
+        if which == "into":
+            build.into(self.shard, self.exchange)
+        return self.shard.local(which, self.threads)
+
+    def mirrors(self, side: str = "out") -> Mirrors:
+        """Return the mirrors in these rows. All members call it."""
+        return numbering.mirrors(self.shard, self.exchange, self.side(side), self.threads)

@@ -1,0 +1,7 @@
+"""Sums that each vertex pulls along all edges, repeatedly, over hub-first rows."""
+
+from .batched_pull import BatchedPull
+from .neighbor_sums import NeighborSums
+from .pull import Pull
+
+__all__ = ["BatchedPull", "NeighborSums", "Pull"]

@@ -1,0 +1,277 @@
+"""Hub-first rows: each vertex repeatedly sums the contributions of its neighbors, along all edges.
+
+The values to sum are in a *wide* column. It first has one entry per owned vertex that exists, hubs first so
+that they stay in the caches, and then one entry per vertex of other members that is read here.
+
+If a member reads most vertices of the others, as on a power-law graph with few members, its column has an
+entry for each of their vertices. Then no member stores which vertices are read, and each member sends all
+its entries. Otherwise, a column has mirrors of the vertices that its member reads.
+
+The rows are made once per direction, and cached with the graph. Both directions have the vertices in the
+same order.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.build import Edges, edges_of, entered, entering
+from dask_graphflow.graph.hubs import has_hubs, inverse
+from dask_graphflow.graph.make_rows import make_rows
+from dask_graphflow.graph.numbering import kept_by_all, marked, occurs, swap
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import count_true, index_dtype, is_on_disk, kernels_of
+from dask_graphflow.kernels.fixed_point import CHANGES
+from dask_graphflow.operators.access import update_mirrors
+from dask_graphflow.operators.view import GraphView
+
+MOST = 2  # if at least 1/2 of the other members' vertices are read, all of them are sent
+
+
+class HubRows:
+    """One member's hub-first rows of the edges that enter its vertices, and sums along them.
+
+    Parameters
+    ----------
+    g : GraphView
+        For ``g.T``, rows of the edges that leave the vertices. All members create theirs at once.
+
+    Attributes
+    ----------
+    count, edges : int
+        Number of vertices of all members that exist, and of edges.
+    layout : Layout
+        The rows and columns of this member.
+    rows : Rows
+        Those of the layout, with weights as the kernels read them.
+    totals : RunningTotals
+        The totals of an iteration, which :meth:`add_up` begins.
+    """
+
+    def __init__(self, g: GraphView) -> None:
+        self._g, self.layout = g, _layout(g)
+        self.rows = kernels_of("pull", self.layout.names).readable(self.layout.rows)
+        self.totals = kernels_of("scores", self.layout.names).RunningTotals()
+        self._mirrors = None if g.member.alone else self.layout.mirrors(g.member.exchange)
+        own = len(self.layout.names), len(self.layout.rows.ends)
+        self.count, self.edges = g.all_reduce(sums=own).sums
+
+    @property
+    def leaving(self) -> Any:
+        """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
+        kept = self.layout.leaving
+        return self._g.member.shard.degrees if kept is None else kept
+
+    def take(self, values: Any) -> Any:
+        """Return the entries of existing vertices in a column, in the order of the rows."""
+        return values[self.layout.names]
+
+    def by_vertex(self, column: Any) -> Any:
+        """Return a column in the order of positions; the inverse of :meth:`take`."""
+        values = self._g.column(0, column.dtype)
+        values[self.layout.names] = column
+        return values
+
+    def send(self, wide: Any, *, changes: bool = True) -> None:
+        """Send the entries of a wide column to the members that read them. All members call it.
+
+        Parameters
+        ----------
+        wide : array, shape (size of the layout,)
+            Begins with the values in the order of :meth:`take`. The other entries are set.
+        changes : bool
+            Whether the same messages add up the changes among the totals, over all members. A device has
+            to compute these first, while otherwise this method does not wait for it.
+        """
+        if self._mirrors is None:
+            return
+        if not changes:
+            update_mirrors(self._mirrors, wide)
+            return
+        totals = self.totals.read()
+        totals[CHANGES] = update_mirrors(self._mirrors, wide, sums=totals[CHANGES].tolist()).sums
+        self.totals.write(totals)
+
+    def add_up(self, wide: Any, sums: Any) -> None:
+        """Begin an iteration: set the sums of all rows, of weight times value as a whole number.
+
+        Parameters
+        ----------
+        wide : array of float32 or float64, shape (size of the layout,)
+        sums : array of int64, shape (n,)
+            In the order of :meth:`take`. On a device, they must be 0 before.
+        """
+        kernels = kernels_of("pull", wide)
+        kernels.sum_contributions(
+            self.rows, wide, sums, self.totals, threads=self._g.member.threads
+        )
+
+
+class Layout(NamedTuple):
+    """The rows of a member, and the layout of its wide columns.
+
+    Attributes
+    ----------
+    rows : Rows
+        Rows of the member's existing vertices, in the order of `names`. Ends are indices in a wide column.
+    names : array of integers, shape (n,)
+        Positions of these vertices.
+    size : int
+        Number of entries in a wide column.
+    leaving : array of int64, shape (V_p,), or None
+        Number of edges that leave each owned vertex. None for edges on disk, which have it in their rows.
+    has : array of bool, shape (V_p,)
+        Which owned vertices exist.
+    mirrored, slot_bounds, bounds
+        See :class:`.Mirrors`.
+    """
+
+    rows: Any
+    names: Any
+    size: int
+    leaving: Any | None
+    has: Any
+    mirrored: list[Any]
+    slot_bounds: list[int]
+    bounds: list[int]
+
+    def mirrors(self, exchange: Exchange) -> Mirrors:
+        """Return the :class:`.Mirrors` that update the entries of other members' vertices."""
+        return Mirrors(exchange, None, self.slot_bounds, self.bounds, self.mirrored)
+
+
+def _layout(g: GraphView) -> Layout:
+    """Return a member's layout, which is made once and cached. All members call it at the same point."""
+    shard, exchange = g.member.shard, g.member.exchange
+    side = g.member.side("into")
+    name = f"hub rows {side}"
+
+    def make() -> Layout:
+        return _made(shard.host, exchange, g.member.threads, side)
+
+    host: Layout = kept_by_all(shard.host, exchange, name, make)
+    layout: Layout = shard.here(name, host)
+    return layout
+
+
+def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
+    # A device sorts edges by their final labels. On a host, it is faster to reorder rows by vertex, even if
+    # they have to be made first: no bucket is too large for the cache.
+    plain: Any = None if shard.on_device else _rows(shard, exchange, threads, side)
+    if plain is None:
+        source, target, weight = (
+            entering(shard, exchange) if side == "into" else edges_of(shard.out, threads)
+        )
+        near = target - shard.low
+    else:
+        source, near = plain.ends, None
+    kernels, alone = kernels_of("rows", source), exchange.size == 1
+    # Rows on disk stay in the order of vertices, in which they can be read. Nothing needs to be counted.
+    ordered = plain is not None and is_on_disk(source) and shard.has("out")
+    leaving: Any = None
+    read: Any = None
+    if not alone and ordered:
+        read = marked(plain.ends, shard.size)
+    elif not alone:
+        read = kernels.degrees(source, count=shard.size, threads=threads)
+    if ordered:
+        has = occurs(shard, exchange)
+    elif shard.has("out"):
+        leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
+    else:
+        ranges = itertools.pairwise(shard.bounds)
+        counts = exchange.all_to_all([read[low:high] for low, high in ranges])
+        leaving = sum(counts[1:], start=counts[0])
+        exists = leaving > 0
+        exists[np.flatnonzero(np.diff(plain.offsets)) if near is None else near] = True
+        has = shard.kept("occurs", lambda: exists)  # needed again later, when the rows are gone
+    hubs = not is_on_disk(source) and has_hubs(leaving)
+    weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
+    labels = kernels.degree_labels(weighed)
+    del weighed
+    count = count_true(has)
+
+    place: Any
+    places: dict[str, Any]
+    if alone:
+        place, places = labels, {"mirrored": [None], "slot_bounds": [0, 0], "bounds": [0, count]}
+    else:
+        others = count_true(read[: shard.low] > 0) + count_true(read[shard.high :] > 0)
+        every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
+        if elsewhere * MOST >= every * (exchange.size - 1):
+            place, places = _full_column(shard, exchange, labels, count)
+        else:
+            place, places = _mirror_column(shard, exchange, labels, read, hubs)
+    del read  # up to 8 bytes per vertex of all members
+    size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
+    size += places["slot_bounds"][-1]
+    if plain is None:
+        ends = labels[near], place[source], weight
+        resources = exchange.resources
+        rows = make_rows(*ends, first=0, count=count, columns=size, resources=resources)
+    else:
+        rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
+    return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
+
+
+def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
+    """Return the rows of the edges that enter or leave the range's vertices, numbered from 0."""
+    rows = entered(shard, exchange) if side == "into" else shard.out
+    if isinstance(rows, Edges):
+        ends = rows.target - shard.low, rows.source, rows.weight
+        size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
+        rows = make_rows(*ends, **size, resources=exchange.resources)
+    return rows._replace(first=0)
+
+
+def _full_column(
+    shard: Shard, exchange: Exchange, labels: Any, count: int
+) -> tuple[Any, dict[str, Any]]:
+    """Return the index of each vertex in a column of all vertices, and how such columns are exchanged."""
+    every = exchange.all_gather(labels)
+    counts = swap(exchange, [count] * exchange.size)
+    sizes = [0 if q == exchange.rank else size for q, size in enumerate(counts)]
+    slot_bounds = list(itertools.accumulate(sizes, initial=0))
+    place = np.empty_like(labels, index_dtype(count + slot_bounds[-1]), shape=shard.size)
+    for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
+        place[low:high] = every[q]
+        if q != exchange.rank:
+            place[low:high] += count + slot_bounds[q]
+    bounds = list(itertools.accumulate(counts, initial=0))
+    return place, {
+        "mirrored": [None] * exchange.size,
+        "slot_bounds": slot_bounds,
+        "bounds": bounds,
+    }
+
+
+def _mirror_column(
+    shard: Shard, exchange: Exchange, labels: Any, read: Any, hubs: bool
+) -> tuple[Any, dict[str, Any]]:
+    """Return the index of each vertex that is read in a column of mirrors, and how these are exchanged."""
+    place = np.empty_like(labels, "int64", shape=shard.size)
+    slots, slot_bounds = [], [0]
+    for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
+        if q == exchange.rank:
+            place[low:high], mirrors = labels, labels[:0]
+        else:
+            mirrors = np.flatnonzero(read[low:high])
+            if hubs:
+                by_reads = kernels_of("rows", labels).degree_labels(read[low:high][mirrors])
+                mirrors[by_reads] = mirrors.copy()
+            first = shard.owned + slot_bounds[-1]
+            place[mirrors + low] = np.arange(first, first + len(mirrors), like=mirrors)
+        slots.append(mirrors + low)
+        slot_bounds.append(slot_bounds[-1] + len(mirrors))
+    sent = Mirrors(exchange, np.concatenate(slots), slot_bounds, shard.bounds)
+    size = shard.owned + slot_bounds[-1]
+    return place.astype(index_dtype(size)), {
+        "mirrored": [labels[mine] for mine in sent.mirrored],
+        "slot_bounds": slot_bounds,
+        "bounds": shard.bounds,
+    }

@@ -1,0 +1,149 @@
+"""Pull: compute ranks from the contributions of neighbors, along all edges, repeatedly.
+
+Contributions are summed along hub-first rows as whole multiples of 2**-62, so a sum has the same bits in
+every order. The sum of all contributions must be at most 1.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import kernels_of, on_device
+from dask_graphflow.kernels.fixed_point import CHANGES
+
+from .hub_rows import HubRows
+
+ONE = 2.0**62  # a contribution of 1, as a whole number
+# A share divided by it is a normal number, so that small ranks times the share are, too.
+NORMAL = 1e15
+
+
+class Pull(HubRows):
+    """One member's rows of incoming edges, and the contributions that it reads along them."""
+
+    def shares(self, precision: str) -> tuple[Any, int]:
+        """Return the factor from each rank to its contribution per edge, and the number of sinks.
+
+        Parameters
+        ----------
+        precision : {"float64", "float32"}
+
+        Returns
+        -------
+        share : array, shape (n,)
+            In the order of :meth:`take`: 2**62 divided by the sum of the weights of the edges that leave
+            each vertex, or by their number if the graph has no weights; 0 for sinks.
+        sinks : int
+            Number of vertices without outgoing edges, or only with edges of weight 0, over all members.
+
+        Raises
+        ------
+        WeightError
+            A weight is negative, infinite or NaN, or `precision` cannot hold a share.
+        """
+        total = self.take(self._leaving_weights())
+        share = np.empty_like(total, precision)
+        least, threads = float(np.finfo(precision).tiny) * NORMAL, self._g.member.threads
+        counts = kernels_of("pull", total).shares(total, least, share, threads=threads)
+        unfit, sinks = self._g.all_reduce(counts).sums
+        if unfit:
+            wrong = total[np.isnan(share)]
+            largest = self._g.all_reduce(most=float(wrong.max()) if len(wrong) else -math.inf).most
+            raise WeightError(
+                f"the weights of the edges that leave a vertex add up to {largest:g}, and {precision} "
+                f"cannot divide by this sum; scale the weights to have sums between {_limits(precision)}"
+            )
+        return share, sinks
+
+    def _leaving_weights(self) -> Any:
+        """Return the total weight, or number, of the edges that leave each owned vertex."""
+        host = self._g.member.shard.host
+        if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
+            return self.leaving
+        return self._g.weighted_degrees
+
+    def begin(self, rank: Any, share: Any, dangling: float) -> None:
+        """Set the first contributions of the vertices: their rank times their share for each edge.
+
+        Parameters
+        ----------
+        rank : array of float32 or float64, shape (n,)
+            In the order of :meth:`take`. Each :meth:`update` changes it.
+        share : array of the ranks' dtype, shape (n,)
+            The result of :meth:`shares`.
+        dangling : float
+            The sum of the ranks of sinks over all members.
+        """
+        self._rank, self._share = rank, share
+        self._dangling: float | None = dangling
+        self._kernels = kernels_of("pull", rank)
+        self._contributions = np.zeros_like(rank, shape=self.layout.size)
+        self._own = self._contributions[: len(rank)]
+        self._sums = np.zeros_like(rank, np.int64)
+        np.multiply(rank, share, out=self._own)
+
+    def publish(self, *, change: bool) -> None:
+        """Send the contributions to the members that read them.
+
+        Parameters
+        ----------
+        change : bool
+            Whether :meth:`change` will be called. Otherwise the members add up their totals in
+            :meth:`update`, while their devices sum contributions.
+        """
+        self._added = self._g.member.alone or change or not on_device(self._rank)
+        self.send(self._contributions, changes=self._added)
+
+    def change(self) -> float:
+        """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
+        return int(self.totals.read()[CHANGES.start]) / float(self._kernels.CHANGE)
+
+    def update(self, restart: Any, onward: Any, alpha: float) -> None:
+        """Compute ranks from the sums of contributions, and new contributions from the ranks.
+
+        Parameters
+        ----------
+        restart : array of float64, shape (1,) or (n,)
+            The probability that a restart leads to each vertex.
+        onward : array of float64, shape (n,), or None
+            The probability that a step from a sink leads to each vertex; by default as for restarts.
+        alpha : float
+            The probability of following an edge.
+        """
+        self.add_up(self._contributions, self._sums)
+        if self._dangling is None and not self._added:
+            own = self.totals.read_before()[CHANGES]
+            self._dangling = self._g.all_reduce(own.tolist()).sums[1] / float(self._kernels.CHANGE)
+        self._kernels.apply_sums(
+            self._sums,
+            self._rank,
+            self._share,
+            self._own,
+            restart,
+            onward,
+            alpha,
+            self._dangling,
+            self.totals,
+            threads=self._g.member.threads,
+        )
+        self._dangling = None  # from now on, that of the previous iteration
+
+    def end(self) -> Any:
+        """Return the ranks in the order of positions, as float64: array of shape (V_p,).
+
+        The other columns are freed first. :meth:`begin` makes them again.
+        """
+        del self._share, self._own, self._contributions, self._sums
+        return self.by_vertex(self._rank.astype("float64", copy=False))
+
+
+def _limits(precision: str) -> str:
+    """Return the sums of weights that :meth:`Pull.shares` can divide by, as text."""
+    limits = np.finfo(precision)
+    low, high = ONE / float(limits.max), ONE / float(limits.tiny * NORMAL)
+    return f"{low:.1g} and {min(high, sys.float_info.max):.1g}"

@@ -1,0 +1,124 @@
+"""Values of expressions per vertex, computed with the columns of a graph.
+
+A sum or a maximum over all vertices takes its own pass over the columns, after the reductions that it
+reads. Then one pass assigns the values of all expressions of a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import ExpressionError
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.fixed_point import units
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.arrays import evaluated
+from dask_graphflow.programs.expressions import Node
+from dask_graphflow.programs.vertex_program import Read, Reduction, compiled, without_reductions
+
+WORD = 2**64
+
+
+class VertexValues:
+    """Evaluates expressions on the columns of a graph. All members create theirs, and call it, at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : mapping of str to array, shape (V_p,)
+    params : mapping of str to NumPy scalar
+    before : mapping of str to array, optional
+        The columns that ``before(column)`` reads.
+    """
+
+    def __init__(
+        self,
+        g: GraphView,
+        columns: Mapping[str, Any],
+        params: Mapping[str, Any],
+        before: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._g, self._params = g, dict(params)
+        self._columns = {"now": columns, "before": before or {}}
+        self._split, self._compiled = cache(without_reductions), cache(compiled)
+
+    def assign(self, trees: Mapping[str, Node]) -> None:
+        """Assign the values of expressions to columns with their dtypes.
+
+        All expressions read the values from before the step.
+
+        Raises
+        ------
+        ExpressionError
+            ``total`` was called with a value that is infinite or NaN. All members raise it.
+        """
+        roots = self._reduced(tuple(trees.values()))
+        program, reads = self._compiled(roots, assigns=True)
+        columns = [self._columns["now"][name] for name in trees]
+        kernels_of("vertices", columns[0]).assign(program, self._given(reads), columns)
+
+    def shared(self, root: Node) -> Any:
+        """Return the value of an expression that all vertices share, as a NumPy scalar.
+
+        Raises
+        ------
+        ExpressionError
+            See :meth:`assign`.
+        """
+        roots = self._reduced((root,))
+        _, reads = self._compiled(roots)
+        (value,) = evaluated(roots, dict(zip(reads, self._given(reads), strict=True)))
+        return value
+
+    def _reduced(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Compute the reductions in some expressions. Return the expressions that read the results."""
+        reductions, roots = self._split(roots)
+        for reduction in reductions:
+            compute = self._total if reduction.kind == "total" else self._largest
+            self._params[reduction.name] = compute(reduction)
+        return roots
+
+    def _given(self, reads: Sequence[Read]) -> list[Any]:
+        return [self._read(kind, value) for kind, value in reads]
+
+    def _read(self, kind: str, value: Any) -> Any:
+        if kind == "parameter":
+            return self._params[value]
+        if kind == "column":
+            name, when = value
+            return self._columns[when][name]
+        return self._g.degrees if value == "degree" else np.int64(self._g.count)
+
+    def _total(self, reduction: Reduction) -> Any:
+        g, dtype = self._g, np.dtype(reduction.argument.dtype)
+        program, reads = self._compiled((reduction.argument,))
+        given = program, self._given(reads), g.exists
+        kernels = kernels_of("vertices", g.exists)
+        if dtype.kind != "f":  # integer sums wrap around
+            own = kernels.integer_total(*given)
+            low, high = g.all_reduce(sums=(own % 2**32, own >> 32)).sums
+            return np.uint64((low + (high << 32)) % WORD).astype(dtype)
+        total = kernels.FloatTotal(*given, threads=g.member.threads)
+        wrong, largest = g.all_reduce(sums=(total.wrong,), most=total.largest)
+        if wrong[0]:
+            raise ExpressionError(
+                f"total(...) of values of which {wrong[0]} are infinite or NaN; give other values there, "
+                "for example total(x if abs(x) < inf else 0.0)"
+            )
+        exponent = int(np.frexp(largest)[1])
+        high, low = g.all_reduce(sums=total.parts(exponent, g.count)).sums
+        coarse, fine = units(1.0, g.count)
+        return np.ldexp(np.float64(high * coarse + low * fine), exponent)
+
+    def _largest(self, reduction: Reduction) -> Any:
+        g, dtype = self._g, np.dtype(reduction.argument.dtype)
+        program, reads = self._compiled((reduction.argument,))
+        kernels = kernels_of("vertices", g.exists)
+        own = kernels.largest(program, self._given(reads), g.exists, dtype)
+        maxima = np.concatenate(g.member.exchange.all_gather(own))
+        zero = dtype.type(0)
+        return maxima.max() + zero if len(maxima) else zero  # turns -0.0 into 0.0

@@ -1,0 +1,157 @@
+"""Whole searches: each thread, or each team of a device's blocks, searches from a source by itself.
+
+Only a single member can do this, because it has all edges. A search then takes no superstep per level.
+Several members, and a single one with fewer sources than threads, share each search instead. Sums are added
+up in the same way, so both give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import count_true, is_on_disk, kernels_of
+
+from .view import GraphView
+
+ROOM = 1 << 20  # number of distances that are found before they are used
+SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level
+
+
+def on_one_host(g: GraphView) -> bool:
+    """Return whether a single member has the graph on the host."""
+    return g.member.alone and not g.member.shard.on_device
+
+
+def on_one_device(g: GraphView) -> bool:
+    """Return whether a single member has the graph on a device."""
+    return g.member.alone and g.member.shard.on_device
+
+
+def suit_sources(g: GraphView, count: int, depth: Callable[[], int] | None = None) -> bool:
+    """Return whether whole searches take less time than shared ones.
+
+    Parameters
+    ----------
+    g : GraphView
+    count : int
+        Number of sources.
+    depth : callable, optional
+        Returns the number of levels of a search, if levels can be so small that sharing them does not pay.
+    """
+    member = g.member
+    if not member.alone:
+        return False
+    if depth is None:
+        return not member.shard.on_device and count >= member.threads
+    if member.shard.on_device:
+        return True
+    edges = member.shard.out.ends
+    if is_on_disk(edges):  # each thread would need memory for all edges
+        return False
+    return count >= member.threads or len(edges) < SMALL * depth()
+
+
+def in_order(places: Any) -> Any:
+    """Return the positions of the sources of a single member, in the order of their places."""
+    sources = np.flatnonzero(places >= 0)
+    return sources[np.argsort(places[sources])]
+
+
+def distances(g: GraphView, sources: Any) -> Iterator[Any]:
+    """Yield the weighted distances from one source after another, on one host; infinite if not reached."""
+    rows, threads = g.member.local("out").rows, g.member.threads
+    kernels = kernels_of("tight_edges", rows.ends)
+    most = max(threads, min(kernels.AT_ONCE, ROOM // g.owned))
+    for found in _batches(g, sources, most, partial(kernels.distances, rows, threads=threads)):
+        yield from found
+
+
+def levels(g: GraphView, sources: Any) -> Any:
+    """Return the level of each vertex in the search from each source; -1 if it is not reached."""
+    rows = g.member.local("out").rows
+    search = partial(kernels_of("searches", rows.ends).levels, rows, threads=g.member.threads)
+    return next(_batches(g, sources.astype("int64"), len(sources), search))
+
+
+def add_dependencies(g: GraphView, sources: Any, scores: Any, *, endpoints: bool) -> None:
+    """Add what vertices contribute to the shortest paths from some sources, without weights.
+
+    Parameters
+    ----------
+    g : GraphView
+        A graph without parallel edges and self-loops.
+    sources : array of integers
+        The contributions are added in this order.
+    scores : array of float64, shape (V,)
+        Changed in place.
+    endpoints : bool
+        Whether a path also counts for its first and its last vertex.
+    """
+    rows, into = _both_ways(g)
+    kernels, threads = kernels_of("searches", rows.ends), g.member.threads
+
+    def add(some: Any) -> None:
+        kernels.add_dependencies(rows, into, some, scores, endpoints=endpoints, threads=threads)
+
+    list(_batches(g, sources, kernels.AT_ONCE, add))
+
+
+def add_contributions(
+    g: GraphView, sources: Any, scores: Any, carried: Any = None, *, endpoints: bool = False
+) -> bool:
+    """Add what vertices and edges contribute to the shortest paths, on one host.
+
+    Parameters
+    ----------
+    g, sources, scores, endpoints
+        See :func:`add_dependencies`. Weights, if any, are positive and finite.
+    carried : array of float64, shape (E,), optional
+        Contributions of the edges in the order of the rows. Changed in place.
+
+    Returns
+    -------
+    bool
+        Whether each weight changes the distance to which it is added. If not, the sums are wrong.
+    """
+    rows, into = _both_ways(g)
+    kernels, threads = kernels_of("tight_edges", rows.ends), g.member.threads
+    sums = scores, np.empty(0) if carried is None else carried
+
+    def add(some: Any) -> Any:
+        return kernels.add_contributions(
+            rows, into, some, *sums, endpoints=endpoints, threads=threads
+        )
+
+    return all(_batches(g, sources, kernels.AT_ONCE, add))
+
+
+def paths(g: GraphView, sources: Any) -> Iterator[tuple[Any, int, tuple[Any, ...]]]:
+    """Yield the shortest paths from one source after another, on a device, without weights.
+
+    Yields the source, the number of vertices that it reaches, and arrays of shape (V,): the level of each
+    vertex, two arrays with the number of paths to it, and its dependency; see :class:`.Paths`.
+    """
+    rows, into = _both_ways(g)
+    found = kernels_of("searches", rows.ends).paths(rows, into, sources)
+    with g.superstep("push", len(sources), len(sources) * len(rows.ends)):
+        for source, columns in zip(sources, found, strict=True):
+            yield source[None], count_true(columns[0] >= 0), columns
+
+
+def _batches(g: GraphView, sources: Any, most: int, search: Callable[[Any], Any]) -> Iterator[Any]:
+    """Search from at most so many sources in a superstep, and yield what each superstep returns."""
+    edges = len(g.member.local("out").rows.ends)
+    for first in range(0, len(sources), most):
+        some = sources[first : first + most]
+        with g.superstep("push", len(some), len(some) * edges):
+            found = search(some)
+        yield found
+
+
+def _both_ways(g: GraphView) -> tuple[Any, Any]:
+    """Return the rows of leaving and of entering edges of a single member, numbered from 0."""
+    return g.member.local("out").rows, g.member.local("into").rows
