@@ -95,7 +95,7 @@ def containing(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -
     Rows
         Indices of rows, in ascending order, with the weights of `rows`.
     """
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
     weights = None if rows.weights is None else rows.weights[among]
     columns = max(count, len(rows.offsets) - 1)
     sides = rows.ends[among], owners[among]

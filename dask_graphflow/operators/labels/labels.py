@@ -150,7 +150,7 @@ def _around(shard: Shard, g: GraphView) -> Local:
             first=shard.low,
             count=shard.owned,
             columns=shard.size,
-            threads=g.member.threads,
+            resources=g.member.exchange.resources,
         )
         return localize(both, shard.bounds, shard.rank, threads=g.member.threads)
 
