@@ -22,11 +22,10 @@ from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.operators.access import by_id
-from dask_graphflow.operators.intersect.common_neighbors import all_pairs, given_pairs
+from dask_graphflow.operators.intersect.common_neighbors import BLOCK, all_pairs, given_pairs
 from dask_graphflow.operators.intersect.neighbor_weights import NeighborWeights, by_edge, by_rarity
 from dask_graphflow.operators.view import GraphView
 
-from .common_neighbors import BLOCK
 from .measures import SCORES, Measure
 
 
