@@ -49,7 +49,7 @@ def test_all_pairs_with_a_common_neighbor_best_first(built, measure, top_k, monk
     monkeypatch.setattr(common_neighbors, "BLOCK", 5000)
     options = {"measure": measure, "top_k": top_k}
     found = built(rmat(), directed=True).similarity(**options).compute()
-    confirm("similarity", found, rmat(), options, rtol=1e-13)
+    confirm("similarity", found, rmat(), options)
 
 
 @pytest.mark.parametrize("top_k", [None, 2])
