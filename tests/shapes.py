@@ -244,6 +244,65 @@ def scipy_distances(source, target, weight, sources):
     return dijkstra(matrix, indices=sources, min_only=True)
 
 
+def _smallest_predecessors(source, target, weight, sources, distance):
+    """Return the predecessors by definition.
+
+    They are nearer vertices, or else vertices that are reached first along edges of weight 0.
+    """
+    none = len(distance)
+    found = np.full(none, none)
+    tight = np.isfinite(distance[source]) & (distance[source] + weight == distance[target])
+    nearer = tight & (distance[source] < distance[target])
+    np.minimum.at(found, target[nearer], source[nearer])
+    settled = found < none
+    settled[sources] = True
+    while True:
+        following = tight & settled[source] & ~settled[target]
+        if not following.any():
+            return np.where(found == none, -1, found)
+        np.minimum.at(found, target[following], source[following])
+        settled[target[following]] = True
+
+
+def _leads_to(predecessor):
+    """Return where predecessors end."""
+    at = np.where(predecessor < 0, np.arange(len(predecessor)), predecessor)
+    for _ in range(len(at).bit_length()):
+        at = at[at]
+    return at
+
+
+def _by_vertex(found, size):
+    distance, predecessor = np.full(size, np.inf), np.full(size, -1)
+    distance[found["vertex"]] = found["distance"]
+    known = found[found["predecessor"].notna()]
+    predecessor[known["vertex"]] = known["predecessor"].astype("int64")
+    return distance, predecessor
+
+
+def check_search(edges, directed, sources, found, exact=True):
+    """Assert that distances are those of SciPy, and predecessors the smallest; return the distances.
+
+    Without a column w, each edge has the length 1.
+    """
+    assert found["vertex"].is_monotonic_increasing
+    pairs = edges[["a", "b"]].to_numpy()
+    weight = (edges["w"].to_numpy() if "w" in edges else np.ones(len(edges))).astype("float64")
+    source, target, weight = both_ways(pairs, weight, directed)
+    wanted = scipy_distances(source, target, weight, sources)
+    distance, predecessor = _by_vertex(found, len(wanted))
+    if exact:
+        np.testing.assert_array_equal(distance, wanted)
+    else:
+        np.testing.assert_allclose(distance, wanted)
+        assert (distance[target] <= distance[source] + weight).all()
+    np.testing.assert_array_equal(
+        predecessor, _smallest_predecessors(source, target, weight, sources, distance)
+    )
+    assert np.isin(_leads_to(predecessor)[np.isfinite(distance)], sources).all()
+    return distance
+
+
 def traced(results, *, sum_bytes=False):
     """Return what a call with ``trace=True`` found, and its supersteps, in which all members agree.
 

@@ -1,12 +1,12 @@
-"""Searches by source: NetworkX and calls with one source, for more sources than a word has bits."""
+"""Searches by source: the oracle, and calls with one source, for more sources than a word has bits."""
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, fewer, frame, is_as_announced, partitioned
+from oracles import confirm
 from shapes import DIFFICULT, LARGE, SMALL, same, traced, weights
 
 import dask_graphflow as gf
@@ -41,22 +41,10 @@ def one_by_one(graph, search, sources, **options):
     return pd.concat(found, ignore_index=True)
 
 
-def by_networkx(edges, source, directed, search):
-    """Return {vertex: distance} of the vertices that a source reaches."""
-    graph = (nx.MultiDiGraph if directed else nx.MultiGraph)()
-    ends = zip(edges.a.tolist(), edges.b.tolist(), edges.w.tolist(), strict=True)
-    graph.add_weighted_edges_from(ends)
-    if search == "bfs":
-        return nx.single_source_shortest_path_length(graph, source)
-    return nx.single_source_dijkstra_path_length(graph, source)
-
-
 @SEARCHES
 @DIRECTED
 @pytest.mark.parametrize("shape", ["difficult", "rmat", "star", "path", "two triangles"])
-def test_distances_are_those_of_networkx_and_rows_those_of_a_call_per_source(
-    built, shape, directed, search
-):
+def test_distances_are_right_and_rows_those_of_a_call_per_source(built, shape, directed, search):
     pairs = (SMALL | {"difficult": DIFFICULT})[shape]
     edges, sources = edges_of(pairs), some(pairs, 9)
     graph = built(edges, directed=directed)
@@ -65,10 +53,7 @@ def test_distances_are_those_of_networkx_and_rows_those_of_a_call_per_source(
     assert is_as_announced(found, lazy)
     assert list(found) == ["source", "vertex", "distance", "predecessor"]
     assert found["source"].drop_duplicates().tolist() == sources
-    for source, rows in found.groupby("source"):
-        assert rows["vertex"].is_monotonic_increasing
-        reached = dict(zip(rows["vertex"], rows["distance"], strict=True))
-        assert reached == by_networkx(edges, source, directed, search)
+    confirm(search, found, edges, {"sources": sources, "by_source": True}, directed=directed)
     same(found, one_by_one(graph, search, sources))
 
 
@@ -181,17 +166,6 @@ def test_ids_of_text_and_of_several_columns(built, search):
             joined.reset_index(drop=True), wanted[column].reset_index(drop=True),
             check_names=False, check_dtype=False,
         )  # fmt: skip
-
-
-@SEARCHES
-def test_functions_methods_and_frames_give_the_same_rows(search):
-    edges = edges_of(SMALL["rmat"])
-    weight = {"weight": "w"} if search == "sssp" else {}
-    options = {"sources": some(SMALL["rmat"], 5), "by_source": True}
-    wanted = getattr(gf.Graph(edges, **ENDS, weight="w"), search)(**options).compute()
-    same(getattr(gf, search)(edges, **ENDS, **weight, **options).compute(), wanted)
-    lazy = partitioned(edges, 3)
-    same(getattr(lazy.gf, search)(**ENDS, **weight, **options).compute(), wanted)
 
 
 @SEARCHES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import ENDS, GRAPHS, frame, partitioned
+from conftest import ENDS, frame
 from oracles import confirm
 from shapes import MIXED, clique, rmat
 
@@ -26,13 +26,6 @@ def test_the_set_is_independent_maximal_and_the_same_for_every_number_of_members
     chosen = check(found, MIXED)
     alone = gf.maximal_independent_set(frame(MIXED), **ENDS).compute()
     assert chosen == set(alone.vertex[alone.selected])
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_difficult_graphs(name):
-    pairs = GRAPHS[name]
-    found = gf.maximal_independent_set(partitioned(frame(pairs), 3), **ENDS).compute()
-    check(found, pairs)
 
 
 def test_another_seed_gives_another_set():

@@ -114,9 +114,17 @@ EXACT = [
 ]
 
 
+def in_places(cases):
+    """Return each case with two of the places; slow tests have it with all of them."""
+    return [
+        pytest.param(read, *case, marks=[] if (i + j) % 3 == 0 else [pytest.mark.slow])
+        for i, read in enumerate(READS)
+        for j, case in enumerate(cases)
+    ]
+
+
 @pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize(("announced", "first", "found", "rest"), EXACT)
+@pytest.mark.parametrize(("read", "announced", "first", "found", "rest"), in_places(EXACT))
 def test_a_partition_of_another_dtype_is_read_exactly(read, announced, first, found, rest):
     first, rest = loops(first, announced), loops(rest, found)
     result = READS[read](first, rest)
@@ -144,8 +152,9 @@ UNFIT = [
 
 
 @pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize(("announced", "first", "found", "rest", "message"), UNFIT)
+@pytest.mark.parametrize(
+    ("read", "announced", "first", "found", "rest", "message"), in_places(UNFIT)
+)
 def test_a_partition_whose_ids_do_not_fit_is_named(read, announced, first, found, rest, message):
     if "UTC" in found:
         rest = pd.to_datetime(pd.Series(rest)).dt.tz_localize("UTC").dt.as_unit("ns")

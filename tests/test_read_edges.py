@@ -106,8 +106,15 @@ def check(frame, edges):
     pd.testing.assert_frame_equal(found, dd.from_pandas(edges, npartitions=1).compute())
 
 
-@pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize(("end", "pieces"), WAYS)
+@pytest.mark.parametrize(
+    ("name", "end", "pieces"),
+    [
+        # A format does not know how a file is compressed, so most combinations are slow cases.
+        pytest.param(name, *way, marks=[] if i % len(WAYS) == j or i < 2 else [pytest.mark.slow])
+        for i, name in enumerate(TEXTS)
+        for j, way in enumerate(WAYS)
+    ],
+)
 def test_every_text_format_with_every_compression_gives_the_edges(name, end, pieces, edges):
     check(gf.read_edges(written(name, edges, end, pieces)), edges)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import to_host
-from oracles import confirm
+from oracles import confirm, network_of
 from shapes import power_law, rmat, same
-from test_triangle_count import MIXED, simple
+from test_triangle_count import MIXED
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 
 WEIGHTED = ("jaccard", "sorensen", "overlap")
 MEASURES = (*WEIGHTED, "cosine", "adamic_adar", "common_neighbors")
-GRAPH = simple(MIXED)
+GRAPH = network_of(MIXED, directed=False).graph()
 
 
 def some_pairs(count=400):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, fewer, frame, host_only, on_backend
-from shapes import LARGE, SMALL, both_ways, same, scipy_distances, traced, weights
+from shapes import LARGE, SMALL, check_search, same, traced, weights
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
@@ -29,60 +29,6 @@ def step_by_step(monkeypatch):
     return begin
 
 
-def smallest_predecessors(source, target, weight, sources, distance):
-    """Return the predecessors by definition.
-
-    They are nearer vertices, or else vertices that are reached first along edges of weight 0.
-    """
-    none = len(distance)
-    found = np.full(none, none)
-    tight = np.isfinite(distance[source]) & (distance[source] + weight == distance[target])
-    nearer = tight & (distance[source] < distance[target])
-    np.minimum.at(found, target[nearer], source[nearer])
-    settled = found < none
-    settled[sources] = True
-    while True:
-        following = tight & settled[source] & ~settled[target]
-        if not following.any():
-            return np.where(found == none, -1, found)
-        np.minimum.at(found, target[following], source[following])
-        settled[target[following]] = True
-
-
-def leads_to(predecessor):
-    """Return where predecessors end."""
-    at = np.where(predecessor < 0, np.arange(len(predecessor)), predecessor)
-    for _ in range(len(at).bit_length()):
-        at = at[at]
-    return at
-
-
-def by_vertex(found, size):
-    distance, predecessor = np.full(size, np.inf), np.full(size, -1)
-    distance[found["vertex"]] = found["distance"]
-    known = found[found["predecessor"].notna()]
-    predecessor[known["vertex"]] = known["predecessor"].astype("int64")
-    return distance, predecessor
-
-
-def check(edges, directed, sources, found, exact=True):
-    """Assert that distances are those of SciPy, and predecessors the smallest."""
-    assert found["vertex"].is_monotonic_increasing
-    pairs, weight = edges[["a", "b"]].to_numpy(), edges["w"].to_numpy().astype("float64")
-    source, target, weight = both_ways(pairs, weight, directed)
-    wanted = scipy_distances(source, target, weight, sources)
-    distance, predecessor = by_vertex(found, len(wanted))
-    if exact:
-        np.testing.assert_array_equal(distance, wanted)
-    else:
-        np.testing.assert_allclose(distance, wanted)
-        assert (distance[target] <= distance[source] + weight).all()
-    np.testing.assert_array_equal(
-        predecessor, smallest_predecessors(source, target, weight, sources, distance)
-    )
-    assert np.isin(leads_to(predecessor)[np.isfinite(distance)], sources).all()
-
-
 @DIRECTED
 @pytest.mark.parametrize("shape", SMALL)
 def test_distances_and_the_smallest_predecessors(built, shape, directed):
@@ -91,7 +37,7 @@ def test_distances_and_the_smallest_predecessors(built, shape, directed):
     g = built(edges, directed=directed)
     several = sorted({pairs[0][0], pairs[-1][1], pairs[len(pairs) // 2][0]})
     for sources in (several[:1], several):
-        check(edges, directed, sources, g.sssp(sources).compute())
+        check_search(edges, directed, sources, g.sssp(sources).compute())
 
 
 @DIRECTED
@@ -121,7 +67,7 @@ def test_every_number_of_threads_gives_the_same_bits(built, members, shape, kind
         with dask.config.set(num_workers=threads * members):
             found.append(g.sssp(sources).compute())
     pd.testing.assert_frame_equal(found[0], found[-1])
-    check(edges, directed, sources, found[0], exact=False)
+    check_search(edges, directed, sources, found[0], exact=False)
 
 
 def test_predecessors_never_lead_in_a_circle_of_edges_of_0(built):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pandas as pd
 import pytest
-from conftest import ENDS, GRAPHS, frame, partitioned
+from conftest import ENDS, GRAPHS, frame
 from oracles import confirm
 from shapes import apart, at_random, cycle, grid, rmat
 
@@ -34,12 +34,6 @@ def check(found, pairs, vertices=()):
 
 def test_generations_are_those_of_networkx(built):
     check(built(MIXED).topological_order().compute(), MIXED)
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_difficult_graphs(name):
-    edges = partitioned(frame(SHAPES[name]), 3)
-    check(gf.topological_order(edges, **ENDS).compute(), SHAPES[name])
 
 
 def test_a_vertex_without_edges_is_in_the_first_generation():

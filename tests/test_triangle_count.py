@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import pytest
 from conftest import GRAPHS
 from oracles import confirm
@@ -16,13 +15,6 @@ pytestmark = pytest.mark.usefixtures("backend")
 DENSE = {f"clique of {size}": clique(size) for size in (4, 70)}
 HUBS = [(hub, 10 + v) for v in range(300) for hub in range(4)] + [(0, 1), (2, 3), (1, 2)]
 MIXED = apart({**GRAPHS, "rmat": rmat(), "hubs": HUBS, **DENSE})
-
-
-def simple(pairs, vertices=()):
-    graph = nx.Graph(pairs)
-    graph.add_nodes_from(vertices)
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    return graph
 
 
 @pytest.mark.parametrize("directed", [False, True])

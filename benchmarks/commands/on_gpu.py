@@ -231,9 +231,11 @@ class Steps:
 
 def marked(mark: str) -> tuple[str, ...]:
     """Return the test files that use a marker."""
-    files = sorted((ROOT / "tests").glob("test_*.py"))
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
     pattern = re.compile(rf"\bpytest\.mark\.{mark}\b")
-    return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
+    return tuple(
+        file.relative_to(ROOT).as_posix() for file in files if pattern.search(file.read_text())
+    )
 
 
 def together(parts: Sequence[Result]) -> Result:

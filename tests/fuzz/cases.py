@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from oracles.components import connected_components
+from oracles.neighborhoods import degrees
+from oracles.networks import Network
 from oracles.oracle import Outcome, Wrong
+from oracles.paths import distances
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphflowError
@@ -184,24 +187,16 @@ def _ends(case: Case) -> list[tuple[Any, Any, Any]]:
     return [edge for edge in case.edges if edge[0] is not None and edge[1] is not None]
 
 
+def _network(
+    edges: Sequence[tuple[Any, ...]], given: Iterable[Any] = (), *, directed: bool = False
+) -> Network:
+    """Return the network of edges, whose weights are 1 if they have none."""
+    return Network(tuple((a, b, *(w or [1])) for a, b, *w in edges), tuple(given), directed, True)
+
+
 def _compare(found: Any, expected: Any) -> None:
     if found != expected:
         raise Wrong(f"found {found}, expected {expected}")
-
-
-def smallest(pairs: Sequence[tuple[Any, Any]], vertices: Sequence[Any]) -> dict[Any, Any]:
-    """Return the smallest vertex of the component of each vertex."""
-    parent = {vertex: vertex for vertex in vertices}
-
-    def root(vertex: Any) -> Any:
-        while parent[vertex] != vertex:
-            vertex = parent[vertex]
-        return vertex
-
-    for a, b in pairs:
-        low, high = sorted((root(a), root(b)))
-        parent[high] = low
-    return {vertex: root(vertex) for vertex in vertices}
 
 
 def components(case: Case, told: list[str]) -> None:
@@ -231,9 +226,8 @@ def components(case: Case, told: list[str]) -> None:
     keys = exact(found.iloc[:, 0])
     for column, limit in zip(found.columns[1:], sorted(limits, key=_number), strict=True):
         kept = [(a, b) for a, b, w in edges if "weight" not in how or _reaches(w, limit)]
-        _compare(
-            dict(zip(keys, exact(found[column]), strict=True)), smallest(kept, sorted(vertices))
-        )
+        expected = connected_components(_network(kept, vertices), {}, None)
+        _compare(dict(zip(keys, exact(found[column]), strict=True)), expected)
     _compare(keys, sorted(vertices))
 
 
@@ -272,9 +266,7 @@ def seeded(case: Case, told: list[str]) -> None:
     seed = gf.connected_components(first.frame(), **how)
     seed = seed.compute() if rng.random() < 0.5 else seed
     found = gf.connected_components(rest.frame(), **how, seed=seed).compute()
-    expected = smallest(
-        [edge[:2] for edge in edges], sorted({v for edge in edges for v in edge[:2]})
-    )
+    expected = connected_components(_network([edge[:2] for edge in edges]), {}, None)
     _compare(dict(zip(exact(found["vertex"]), exact(found["component"]), strict=True)), expected)
 
 
@@ -304,7 +296,8 @@ def searched(case: Case, told: list[str]) -> None:
     sources, given = _sources(case, told)
     graph, directed = _graph(case, told)
     found = graph.bfs(given).compute()
-    reach = _dijkstra([(a, b, 1) for a, b, _ in _ends(case)], sources, directed)
+    network = _network([edge[:2] for edge in _ends(case)], directed=directed)
+    reach = distances(network, sources)
     _compare(dict(zip(exact(found["vertex"]), exact(found["distance"]), strict=True)), reach)
     before = dict(zip(exact(found["vertex"]), exact(found["predecessor"]), strict=True))
     for vertex, parent in before.items():
@@ -339,57 +332,26 @@ def cheapest(case: Case, told: list[str]) -> None:
     pick: dict[str, Callable[[list[Any]], list[Any]]] = {
         "keep": list, "sum": lambda w: [sum(w)], "min": lambda w: [min(w)]}  # fmt: skip
     reduced = [(a, b, w) for (a, b), ws in grouped.items() for w in pick[multi](ws)]
-    reach = _dijkstra(reduced, sources, directed)
-    distances = dict(zip(exact(found["vertex"]), exact(found["distance"]), strict=True))
-    if set(distances) != set(reach):
-        raise Wrong(f"reached {distances}, expected {reach}")
+    reach = distances(_network(reduced, directed=directed), sources, hops=False)
+    reached = dict(zip(exact(found["vertex"]), exact(found["distance"]), strict=True))
+    if set(reached) != set(reach):
+        raise Wrong(f"reached {reached}, expected {reach}")
     tolerance = 0 if whole and total < 2**53 else Fraction(1, 10**5)
     for vertex, distance in reach.items():
-        if abs(Fraction(distances[vertex]) - distance) > tolerance * max(abs(distance), 1):
-            raise Wrong(f"distances {distances}, expected {reach}")
-
-
-def _dijkstra(
-    edges: Sequence[tuple[Any, Any, Any]], sources: Sequence[Any], directed: bool
-) -> dict[Any, Any]:
-    after: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
-    for a, b, w in edges:
-        after[a].append((b, w))
-        if not directed:
-            after[b].append((a, w))
-    found: dict[Any, Any] = {}
-    heap = [(0, i, source) for i, source in enumerate(sources)]
-    ties = len(heap)
-    while heap:
-        distance, _, vertex = heappop(heap)
-        if vertex in found:
-            continue
-        found[vertex] = distance
-        for other, weight in after[vertex]:
-            ties += 1
-            heappush(heap, (distance + weight, ties, other))
-    return found
+        if abs(Fraction(reached[vertex]) - distance) > tolerance * max(abs(distance), 1):
+            raise Wrong(f"distances {reached}, expected {reach}")
 
 
 def counted(case: Case, told: list[str]) -> None:
     """Check degrees."""
     graph, directed = _graph(case, told)
     found = graph.degrees().compute()
-    ins: dict[Any, int] = defaultdict(int)
-    outs: dict[Any, int] = defaultdict(int)
-    for a, b, _ in _ends(case):
-        outs[a] += 1
-        ins[b] += 1
-        if not directed and a != b:
-            outs[b] += 1
-            ins[a] += 1
-    columns = {"in_degree": ins, "out_degree": outs} if directed else {found.columns[-1]: outs}
+    network = _network([edge[:2] for edge in _ends(case)], directed=directed)
+    expected = {v: np.atleast_1d(of).tolist() for v, of in degrees(network, {}, None).items()}
     keys = exact(found["vertex"])
-    _compare(keys, sorted({*ins, *outs}))
-    for name, expected in columns.items():
-        _compare(
-            dict(zip(keys, found[name].tolist(), strict=True)), {key: expected[key] for key in keys}
-        )
+    _compare(keys, sorted(expected))
+    counts = found.iloc[:, 1:].to_numpy().tolist()
+    _compare(dict(zip(keys, counts, strict=True)), expected)
 
 
 def ranked(case: Case, told: list[str]) -> None:
