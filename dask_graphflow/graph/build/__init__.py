@@ -1,11 +1,10 @@
 """Build a graph: each member of a gang reads some of the edges and builds one shard.
 
-Five steps follow one another. Vertices are *numbered* in the order of their ids (:mod:`.number`). The number
-of members that get a part of the graph is *chosen*, and the vertices are divided into one range per member,
-by the number of edges that all members together count per vertex (:mod:`.choose`). For a hybrid, vertices
-are *placed* (:mod:`.place`). Then edges are *dealt*: each edge is sent to the owner of the vertex that it
-leaves; an undirected edge is sent to the owners of both its ends (:mod:`.deal`). Finally, an owner makes
-*rows* of its edges (:mod:`.rows`).
+Vertices are *numbered* in the order of their ids (:mod:`.number`). The members that get a part of the graph
+are *chosen*, and the vertices are divided into one range per member, by the number of edges that all members
+together count per vertex (:mod:`.choose`). For a hybrid, vertices are *placed* (:mod:`.place`). Then edges
+are *dealt*: each edge is sent to the owner of the vertex that it leaves; an undirected edge is sent to the
+owners of both its ends (:mod:`.deal`). Finally, an owner makes *rows* of its edges (:mod:`.rows`).
 
 An owner puts its edges in the order of the partitions, whichever members read them. It therefore merges
 parallel edges exactly as a gang with one member does, which sends nothing.
@@ -35,7 +34,7 @@ from .deal import Edges, Owners, Pieces, deal
 from .entering import edges_of, entered, entering, into, of_all_numbers, of_numbers
 from .number import consume, ids_of_range, number
 from .place import place_vertices
-from .recipe import Agreed, Recipe, Unpacked, agree
+from .recipe import Recipe, Unpacked, agree
 from .rows import edges_without_rows, rows_of_edges
 
 __all__ = [
