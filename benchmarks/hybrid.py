@@ -13,7 +13,7 @@ from typing import Any
 
 import dask_graphflow as gf
 from dask_graphflow.graph.load_balance import makespan
-from dask_graphflow.graph.shares import Size
+from dask_graphflow.graph.shares import HybridSize
 from dask_graphflow.kernels import device_link
 
 from . import report
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 def room(name: str, options: argparse.Namespace) -> int:
     """Return a third of the bytes that the whole graph would take on a GPU."""
     edges = 2 * EDGE_FACTOR << options.scale
-    size = Size(1 << options.scale, edges, 4 if name == "pagerank" else 8)
+    size = HybridSize(1 << options.scale, edges, 4 if name == "pagerank" else 8)
     return size.bytes() // THIRD // ALIGNED * ALIGNED
 
 

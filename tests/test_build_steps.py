@@ -12,7 +12,7 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.build.choose import Size, choose_members
-from dask_graphflow.graph.build.deal import Edges, Owners, Pieces, deal
+from dask_graphflow.graph.build.deal import EdgePieces, Edges, Owners, deal
 from dask_graphflow.graph.build.number import ids_of_range, number
 from dask_graphflow.graph.build.place import place_vertices
 from dask_graphflow.graph.build.recipe import Recipe
@@ -41,7 +41,9 @@ def ends(values):
 
 def numbered(values):
     """Number the ids of two members; return what each of them gets."""
-    return on_members(2, lambda exchange: number(exchange, [tuple(map(ends, values[exchange.rank]))]))
+    return on_members(
+        2, lambda exchange: number(exchange, [tuple(map(ends, values[exchange.rank]))])
+    )
 
 
 def test_number_integers_close_together_by_arithmetic():
@@ -125,7 +127,7 @@ def test_deal_edges_to_their_owners_in_the_order_of_the_pieces(both):
     none = Edges(np.empty(0, int), np.empty(0, int), np.empty(0))
 
     def step(exchange):
-        own = Pieces(iter([edges[at] for at in places[exchange.rank]]), places, none)
+        own = EdgePieces(iter([edges[at] for at in places[exchange.rank]]), places, none)
         return deal(exchange, own, Owners.of_ranges([0, GRAIN, 2 * GRAIN], both))
 
     first, second = on_members(2, step)
@@ -136,11 +138,15 @@ def test_deal_edges_to_their_owners_in_the_order_of_the_pieces(both):
 
 def test_rows_merge_parallel_edges_in_the_order_in_which_they_were_dealt():
     dealt = Edges(
-        [np.array([1, 0]), np.array([1])], [np.array([2, 1]), np.array([2])], [np.array([1, 2]), np.array([4])],
-    )  # fmt: skip
+        [np.array([1, 0]), np.array([1])],
+        [np.array([2, 1]), np.array([2])],
+        [np.array([1, 2]), np.array([4])],
+    )
 
     def step(multi):
-        return lambda exchange: rows_of_edges(exchange, dealt, [0, 3], None, Recipe(True, multi), None)
+        return lambda exchange: rows_of_edges(
+            exchange, dealt, [0, 3], None, Recipe(True, multi), None
+        )
 
     for multi, weights in {"keep": [2, 1, 4], "first": [2, 1], "sum": [2, 5]}.items():
         (rows,) = on_members(1, step(multi))

@@ -26,7 +26,7 @@ from dask_graphflow.kernels import (
 
 from .local_rows import Local, localize
 from .memo import Memo
-from .vertex_placement import Placed
+from .vertices import Placed
 
 
 class Shard(Memo, Subset):

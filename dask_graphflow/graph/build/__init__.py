@@ -1,9 +1,9 @@
 """Build a graph: each member of a gang reads some of the edges and builds one shard.
 
-Vertices are *numbered* in the order of their ids (:mod:`.number`). The members that get a part of the graph
-are *chosen*, and the vertices are divided into one range per member, by the number of edges that all members
-together count per vertex (:mod:`.choose`). For a hybrid, vertices are *placed* (:mod:`.place`). Then edges
-are *dealt*: each edge is sent to the owner of the vertex that it leaves; an undirected edge is sent to the
+Vertices are *numbered* in the order of their ids (:mod:`.number`). The members that get a part are
+*chosen*, and the vertices are divided into one range per member, by the number of edges that all members
+count per vertex (:mod:`.choose`). For a hybrid, vertices are *placed* (:mod:`.place`). Then edges are
+*dealt*: each edge is sent to the owner of the vertex that it leaves; an undirected edge is sent to the
 owners of both its ends (:mod:`.deal`). Finally, an owner makes *rows* of its edges (:mod:`.rows`).
 
 An owner puts its edges in the order of the partitions, whichever members read them. It therefore merges
@@ -25,12 +25,11 @@ from dask_graphflow.graph.memory import Part
 from dask_graphflow.graph.numbering import own_marks
 from dask_graphflow.graph.room import Room
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_placement import Placed
-from dask_graphflow.graph.vertices import Vertices
+from dask_graphflow.graph.vertices import Placed, Vertices
 from dask_graphflow.kernels import aligned, index_dtype, kernels_for
 
 from .choose import SAMPLE, Choose, Size, choose_members
-from .deal import Edges, Owners, Pieces, deal
+from .deal import EdgePieces, Edges, Owners, deal
 from .entering import edges_of, entered, entering, into, of_all_numbers, of_numbers
 from .number import consume, ids_of_range, number
 from .place import place_vertices
@@ -120,7 +119,7 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
 
     folder = channel.resources.folder() if recipe.on_disk else None
     none = _no_edges(vertices, agreed.weight)
-    given = Pieces(_consume_edges(numbers, own.weights, turned), agreed.places, none)
+    given = EdgePieces(_consume_edges(numbers, own.weights, turned), agreed.places, none)
     # A piece on disk takes no memory, whether it stays or not.
     stay = owners.both and placed is None and folder is None
     stay = stay and not agreed.device and exchange.size <= STAY
