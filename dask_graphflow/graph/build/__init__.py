@@ -33,7 +33,7 @@ from .deal import EdgePieces, Edges, Owners, deal
 from .entering import edges_of, entered, entering, into, of_all_numbers, of_numbers
 from .number import consume, ids_of_range, number
 from .place import place_vertices
-from .recipe import Recipe, Unpacked, agree
+from .recipe import Recipe, agree
 from .rows import edges_without_rows, rows_of_edges
 
 __all__ = [
@@ -87,13 +87,14 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
         Edges were lost in transit.
     """
     began, held = time.perf_counter(), list(pieces)
-    own = Unpacked.of(held)
-    room = Room(channel.resources, None if own.device else recipe.plan, held)
+    ends = [piece[:2] for piece in held]
+    weights = [piece.weight for piece in held if piece.target is not None]
+    room = Room(channel.resources, recipe.plan, held)
+    agreed = agree(channel, held)
     held.clear()
-    agreed = agree(channel, own)
     exchange = Exchange(channel, device=agreed.device)
     room.check("number its vertices", Part.numbering)
-    vertices, numbered = number(exchange, own.ends)
+    vertices, numbered = number(exchange, ends)
     channel.resources.relieve()
     room.check("make its rows", Part.making, vertices=vertices.count)
     del room
@@ -119,11 +120,11 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
 
     folder = channel.resources.folder() if recipe.on_disk else None
     none = _no_edges(vertices, agreed.weight)
-    given = EdgePieces(_consume_edges(numbers, own.weights, turned), agreed.places, none)
+    own = EdgePieces(_consume_edges(numbers, weights, turned), agreed.places, none)
     # A piece on disk takes no memory, whether it stays or not.
     stay = owners.both and placed is None and folder is None
     stay = stay and not agreed.device and exchange.size <= STAY
-    dealt = deal(exchange, given, owners, stay=stay, folder=folder)
+    dealt = deal(exchange, own, owners, stay=stay, folder=folder)
     channel.resources.relieve()
     about: dict[str, Any] = {"directed": recipe.directed, "base": vertices.base, "ids": ids}
     about |= {"choice": chosen.why, "placed": placed, "for_device": recipe.for_device}
