@@ -105,7 +105,7 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
     device = recipe.for_device or agreed.device
     size = Size(vertices.count, 0, recipe.directed, agreed.weight_bytes, device)
     chosen = choose_members(exchange, numbers, size, recipe.choose, agreed.able)
-    bounds, turned = chosen.bounds, recipe.turned and chosen.count > 1
+    bounds, turned = chosen.bounds, recipe.turned and chosen.members > 1
     ids = ids_of_range(exchange, vertices, bounds)
     owners, placed = Owners.of_ranges(bounds, not recipe.directed), None
     if recipe.hybrid is not None:
@@ -113,10 +113,10 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
         numbers = aligned(numbers)
         # An undirected graph uses the same rows for both directions, so each edge is stored twice.
         width = (4 + agreed.weight_bytes) * (1 if recipe.directed else 2)
-        placed, bounds, members = place_vertices(
+        placed, bounds, by_number = place_vertices(
             exchange, numbers, bounds, recipe.hybrid, recipe.rate, width
         )
-        owners = Owners(members, 0, owners.both)
+        owners = Owners(by_number, 0, owners.both)
 
     folder = channel.resources.folder() if recipe.on_disk else None
     none = _no_edges(vertices, agreed.weight)
@@ -130,13 +130,13 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
     about |= {"choice": chosen.why, "placed": placed, "for_device": recipe.for_device}
     if agreed.listing and ids is None:
         about["listed"] = _listed(exchange, listing, none.source, bounds, placed)
-    bounds = bounds[: chosen.count + 1]
-    if rank < chosen.count and turned:
+    bounds = bounds[: chosen.members + 1]
+    if rank < chosen.members and turned:
         about["entering"] = edges_without_rows(exchange, dealt, placed)
-    elif rank < chosen.count:
+    elif rank < chosen.members:
         about["rows"] = rows_of_edges(exchange, dealt, bounds, placed, recipe, folder)
         seconds = time.perf_counter() - began
-        logger.debug("Shard %d of %d was built in %.3g s", rank, chosen.count, seconds)
+        logger.debug("Shard %d of %d was built in %.3g s", rank, chosen.members, seconds)
     return Shard(vertices.like, bounds, rank, **about)
 
 
