@@ -148,7 +148,7 @@ def test_more_paths_than_a_float_can_count(built):
 @LEVELS
 def test_more_weighted_paths_than_a_float_can_count(built, monkeypatch, levels):
     if levels:
-        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+        monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
     # Each side of a square takes a step of another length first, and all of them lead to the next corner.
     size, sides = 147, 128
     edges, step = squares(size, sides), sides + 1

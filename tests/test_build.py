@@ -251,21 +251,25 @@ def test_listed_vertices_are_numbered_with_the_others(kind, size, rng):
 # Ranges, and the bytes that are sent
 
 
-def cut(degrees, parts):
+def cut(degrees, parts, **options):
     """Return the bounds of ranges of vertices with some degrees."""
     edges = np.add.reduceat(degrees, np.arange(0, len(degrees), GRAIN), dtype="int64")
-    return chunk_grains(edges, len(degrees), parts)
+    return chunk_grains(edges, len(degrees), parts, **options)
 
 
-def test_a_vertex_costs_something_besides_its_edges():
+def test_alpha_is_what_a_vertex_costs_besides_its_edges():
     # 16 grains: the first vertex has 32 grains of edges, the last one 2.
     degrees = np.zeros(16 * GRAIN, "int64")
     degrees[0], degrees[-1] = 32 * GRAIN, 2 * GRAIN
-    # For two parts, work up to bound i, in grains, is 8 * i + 32, and in all 8 * 16 + 34.
-    # Half is 81: bound 6 has 80.
-    assert cut(degrees, 2) == [0, 6 * GRAIN, 16 * GRAIN]
+    # Work up to bound i, in grains, is alpha * i + 32, and in all alpha * 16 + 34. For alpha 0, half of
+    # it is 17: bound 1 has 32, bound 0 nothing.
+    assert cut(degrees, 2, alpha=0) == [0, GRAIN, 16 * GRAIN]
+    # For 8, half is 81: bound 6 has 80.
+    assert cut(degrees, 2) == cut(degrees, 2, alpha=8) == [0, 6 * GRAIN, 16 * GRAIN]
     # Of three parts it is 16, and thirds are 96.7 and 193.3: bound 4 has 96, bound 10 has 192.
     assert cut(degrees, 3) == [0, 4 * GRAIN, 10 * GRAIN, 16 * GRAIN]
+    # For 32, thirds are 182 and 364: bound 5 has 192, bound 10 has 352.
+    assert cut(degrees, 3, alpha=32) == [0, 5 * GRAIN, 10 * GRAIN, 16 * GRAIN]
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7])

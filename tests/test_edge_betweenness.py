@@ -80,7 +80,7 @@ def test_edges_that_leave_a_vertex_carry_its_paths(built, rng):
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
 def test_more_paths_than_a_float_can_count(built, monkeypatch, kind, levels):
     if levels:
-        monkeypatch.setattr(dependencies, "is_on_one_host", lambda g: False)
+        monkeypatch.setattr(whole_searches, "on_one_host", lambda g: False)
     size, sides = 147, 128
     edges, step = squares(size, sides), sides + 1
     if kind == "weighted":  # each side of a square takes steps of other lengths

@@ -11,7 +11,7 @@ from shapes import graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
-from dask_graphflow.graph.shares import VERTEX, Member, Size
+from dask_graphflow.graph.shares import VERTEX, HybridMember, HybridSize
 
 SHARES = [0.3, 0.7], [0.2, 0.5, 0.3]
 PLACEMENTS = "random", "hubs-on-cpu", "leaves-on-cpu"
@@ -149,8 +149,8 @@ def test_shards_may_be_one_or_more_than_partitions(rng, shares):
 
 
 def test_default_shares_follow_the_rates_and_the_room():
-    gpu, cpu = Member("gpu", rate=9e9, link=1e9), Member("cpu", rate=1e9, link=1e12)
-    size = Size(vertices=10**6, ends=10**9, width=4)
+    gpu, cpu = HybridMember("gpu", rate=9e9, link=1e9), HybridMember("cpu", rate=1e9, link=1e12)
+    size = HybridSize(vertices=10**6, ends=10**9, width=4)
     auto = gf.Hybrid()
     # Sending values for these is not worthwhile.
     assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])
@@ -164,9 +164,9 @@ def test_default_shares_follow_the_rates_and_the_room():
 
 
 def test_edges_stream_to_a_gpu_if_that_is_faster():
-    size, auto = Size(vertices=10**6, ends=10**9, width=4), gf.Hybrid()
-    cpu = Member("cpu", rate=1e9, link=1e12)
-    gpu = Member("gpu", rate=9e9, link=1e12, free=VERTEX * 10**6 + 4 * 10**9 / 3)
+    size, auto = HybridSize(vertices=10**6, ends=10**9, width=4), gf.Hybrid()
+    cpu = HybridMember("cpu", rate=1e9, link=1e12)
+    gpu = HybridMember("gpu", rate=9e9, link=1e12, free=VERTEX * 10**6 + 4 * 10**9 / 3)
     assert auto.of([gpu._replace(streams=4 * 3e9), cpu], size) == pytest.approx([0.75, 0.25])
     assert auto.of([gpu._replace(streams=4 * 0.4e9), cpu], size) == pytest.approx([1 / 3, 2 / 3])
     # Sending the values takes longer than the edges that the CPU would take.

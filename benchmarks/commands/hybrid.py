@@ -16,7 +16,7 @@ from benchmarks.lib import report
 from benchmarks.lib.errors import DisagreementError, UnusableInputError
 from benchmarks.lib.harness import Outcome, Spread, take_turns, timed
 from dask_graphflow.graph.load_balance import makespan
-from dask_graphflow.graph.shares import Size
+from dask_graphflow.graph.shares import HybridSize
 from dask_graphflow.kernels import device_link
 
 ITERATIONS = 20
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 def room(name: str, options: argparse.Namespace) -> int:
     """Return a third of the bytes that the whole graph would take on a GPU."""
     edges = 2 * EDGE_FACTOR << options.scale
-    size = Size(1 << options.scale, edges, 4 if name == "pagerank" else 8)
+    size = HybridSize(1 << options.scale, edges, 4 if name == "pagerank" else 8)
     return size.bytes() // THIRD // ALIGNED * ALIGNED
 
 

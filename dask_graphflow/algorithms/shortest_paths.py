@@ -17,15 +17,16 @@ import pandas as pd
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import UsageError
-from dask_graphflow.graph import frames
+from dask_graphflow.exceptions import OptionError, UnknownColumnError, UsageError
+from dask_graphflow.graph import frames, renumber, vertex_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import swap
 from dask_graphflow.graph.vertex_ids import brought
 from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.showing.suggestions import nearest
 
 
-class Rows(NamedTuple):
+class ResultRows(NamedTuple):
     """Some rows of a result, in host memory.
 
     Attributes
@@ -43,7 +44,41 @@ class Rows(NamedTuple):
     sources: np.ndarray
 
 
-def read(frame: Any, partition: int, width: int) -> Rows:
+def id_columns(frame: Any) -> list[str]:
+    """Return the columns of a result with the vertices, then those with the predecessors.
+
+    Raises
+    ------
+    UnknownColumnError, OptionError
+        The frame lacks some of them, or has paths from several sources.
+    """
+    width = sum(str(column).partition("_")[0] == "predecessor" for column in frame.columns) or 1
+    columns = vertex_names("vertex", width) + vertex_names("predecessor", width)
+    for column in columns:
+        if column not in frame.columns:
+            raise UnknownColumnError(
+                f"result does not have the column {column!r}{nearest(column, list(frame.columns))}; give "
+                "what bfs or sssp returned"
+            )
+    sources = [name for name in vertex_names("source", width) if name in frame.columns]
+    if sources:
+        raise OptionError(
+            f"result has paths from several sources, in the column {sources[0]!r}; a path needs the rows "
+            "of one source. Select them, and leave out the column, for example by "
+            f"result[result[{sources[0]!r}] == ...].drop(columns={sources})"
+        )
+    return columns
+
+
+def sorted_targets(targets: Any, ids: Any) -> pd.DataFrame:
+    """Return the targets, each once and in order, with the columns of an empty frame of ids."""
+    frame = vertex_ids.named(targets, ids, "targets")
+    host = kernels_for(frame).to_pandas(frame)
+    ordered, _ = renumber.sort(host.drop_duplicates(ignore_index=True))
+    return ordered.reset_index(drop=True)
+
+
+def read(frame: Any, partition: int, width: int) -> ResultRows:
     """Return the rows of a partition of a result whose ids have `width` parts."""
     frame = kernels_for(frame).to_pandas(frame).reset_index(drop=True)
     vertices = frame[vertex_names("vertex", width)]
@@ -55,7 +90,7 @@ def read(frame: Any, partition: int, width: int) -> Rows:
             for name, column in zip(names, vertices.columns, strict=True)
         }
     )
-    return Rows(vertices, predecessors, sources)
+    return ResultRows(vertices, predecessors, sources)
 
 
 class _Followed(NamedTuple):
@@ -76,13 +111,13 @@ class _Step(NamedTuple):
     following: Any  # ids of the vertices from which to continue
 
 
-def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like: Any) -> Any:
+def walk(channel: Channel, pieces: Sequence[ResultRows], rank: int, targets: Any, like: Any) -> Any:
     """Return the paths to this member's part of the targets: the loop of a gang.
 
     Parameters
     ----------
     channel : Channel
-    pieces : list of Rows
+    pieces : list of ResultRows
         The rows of the result that this member reads.
     rank : int
         The rank of the channel.
@@ -160,6 +195,12 @@ def _in_order(parts: list[tuple[_Followed, Any]]) -> Any:
     order = np.arange(len(stacked))
     order += np.repeat(starts - (np.cumsum(counts) - counts), counts)
     return _taken(stacked, order)
+
+
+def no_paths(targets: Any, like: Any) -> Any:
+    """Return an empty frame of paths, for some targets and an empty frame of the result."""
+    none = targets.iloc[:0]
+    return frame_of_paths(none, np.zeros(0, np.int64), none, like)
 
 
 def frame_of_paths(targets: Any, lengths: np.ndarray, vertices: Any, like: Any) -> Any:

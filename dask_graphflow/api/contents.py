@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import derived
-from dask_graphflow.graph.counting import num_edges, num_vertices
+from dask_graphflow.graph.numbering import num_edges, num_vertices
 from dask_graphflow.runtime import contents, saving
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.showing.arguments import explained

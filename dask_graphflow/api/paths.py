@@ -6,19 +6,13 @@ from functools import partial
 from typing import Any
 
 import dask.dataframe as dd
-import numpy as np
 
 from dask_graphflow.algorithms import shortest_paths as paths
-from dask_graphflow.exceptions import OptionError, UnknownColumnError
-from dask_graphflow.graph import renumber, vertex_ids
-from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.graph.frames import empty_like, is_pandas
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.scheduling import gang_build, placement
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.showing.arguments import explained
-from dask_graphflow.showing.suggestions import nearest
 
 __all__ = ["shortest_paths"]
 
@@ -72,35 +66,17 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     2       7     2       7
     """
     frame = as_dask(result, "result")
-    width = sum(str(column).partition("_")[0] == "predecessor" for column in frame.columns) or 1
-    columns = vertex_names("vertex", width) + vertex_names("predecessor", width)
-    for column in columns:
-        if column not in frame.columns:
-            raise UnknownColumnError(
-                f"result does not have the column {column!r}{nearest(column, list(frame.columns))}; give "
-                "what bfs or sssp returned"
-            )
-    sources = [name for name in vertex_names("source", width) if name in frame.columns]
-    if sources:
-        raise OptionError(
-            f"result has paths from several sources, in the column {sources[0]!r}; a path needs the rows "
-            "of one source. Select them, and leave out the column, for example by "
-            f"result[result[{sources[0]!r}] == ...].drop(columns={sources})"
-        )
+    columns = paths.id_columns(frame)
     like = empty_like(frame._meta).reset_index(drop=True)
-    ids = like[columns[:width]]
-    given = vertex_ids.named(targets, ids, "targets")
-    host = kernels_for(given).to_pandas(given)
-    ordered, _ = renumber.sort(host.drop_duplicates(ignore_index=True))
-    empty = ids if is_pandas(type(ids)) else kernels_for(ids).to_pandas(ids)
+    width = len(columns) // 2
+    ordered = paths.sorted_targets(targets, like[columns[:width]])
     members = min(len(placement.slots().workers), int(frame.npartitions))
-    read = partial(paths.read, width=width)
     return gang_build.run(
-        [(frame if isinstance(frame, Held) else frame[columns], read)],
+        [(frame if isinstance(frame, Held) else frame[columns], partial(paths.read, width=width))],
         paths.walk,
         members,
-        paths.frame_of_paths(empty, np.zeros(0, np.int64), empty, like),
-        ordered.reset_index(drop=True),
+        paths.no_paths(ordered, like),
+        ordered,
         like,
         name="shortest-paths",
     )

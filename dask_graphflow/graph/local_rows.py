@@ -62,7 +62,7 @@ def localize(rows: Any, bounds: Sequence[int], part: int, *, threads: int = 1) -
         The rows of vertices ``bounds[part]`` to ``bounds[part + 1] - 1``. Ends ascend within a row.
     bounds : sequence of int
         Where the partitions' ranges of vertices begin, followed by where the last one ends; see
-        :func:`.partition.chunk`.
+        :func:`.chunk_grains`.
     part : int
         The partition.
     threads : int

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import frames, renumber
-from dask_graphflow.kernels import count_true, index_dtype, kernels_for, sorted_unique
+from dask_graphflow.kernels import count_true, index_dtype, kernels_for, kernels_of, sorted_unique
 
+from .blocks import blocks
 from .shard import Shard
 from .vertex_ids import brought, shown, unknown
 from .vertices import Vertices
@@ -138,6 +140,26 @@ def vertex_count(shard: Shard, exchange: Exchange) -> int:
 
     count: int = kept_by_all(shard.host, exchange, "vertices", make)
     return count
+
+
+def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
+    """Return the number of vertices of all shards: the loop of a gang (see :func:`.gang.run`)."""
+    return vertex_count(shard, Exchange(channel, device=shard.on_device))
+
+
+def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
+    """Return the number of edges of all shards: the loop of a gang (see :func:`.gang.run`).
+
+    An undirected edge counts once, although the shards of both its ends store it.
+    """
+    rows, loops = shard.out, 0
+    if not shard.directed:
+        kernels, threads = kernels_of("rows", rows.ends), channel.resources.threads
+        for _, block in blocks(rows):
+            owners = kernels.owners(block, rows.ends.dtype, threads=threads)
+            loops += count_true(owners == block.ends)
+    entries, loops = Exchange(channel).all_reduce(sums=(len(rows.ends), loops)).sums
+    return entries if shard.directed else (entries + loops) // 2
 
 
 def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:

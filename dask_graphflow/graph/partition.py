@@ -9,11 +9,13 @@ import numpy as np
 GRAIN = 4096  # bounds of ranges are multiples of this many vertices
 
 
-def chunk_grains(edges: np.ndarray, size: int, parts: int) -> list[int]:
+def chunk_grains(
+    edges: np.ndarray, size: int, parts: int, *, alpha: float | None = None
+) -> list[int]:
     """Cut the vertices into contiguous ranges that take about equal work.
 
-    The work of a vertex is its number of edges plus ``8 * (parts - 1)``, for the work that does not depend
-    on its edges. Contiguous ranges keep neighboring vertices in the same part (Gemini [1]_).
+    The work of a vertex is its number of edges plus `alpha`, the work per vertex that does not depend on
+    its edges. Contiguous ranges keep neighboring vertices in the same part (Gemini [1]_).
 
     Parameters
     ----------
@@ -23,6 +25,8 @@ def chunk_grains(edges: np.ndarray, size: int, parts: int) -> list[int]:
         V.
     parts : int
         Number of ranges.
+    alpha : float, optional
+        By default ``8 * (parts - 1)``.
 
     Returns
     -------
@@ -40,9 +44,10 @@ def chunk_grains(edges: np.ndarray, size: int, parts: int) -> list[int]:
     >>> chunk_grains(np.array([104_095, 4096, 4096, 4095]), 16_383, 2)
     [0, 4096, 16383]
     """
+    alpha = 8 * (parts - 1) if alpha is None else alpha
     # Only allowed bounds are considered.
     bounds = np.append(np.arange(0, size, GRAIN), size)
-    work = 8 * (parts - 1) * bounds + np.concatenate([[0], np.cumsum(edges)])
+    work = alpha * bounds + np.concatenate([[0], np.cumsum(edges)])
     return [int(bounds[at]) for at in _even_cuts(work, parts)]
 
 

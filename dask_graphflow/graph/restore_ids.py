@@ -1,6 +1,6 @@
 """Restore ids: send values of placed vertices to the members that store the ids of these vertices.
 
-Vertices of one shard ascend by number (:mod:`~dask_graphflow.graph.vertex_placement`). The vertices with
+Vertices of one shard ascend by number (:class:`.Placed`). The vertices with
 the same home are therefore adjacent, and are sent without a gather. The receiver puts the values in order
 by one gather, whose order is the same for every column and is computed once per graph.
 """

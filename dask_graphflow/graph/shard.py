@@ -1,6 +1,6 @@
 """A shard: the part of a graph that one of several processes stores.
 
-Vertices are cut into contiguous ranges, one per process (:func:`.partition.chunk`). A shard stores the
+Vertices are cut into contiguous ranges, one per process (:func:`.chunk_grains`). A shard stores the
 *rows* of its range: the edges that leave its vertices and, once an algorithm needs them, the edges that
 enter them. In an undirected graph these are the same rows. About other shards, it only stores the bounds of
 their ranges.
@@ -26,7 +26,7 @@ from dask_graphflow.kernels import (
 
 from .local_rows import Local, localize
 from .memo import Memo
-from .vertex_placement import Placed
+from .vertices import Placed
 
 
 class Shard(Memo, Subset):

@@ -157,14 +157,14 @@ class Hybrid:
             )
         return replace(self, shares=[self.shares[kind] / kinds.count(kind) for kind in kinds])
 
-    def of(self, members: Sequence[Member], size: Size) -> list[float]:
+    def of(self, members: Sequence[HybridMember], size: HybridSize) -> list[float]:
         """Return the share of each member.
 
         Parameters
         ----------
-        members : sequence of Member
+        members : sequence of HybridMember
             Each member's kind, rate, link and free bytes.
-        size : Size
+        size : HybridSize
             The size of the graph.
 
         Returns
@@ -175,15 +175,15 @@ class Hybrid:
         Examples
         --------
         >>> import dask_graphflow as gf
-        >>> from dask_graphflow.graph.shares import Member, Size
-        >>> both = [Member("cpu", rate=3e8), Member("cpu", rate=1e8)]
-        >>> gf.Hybrid().of(both, Size(vertices=1000, ends=16000, width=8))
+        >>> from dask_graphflow.graph.shares import HybridMember, HybridSize
+        >>> both = [HybridMember("cpu", rate=3e8), HybridMember("cpu", rate=1e8)]
+        >>> gf.Hybrid().of(both, HybridSize(vertices=1000, ends=16000, width=8))
         [0.75, 0.25]
         """
         return _by_speed(members, size) if isinstance(self.shares, str) else list(self.shares)
 
 
-class Member(NamedTuple):
+class HybridMember(NamedTuple):
     """What a member of a gang reports about itself.
 
     Attributes
@@ -207,7 +207,7 @@ class Member(NamedTuple):
     streams: float = 0.0
 
 
-class Size(NamedTuple):
+class HybridSize(NamedTuple):
     """The size of a graph.
 
     Attributes
@@ -283,7 +283,9 @@ def members_of(
     return hybrid, asked, [worker.address for worker in mine]
 
 
-def member_speeds(exchange: Exchange, hybrid: Hybrid, rate: Rate, vertices: int) -> list[Member]:
+def member_speeds(
+    exchange: Exchange, hybrid: Hybrid, rate: Rate, vertices: int
+) -> list[HybridMember]:
     """Return the speed and the free memory of all members. Every member calls it.
 
     Parameters
@@ -297,12 +299,12 @@ def member_speeds(exchange: Exchange, hybrid: Hybrid, rate: Rate, vertices: int)
         Number of vertices of the graph.
     """
     device, threads = exchange.resources.gpu, exchange.resources.threads
-    own = Member("gpu" if device else "cpu")
+    own = HybridMember("gpu" if device else "cpu")
     if isinstance(hybrid.shares, str):
         free = SPARED * device_room() if device else math.inf
         speed, streams = rate(device, threads, vertices), device_link() if device else 0.0
         own = own._replace(rate=speed, free=free, streams=streams)
-    all_members: list[Member] = swap(exchange, [own] * exchange.size)
+    all_members: list[HybridMember] = swap(exchange, [own] * exchange.size)
     if isinstance(hybrid.shares, str) and exchange.size > 1:
         own = all_members[exchange.rank]._replace(link=_link(exchange))
         all_members = swap(exchange, [own] * exchange.size)
@@ -321,7 +323,7 @@ def _link(exchange: Exchange) -> float:
     return PROBE * (exchange.size - 1) / best
 
 
-def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
+def _by_speed(members: Sequence[HybridMember], size: HybridSize) -> list[float]:
     """Return the shares for which an iteration of PageRank is expected to take the shortest time.
 
     GPU workers may be faster alone than with the others, to which values would have to be sent. And a GPU

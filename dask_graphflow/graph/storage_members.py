@@ -15,10 +15,9 @@ from dask_graphflow.kernels import kernels_for, lift
 from dask_graphflow.kernels.csr import Rows
 
 from . import build, partition
-from .counting import num_edges, num_vertices
 from .frames import is_pandas
 from .manifest import Manifest, Range
-from .numbering import occurs
+from .numbering import num_edges, num_vertices, occurs
 from .shard import Shard
 from .storage import Folder
 from .storage_files import by_grain, id_dtypes, read_ranges, write_range

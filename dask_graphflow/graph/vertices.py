@@ -1,9 +1,17 @@
-"""Vertices: the ids for which the numbers 0 to n - 1 of a graph stand."""
+"""Vertices: the ids, and the places, for which the numbers 0 to n - 1 of a graph stand.
+
+A vertex has a *number*, which follows the order of the ids. In a hybrid, it also has a *place*. Results use
+numbers, and ties are broken by them. The places of one shard are a contiguous range, in which vertices
+ascend by number. The rows and columns of a shard are in the order of places. The ids themselves stay in
+ranges of numbers, the *homes*, one per shard.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dask_graphflow.kernels import kernels_for
 
@@ -58,6 +66,28 @@ class Vertices:
         codes, _ = renumber.factorize(stack([self.ids, ids]))
         numbers = codes[self.count :].astype("int64")
         numbers[numbers >= self.count] = -1
+        return numbers
+
+
+class Placed(NamedTuple):
+    """The place of each vertex of a graph.
+
+    Attributes
+    ----------
+    places : ndarray of int32 or int64, shape (V,)
+        The place of each vertex, by number.
+    homes : list of int
+        Where the ranges of numbers begin whose ids each shard stores, followed by where the last one ends.
+    """
+
+    places: np.ndarray
+    homes: list[int]
+
+    def numbers(self, low: int, high: int) -> np.ndarray:
+        """Return the numbers of the vertices at places `low` to ``high - 1``; -1 at empty places."""
+        numbers = np.full(high - low, -1, self.places.dtype)
+        here = np.flatnonzero((self.places >= low) & (self.places < high))
+        numbers[self.places[here] - low] = here
         return numbers
 
 

@@ -261,7 +261,7 @@ class Shards:
         recipe = Recipe(
             spec.directed, spec.multi, turned=turned, hybrid=plan.hybrid, rate=plan.rate,
             choose=plan.choose, for_device=plan.device, on_disk=plan.on_disk,
-            plan=self._build_plan,
+            plan=None if spec.on_device else self._build_plan,
         )  # fmt: skip
         return partial(build, recipe=recipe)
 

@@ -1,11 +1,10 @@
 """Build a graph: each member of a gang reads some of the edges and builds one shard.
 
-Five steps follow one another. Vertices are *numbered* in the order of their ids (:mod:`.number`). The number
-of members that get a part of the graph is *chosen*, and the vertices are divided into one range per member,
-by the number of edges that all members together count per vertex (:mod:`.choose`). For a hybrid, vertices
-are *placed* (:mod:`.place`). Then edges are *dealt*: each edge is sent to the owner of the vertex that it
-leaves; an undirected edge is sent to the owners of both its ends (:mod:`.deal`). Finally, an owner makes
-*rows* of its edges (:mod:`.rows`).
+Vertices are *numbered* in the order of their ids (:mod:`.number`). The members that get a part are
+*chosen*, and the vertices are divided into one range per member, by the number of edges that all members
+count per vertex (:mod:`.choose`). For a hybrid, vertices are *placed* (:mod:`.place`). Then edges are
+*dealt*: each edge is sent to the owner of the vertex that it leaves; an undirected edge is sent to the
+owners of both its ends (:mod:`.deal`). Finally, an owner makes *rows* of its edges (:mod:`.rows`).
 
 An owner puts its edges in the order of the partitions, whichever members read them. It therefore merges
 parallel edges exactly as a gang with one member does, which sends nothing.
@@ -26,16 +25,15 @@ from dask_graphflow.graph.memory import Part
 from dask_graphflow.graph.numbering import own_marks
 from dask_graphflow.graph.room import Room
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_placement import Placed
-from dask_graphflow.graph.vertices import Vertices
+from dask_graphflow.graph.vertices import Placed, Vertices
 from dask_graphflow.kernels import aligned, index_dtype, kernels_for
 
 from .choose import SAMPLE, Choose, Size, choose_members
-from .deal import Edges, Owners, Pieces, deal
+from .deal import EdgePieces, Edges, Owners, deal
 from .entering import edges_of, entered, entering, into, of_all_numbers, of_numbers
 from .number import consume, ids_of_range, number
 from .place import place_vertices
-from .recipe import Agreed, Recipe, Unpacked, agree
+from .recipe import Recipe, agree
 from .rows import edges_without_rows, rows_of_edges
 
 __all__ = [
@@ -89,13 +87,14 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
         Edges were lost in transit.
     """
     began, held = time.perf_counter(), list(pieces)
-    own = Unpacked.of(held)
-    room = Room(channel.resources, None if own.device else recipe.plan, held)
+    ends = [piece[:2] for piece in held]
+    weights = [piece.weight for piece in held if piece.target is not None]
+    room = Room(channel.resources, recipe.plan, held)
+    agreed = agree(channel, held)
     held.clear()
-    agreed = agree(channel, own)
     exchange = Exchange(channel, device=agreed.device)
     room.check("number its vertices", Part.numbering)
-    vertices, numbered = number(exchange, own.ends)
+    vertices, numbered = number(exchange, ends)
     channel.resources.relieve()
     room.check("make its rows", Part.making, vertices=vertices.count)
     del room
@@ -106,7 +105,7 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
     device = recipe.for_device or agreed.device
     size = Size(vertices.count, 0, recipe.directed, agreed.weight_bytes, device)
     chosen = choose_members(exchange, numbers, size, recipe.choose, agreed.able)
-    bounds, turned = chosen.bounds, recipe.turned and chosen.count > 1
+    bounds, turned = chosen.bounds, recipe.turned and chosen.members > 1
     ids = ids_of_range(exchange, vertices, bounds)
     owners, placed = Owners.of_ranges(bounds, not recipe.directed), None
     if recipe.hybrid is not None:
@@ -114,30 +113,30 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
         numbers = aligned(numbers)
         # An undirected graph uses the same rows for both directions, so each edge is stored twice.
         width = (4 + agreed.weight_bytes) * (1 if recipe.directed else 2)
-        placed, bounds, members = place_vertices(
+        placed, bounds, by_number = place_vertices(
             exchange, numbers, bounds, recipe.hybrid, recipe.rate, width
         )
-        owners = Owners(members, 0, owners.both)
+        owners = Owners(by_number, 0, owners.both)
 
     folder = channel.resources.folder() if recipe.on_disk else None
     none = _no_edges(vertices, agreed.weight)
-    given = Pieces(_consume_edges(numbers, own.weights, turned), agreed.places, none)
+    own = EdgePieces(_consume_edges(numbers, weights, turned), agreed.places, none)
     # A piece on disk takes no memory, whether it stays or not.
     stay = owners.both and placed is None and folder is None
     stay = stay and not agreed.device and exchange.size <= STAY
-    dealt = deal(exchange, given, owners, stay=stay, folder=folder)
+    dealt = deal(exchange, own, owners, stay=stay, folder=folder)
     channel.resources.relieve()
     about: dict[str, Any] = {"directed": recipe.directed, "base": vertices.base, "ids": ids}
     about |= {"choice": chosen.why, "placed": placed, "for_device": recipe.for_device}
     if agreed.listing and ids is None:
         about["listed"] = _listed(exchange, listing, none.source, bounds, placed)
-    bounds = bounds[: chosen.count + 1]
-    if rank < chosen.count and turned:
+    bounds = bounds[: chosen.members + 1]
+    if rank < chosen.members and turned:
         about["entering"] = edges_without_rows(exchange, dealt, placed)
-    elif rank < chosen.count:
+    elif rank < chosen.members:
         about["rows"] = rows_of_edges(exchange, dealt, bounds, placed, recipe, folder)
         seconds = time.perf_counter() - began
-        logger.debug("Shard %d of %d was built in %.3g s", rank, chosen.count, seconds)
+        logger.debug("Shard %d of %d was built in %.3g s", rank, chosen.members, seconds)
     return Shard(vertices.like, bounds, rank, **about)
 
 

@@ -62,8 +62,8 @@ class Chosen(NamedTuple):
 
     Attributes
     ----------
-    count : int
-        The first so many members.
+    members : int
+        Number of members with a part: the first ones.
     why : str
         The reason, if there was a choice.
     bounds : list of int
@@ -71,7 +71,7 @@ class Chosen(NamedTuple):
         without a part are empty.
     """
 
-    count: int
+    members: int
     why: str
     bounds: list[int]
 

@@ -30,7 +30,7 @@ class Edges(NamedTuple):
     weight: Any
 
 
-class Pieces(NamedTuple):
+class EdgePieces(NamedTuple):
     """The edges of a member, in pieces, before they are dealt.
 
     Attributes
@@ -79,7 +79,7 @@ class Owners(NamedTuple):
 
 def deal(
     exchange: Exchange,
-    pieces: Pieces,
+    pieces: EdgePieces,
     owners: Owners,
     *,
     stay: bool = False,
@@ -92,7 +92,7 @@ def deal(
     Parameters
     ----------
     exchange : Exchange
-    pieces : Pieces
+    pieces : EdgePieces
     owners : Owners
     stay : bool
         Whether a whole piece may become part of the result. The result then also contains edges that
@@ -146,7 +146,7 @@ def deal_in_slices(exchange: Exchange, whole: Edges, bounds: list[int]) -> Edges
     slices = [slice(at, at + step) for at in range(0, len(whole.source), step)]
     counts = swap(exchange, [len(slices)] * exchange.size)
     places = [[(rank, i) for i in range(count)] for rank, count in enumerate(counts)]
-    pieces = Pieces((_cut(whole, at) for at in slices), places, _cut(whole, slice(0)))
+    pieces = EdgePieces((_cut(whole, at) for at in slices), places, _cut(whole, slice(0)))
     owners = Owners.of_ranges(bounds, both=False)
     return deal(exchange, pieces, owners, folder=disk.folder_of(whole.source))
 

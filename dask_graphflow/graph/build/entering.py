@@ -19,7 +19,7 @@ from .rows import rename
 
 
 def into(shard: Shard, exchange: Exchange) -> Any:
-    """Return the rows of the edges that enter the range's vertices, and cache them in the shard as "into"."""
+    """Return the rows of the edges that enter the range's vertices, and cache them as "into"."""
     host, threads = shard.host, exchange.resources.threads
     if not shard.directed:
         return shard.here("into", host.out)

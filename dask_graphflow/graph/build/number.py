@@ -1,8 +1,8 @@
 """The first step of a build: number the vertices in the order of their ids.
 
-Integers close together are numbered by arithmetic, and no ids are sent. All other ids are sent to the owners
-of ranges of their order, as in :mod:`~dask_graphflow.graph.renumber`. The owners send back the numbers, and
-keep the ids.
+Integers close together are numbered by arithmetic, and no ids are sent. All other ids are sent to the
+owners of ranges of their order, as in :mod:`~dask_graphflow.graph.renumber`. The owners send back the
+numbers, and keep the ids.
 """
 
 from __future__ import annotations

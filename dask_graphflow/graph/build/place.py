@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph import partition
 from dask_graphflow.graph.hubs import HUBS, HUBS_EDGES
-from dask_graphflow.graph.shares import Hybrid, Member, Rate, Size, member_speeds
-from dask_graphflow.graph.vertex_placement import Placed, arrange
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.graph.shares import Hybrid, HybridMember, HybridSize, Rate, member_speeds
+from dask_graphflow.graph.vertices import Placed
+from dask_graphflow.kernels import index_dtype, kernels_of
 
 DIGIT = 16  # bits of a key that one round of histograms covers
 
@@ -44,7 +45,7 @@ def place_vertices(
     rate : callable
         Measures the speed of a member.
     width : int
-        See :class:`.shares.Size`.
+        See :class:`.shares.HybridSize`.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def place_vertices(
     degrees = _degrees(exchange, numbers, homes)
     sums = int(np.count_nonzero(degrees)), int(degrees.sum())
     vertices, ends = exchange.all_reduce(sums).sums
-    shares = hybrid.of(members, Size(vertices, ends, width))
+    shares = hybrid.of(members, HybridSize(vertices, ends, width))
     anyhow = _scrambled(np.arange(low, high, dtype=np.uint64))
     groups = [list(range(len(members)))]
     if hybrid.placement != "random" and _by_degree(exchange, hybrid.placement, degrees):
@@ -77,8 +78,34 @@ def place_vertices(
         parts = _parts(exchange, anyhow[here], degrees[here], [shares[m] for m in own])
         owners[here] = np.array(own, np.int16)[parts]
     all_owners = np.concatenate(exchange.all_gather(owners))
-    places, bounds = arrange(all_owners, exchange.size)
+    places, bounds = _arrange(all_owners, exchange.size)
     return Placed(places, homes), bounds, all_owners
+
+
+def _arrange(owners: np.ndarray, shards: int) -> tuple[np.ndarray, list[int]]:
+    """Return the place of each vertex, and the bounds of the shards' ranges.
+
+    Parameters
+    ----------
+    owners : ndarray of integers, shape (V,)
+        The shard of each vertex, by number.
+    shards : int
+
+    Returns
+    -------
+    places : ndarray of int32 or int64, shape (V,)
+    bounds : list of int
+        Multiples of :data:`.partition.GRAIN`, so there are a few more places than vertices.
+
+    """
+    counts = np.bincount(owners, minlength=shards)
+    sizes = (-(-counts // partition.GRAIN) * partition.GRAIN).tolist()
+    bounds = list(itertools.accumulate(sizes, initial=0))
+    places = np.empty(len(owners), index_dtype(bounds[-1]))
+    for shard in range(shards):
+        here = np.flatnonzero(owners == shard)
+        places[here] = np.arange(bounds[shard], bounds[shard] + len(here), dtype=places.dtype)
+    return places, bounds
 
 
 def _degrees(
@@ -94,7 +121,7 @@ def _degrees(
     return degrees
 
 
-def _groups(members: Sequence[Member]) -> list[list[int]]:
+def _groups(members: Sequence[HybridMember]) -> list[list[int]]:
     """Return runs of members of the same kind; if all are of one kind, one run per member."""
     runs = [
         list(run) for _, run in itertools.groupby(range(len(members)), lambda m: members[m].kind)

@@ -10,7 +10,6 @@ import numpy as np
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.numbering import swap
 from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shares import Hybrid, Rate
@@ -60,38 +59,6 @@ class Recipe:
     plan: Plan | None = None
 
 
-class Unpacked(NamedTuple):
-    """The contents of a member's pieces, one entry per piece. Their edges are the pieces with a target.
-
-    Attributes
-    ----------
-    ends : list of pair of Ends
-        Sources and targets; targets are None for a piece with vertices.
-    weights : list of array or None
-        For each piece of edges.
-    places : list of int
-        The partition of each piece of edges.
-    device : bool
-        Whether the pieces are in GPU memory.
-    """
-
-    ends: list[tuple[Ends, Ends | None]]
-    weights: list[Any]
-    places: list[int]
-    device: bool
-
-    @classmethod
-    def of(cls, pieces: Sequence[Any]) -> Unpacked:
-        """Return the contents of some pieces."""
-        edges = [piece for piece in pieces if piece.target is not None]
-        return cls(
-            [(piece.source, piece.target) for piece in pieces],
-            [piece.weight for piece in edges],
-            [piece.partition for piece in edges],
-            any(on_device(piece.source.frame) for piece in pieces),
-        )
-
-
 class Agreed(NamedTuple):
     """What all members know of the pieces of all members.
 
@@ -119,22 +86,18 @@ class Agreed(NamedTuple):
     places: Sequence[list[int]]
 
 
-def agree(channel: Channel, own: Unpacked) -> Agreed:
+def agree(channel: Channel, pieces: Sequence[Any]) -> Agreed:
     """Tell all members what this member knows of its pieces. All members call it."""
     exchange, resources = Exchange(channel), channel.resources
-    dtypes = {None if weight is None else weight.dtype for weight in own.weights}
-    about = (
-        own.device,
-        len(own.weights) < len(own.ends),
-        dtypes,
-        resources.threads,
-        resources.memory(own.device),
-        own.places,
+    device = any(on_device(piece.source.frame) for piece in pieces)
+    edges = [piece for piece in pieces if piece.target is not None]
+    dtypes = {piece.weight.dtype for piece in edges if piece.weight is not None}
+    own = device, len(edges) < len(pieces), dtypes, [piece.partition for piece in edges]
+    own += resources.threads, resources.memory(device)
+    devices, listing, each, places, threads, memory = zip(
+        *swap(exchange, [own] * exchange.size), strict=True
     )
-    devices, listing, each, threads, memory, places = zip(
-        *swap(exchange, [about] * exchange.size), strict=True
-    )
-    every = set[Any]().union(*each) - {None}
+    every = set[Any]().union(*each)
     return Agreed(
         any(devices),
         any(listing),

@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.make_rows import make_rows
-from dask_graphflow.graph.vertex_placement import Placed
+from dask_graphflow.graph.vertices import Placed
 from dask_graphflow.kernels import aligned, as_stored, joined, kernels_of, summable
 
 from .deal import Edges

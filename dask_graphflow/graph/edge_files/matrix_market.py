@@ -175,9 +175,3 @@ def _sizes(line: bytes) -> tuple[int, int]:
             "Read it with scipy.io.mmread, and number the columns after the rows"
         )
     return rows, entries
-
-
-def _is_number_or_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_large_string(kind)
-    )
