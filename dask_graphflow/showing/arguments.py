@@ -57,7 +57,7 @@ def _types(function: Callable[..., Any]) -> dict[str, Any]:
         try:
             return get_type_hints(function, localns=missing)
         except NameError as error:
-            missing[error.name] = object
+            missing[str(error.name)] = object
 
 
 def bind(
@@ -262,7 +262,7 @@ def _allows(types: set[Any], value: Any) -> bool:
         return isinstance(value, str) and value in choices
     if types >= _members(ColumnName):
         return isinstance(value, str)
-    kinds = {int: {int, float}, list: {list, Sequence}}
+    kinds: dict[Any, set[Any]] = {int: {int, float}, list: {list, Sequence}}
     basic = isinstance(value, bool | int | float | str | list)
     return bool(types & kinds.get(type(value), {type(value) if basic else Any}))
 
