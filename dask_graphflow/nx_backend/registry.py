@@ -22,6 +22,7 @@ from .converted import ConvertedGraph
 
 #: The functions of the backend. :func:`register` adds each of them.
 REGISTERED: dict[str, Callable[..., Any]] = {}
+TAKES: dict[str, set[str]] = {}  # the options that each of them takes
 WEIGHTS = "weight", "distance"  # what NetworkX calls the option with the attribute of the edges
 
 
@@ -67,8 +68,7 @@ def register(name: str, function: Callable[..., Any], takes: Iterable[str] | Non
         except (OptionError, WeightError) as error:
             raise NotImplementedError(str(error)) from error
 
-    call.takes = takes
-    REGISTERED[name] = call
+    REGISTERED[name], TAKES[name] = call, takes
 
 
 def _by_node(
