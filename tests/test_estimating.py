@@ -16,7 +16,7 @@ from dask_graphflow.costs import ClusterSpec, Links, Rates, store
 from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.declarations.algorithm import ALGORITHMS
-from dask_graphflow.declarations.cost import FUSED
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.memory import PROCESS
 
@@ -150,7 +150,7 @@ def test_pagerank_by_totems_model():
 
 def test_the_time_grows_with_the_number_of_sources():
     one = estimate(algorithm="betweenness_centrality", **SIZES, supersteps=4, k=1)
-    assert one.parts["launching"] == pytest.approx(4 * FUSED)
+    assert one.parts["launching"] == pytest.approx(4 * Cost.FUSED)
     many = estimate(algorithm="betweenness_centrality", **SIZES, supersteps=4, k=10)
     every = estimate(algorithm="betweenness_centrality", **SIZES, supersteps=4)
     for part in "computing", "launching":

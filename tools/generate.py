@@ -51,7 +51,8 @@ Pair = tuple[DataFrame, DataFrame]
 '''
 FUNCTIONS = HEADER.format(
     what="functions and as methods of a frame",
-    imports="from .graph import Graph\nfrom .types import ColumnName, ColumnNames, Edges, Listener",
+    imports="from .graph import Graph\nfrom .signatures import Described\n"
+    "from .types import ColumnName, ColumnNames, Edges, Listener",
 )
 METHODS = HEADER.format(what="methods of a graph", imports="from .types import Listener")
 
@@ -172,7 +173,7 @@ def files() -> dict[Path, str]:
     )
     return {
         API / "functions.pyi": FUNCTIONS
-        + f"\n__all__ = [\n{names},\n]\n\n"
+        + f"\n__all__ = [\n{names},\n]\n\nDESCRIBED: dict[str, Described]\n\n"
         + "".join(declarations(name, getattr(functions, name)) for name in functions.__all__)
         + stub_class("FrameMethods", ["_frame: Any\n", *of_frame]),
         CLI / "commands.py": commands(),

@@ -16,7 +16,7 @@ from typing import Any
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.biconnected import Blocks
 from dask_graphflow.operators.connected import smallest_connected
 from dask_graphflow.operators.view import GraphView
@@ -27,7 +27,7 @@ from .bfs import breadth_first
 @algorithm(
     vertices({"articulation_point": "bool"}),
     directed=False,
-    cost=Cost("searches", Steps.levels(), passes=1.5, step=FUSED, scratch=110),
+    cost=Cost("searches", Cost.levels(), passes=1.5, step=Cost.FUSED, scratch=110),
 )
 def articulation_points(g: GraphView) -> Answer:
     """Return whether each vertex is an articulation point.

@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, rows
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.access import send_home
 from dask_graphflow.operators.view import GraphView
 
@@ -24,7 +24,7 @@ from .articulation_points import blocks_of
 @algorithm(
     rows({"source": "id", "target": "id"}),
     directed=False,
-    cost=Cost("searches", Steps.levels(), passes=1.5, step=FUSED, scratch=110),
+    cost=Cost("searches", Cost.levels(), passes=1.5, step=Cost.FUSED, scratch=110),
 )
 def bridges(g: GraphView) -> Answer:
     """Return the bridges of a graph.

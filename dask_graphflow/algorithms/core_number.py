@@ -17,7 +17,7 @@ from typing import Any
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.view import GraphView
 
@@ -25,7 +25,7 @@ from dask_graphflow.operators.view import GraphView
 @algorithm(
     vertices({"core": "int32"}),
     directed=False,
-    cost=Cost("labels", Steps.rounds(0.5, 0.01), passes=1, rows=1, copies=1),
+    cost=Cost("labels", Cost.rounds(0.5, 0.01), passes=1, rows=1, copies=1),
 )
 def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.

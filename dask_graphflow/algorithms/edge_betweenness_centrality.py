@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, edges
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators import whole_searches
@@ -36,8 +36,8 @@ from .betweenness_centrality.tight_edges import lost_weight, without_parallel_ed
     weights="optional",
     edge_bytes=(40, 40),
     cost=Cost(
-        "labels", Steps.levels(3), passes=3, step=FUSED, sources=1, rows=1, copies=1, scratch=115, edge=60,
-        weighted=search_by_weight(2, edge=64),
+        "labels", Cost.levels(3), passes=3, step=Cost.FUSED, sources=1, rows=1, copies=1, scratch=115,
+        edge=60, weighted=Cost.by_weight(2, edge=64),
     ),
 )  # fmt: skip
 def edge_betweenness_centrality(

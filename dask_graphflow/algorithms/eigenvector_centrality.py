@@ -19,7 +19,7 @@ import math
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import leaving
@@ -28,7 +28,7 @@ from dask_graphflow.operators.whole_weights import leaving
 @algorithm(
     vertices({"eigenvector": "float64"}),
     weights="optional",
-    cost=Cost("pulls", Steps.iterations(), each=1, sparse=10, rows=1.7, copies=1, scratch=90),
+    cost=Cost("pulls", Cost.iterations(), each=1, sparse=10, rows=1.7, copies=1, scratch=90),
 )
 def eigenvector_centrality(
     g: GraphView,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Seed
 from dask_graphflow.operators.in_order import first_free
 from dask_graphflow.operators.priorities import priorities
@@ -25,7 +25,9 @@ from dask_graphflow.operators.view import GraphView
     vertices({"color": "int32"}),
     directed=False,
     networkx={"greedy_color": "color"},
-    cost=Cost("labels", Steps.rounds(3, 0.3), passes=1, step=FUSED, rows=1, copies=1, scratch=80),
+    cost=Cost(
+        "labels", Cost.rounds(3, 0.3), passes=1, step=Cost.FUSED, rows=1, copies=1, scratch=80
+    ),
 )
 def greedy_color(g: GraphView, *, seed: Seed = 0) -> Answer:
     """Return a color for each vertex, such that neighbors have different colors.

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.operators.multi_search import inverse_sums
 from dask_graphflow.operators.priorities import sampled
@@ -30,8 +30,8 @@ from .sssp.distances import distances_from_each
     edge_bytes=(0, 24),
     networkx={"harmonic_centrality": "harmonic"},
     cost=Cost(
-        "labels", Steps.levels(), passes=4, step=FUSED, sparse=12, sources=64, rows=1, scratch=260,
-        weighted=search_by_weight(1),
+        "labels", Cost.levels(), passes=4, step=Cost.FUSED, sparse=12, sources=64, rows=1, scratch=260,
+        weighted=Cost.by_weight(1),
     ),
 )  # fmt: skip
 def harmonic_centrality(

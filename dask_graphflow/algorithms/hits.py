@@ -16,7 +16,7 @@ import math
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
@@ -24,7 +24,7 @@ from dask_graphflow.operators.view import GraphView
 @algorithm(
     vertices({"hub": "float64", "authority": "float64"}),
     weights="optional",
-    cost=Cost("pulls", Steps.iterations(), each=2, sparse=4, rows=1.7, copies=2, scratch=80),
+    cost=Cost("pulls", Cost.iterations(), each=2, sparse=4, rows=1.7, copies=2, scratch=80),
 )
 def hits(
     g: GraphView,

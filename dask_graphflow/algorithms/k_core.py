@@ -12,7 +12,7 @@ from typing import Annotated
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, edges
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.operators.edge_set import edges_between
 from dask_graphflow.operators.view import GraphView
@@ -24,7 +24,7 @@ from .core_number import core_numbers, core_vertices
     edges(),
     weights="optional",
     directed=False,
-    cost=Cost("labels", Steps.rounds(0.03, 0.03), passes=2.5, rows=1, copies=1, edge=20),
+    cost=Cost("labels", Cost.rounds(0.03, 0.03), passes=2.5, rows=1, copies=1, edge=20),
 )
 def k_core(g: GraphView, *, k: Annotated[int | None, Count(least=0)] = None) -> Answer:
     """Return the edges of the k-core.

@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, edges
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.operators.edge_set import edges_where
 from dask_graphflow.operators.view import GraphView
@@ -27,7 +27,7 @@ from .truss_number import peel_edges
     weights="optional",
     directed=False,
     edge_bytes=(80, 80),
-    cost=Cost("labels", Steps.rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1, edge=150),
+    cost=Cost("labels", Cost.rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1, edge=150),
 )
 def k_truss(g: GraphView, *, k: Annotated[int, Count(least=2)]) -> Answer:
     """Return the edges of the k-truss.

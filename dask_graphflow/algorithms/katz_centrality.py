@@ -21,7 +21,7 @@ import numpy as np
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.convergence import MaxIter, Precision, Tolerance, not_converged
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.operators.pull import NeighborSums
@@ -35,7 +35,7 @@ ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
 @algorithm(
     vertices({"katz": "float64"}),
     weights="optional",
-    cost=Cost("pulls", Steps.iterations(), each=1, sparse=4, rows=1.7, copies=1, scratch=90),
+    cost=Cost("pulls", Cost.iterations(), each=1, sparse=4, rows=1.7, copies=1, scratch=90),
 )
 def katz_centrality(
     g: GraphView,

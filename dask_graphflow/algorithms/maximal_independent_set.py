@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Seed
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.priorities import priorities
@@ -33,7 +33,7 @@ EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
 @algorithm(
     vertices({"selected": "bool"}),
     directed=False,
-    cost=Cost("labels", Steps.rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
+    cost=Cost("labels", Cost.rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
 )
 def maximal_independent_set(g: GraphView, *, seed: Seed = 0) -> Answer:
     """Return a maximal independent set of the vertices.

@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.convergence import MaxIter, Precision, not_converged
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.declarations.vertex_options import VertexWeights
 from dask_graphflow.operators.pull import Pull
@@ -26,7 +26,7 @@ from dask_graphflow.operators.view import GraphView
     vertices({"pagerank": "float64"}),
     weights="optional",
     incoming=True,
-    cost=Cost("pulls", Steps.iterations(), each=1, sparse=4, rows=1.7, copies=1, scratch=75),
+    cost=Cost("pulls", Cost.iterations(), each=1, sparse=4, rows=1.7, copies=1, scratch=75),
 )
 def pagerank(
     g: GraphView,

@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, rows
 from dask_graphflow.declarations.convergence import MaxIter, not_converged
-from dask_graphflow.declarations.cost import Cost, Steps, rows_by_source
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Number
 from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.priorities import places_of
@@ -31,7 +31,9 @@ from dask_graphflow.operators.view import GraphView
 @algorithm(
     rows({"source": "id", "vertex": "id", "pagerank": "float64"}),
     weights="optional",
-    cost=Cost("pulls", Steps.iterations(), each=20, sources=16, scratch=450, listed=rows_by_source),
+    cost=Cost(
+        "pulls", Cost.iterations(), each=20, sources=16, scratch=450, listed=Cost.rows_by_source
+    ),
 )
 def personalized_pagerank(
     g: GraphView,

@@ -20,7 +20,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, rows
-from dask_graphflow.declarations.cost import FUSED, Cost
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Number, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.access import gather
@@ -35,7 +35,7 @@ MOST_STEPS = 2**31 - 1  # the largest int32
     rows({"walk": "int64", "step": "int32", "vertex": "id"}),
     weights="optional",
     supersteps=False,
-    cost=Cost("labels", 80, passes=0.1, step=FUSED),
+    cost=Cost("labels", 80, passes=0.1, step=Cost.FUSED),
 )
 def random_walks(
     g: GraphView,

@@ -30,7 +30,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.advance import fixpoint
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.priorities import priorities
@@ -51,7 +51,7 @@ FIRST = "component[src] if color[src] == color[dst] else component[dst]"
 SMALLEST = EdgeOp("smallest", target="component", signal=FIRST, slot="min")
 
 
-@algorithm(vertices({"component": "id"}), cost=Cost("labels", Steps.levels(2), passes=2))
+@algorithm(vertices({"component": "id"}), cost=Cost("labels", Cost.levels(2), passes=2))
 def strongly_connected_components(g: GraphView) -> Answer:
     """Return the strongly connected component of each vertex.
 

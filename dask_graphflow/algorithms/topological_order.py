@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
@@ -43,7 +43,7 @@ NEXT = After(
 
 @algorithm(
     vertices({"generation": "int32"}),
-    cost=Cost("labels", Steps.rounds(0.2, 2), passes=2, step=FUSED),
+    cost=Cost("labels", Cost.rounds(0.2, 2), passes=2, step=Cost.FUSED),
 )
 def topological_order(g: GraphView) -> Answer:
     """Return the generation of each vertex in the topological order of a directed graph without cycles.

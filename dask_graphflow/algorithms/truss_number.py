@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, edges
-from dask_graphflow.declarations.cost import Cost, Steps
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.intersect import EdgeTriangles
 from dask_graphflow.operators.view import GraphView
 
@@ -31,7 +31,7 @@ MOST = 2**31 - 3  # triangles of an edge, so that its truss number is an int32
     edges({"truss": "int32"}),
     directed=False,
     edge_bytes=(80, 80),
-    cost=Cost("labels", Steps.rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160),
+    cost=Cost("labels", Cost.rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160),
 )
 def truss_number(g: GraphView) -> Answer:
     """Return the truss number of each edge.

@@ -23,7 +23,7 @@ from .graph import Graph
 from .signatures import Described, function_options, make, reading_options
 from .types import ColumnName
 
-__all__ = ["call", "described", "frame_method", "refuse_options"]
+__all__ = ["caller", "described", "frame_method", "refuse_options"]
 
 
 def described(name: str) -> Described:
@@ -33,20 +33,25 @@ def described(name: str) -> Described:
     return Described(options, function_documentation(declared, options))
 
 
-def call(declared: Algorithm, edges: Any, **options: Any) -> Any:
-    """Return the result of an algorithm on edges or a graph, given all options of its function."""
-    reading = reading_options(declared)
-    read = {option.name: options.pop(option.name) for option in reading}
-    if isinstance(edges, Graph):
-        refuse_options(declared.name, read, {option.name: option.default for option in reading})
-        return ask(edges._shards, declared.run, **options)
-    if declared.weights == "ignored":
-        read["weight"] = None
-    elif declared.weights == "required" and read["weight"] is no_default:
-        read["weight"] = values_of(edges)
-    graph = object.__new__(Graph)
-    inspect.unwrap(Graph.__init__)(graph, edges, **read)  # the arguments are bound already
-    return ask(graph._shards, declared.run, **options)
+def caller(declared: Algorithm) -> Callable[..., Any]:
+    """Return what calls an algorithm on edges or a graph, given all options of its function by name."""
+    defaults = {option.name: option.default for option in reading_options(declared)}
+    build = inspect.unwrap(Graph.__init__)  # the arguments are bound already
+
+    def call(edges: Any, **options: Any) -> Any:
+        read = {name: options.pop(name) for name in defaults}
+        if isinstance(edges, Graph):
+            refuse_options(declared.name, read, defaults)
+            return ask(edges._shards, declared.run, **options)
+        if declared.weights == "ignored":
+            read["weight"] = None
+        elif declared.weights == "required" and read["weight"] is no_default:
+            read["weight"] = values_of(edges)
+        graph = object.__new__(Graph)
+        build(graph, edges, **read)
+        return ask(graph._shards, declared.run, **options)
+
+    return call
 
 
 def frame_method(

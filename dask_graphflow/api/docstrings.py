@@ -84,6 +84,8 @@ OptionError, UnknownColumnError, VertexTypeError, EdgeListError
 def function_documentation(declared: Algorithm, taken: Sequence[Option]) -> Documentation:
     """Return the documentation of an algorithm's function or method with the options `taken`."""
     own = declared.documentation
+    if not own.description:  # python -OO removes docstrings
+        return own
     names = [option.name for option in taken]
     reading = [name for name in names if name in READING]
     values = ", and its values are weights" if "weight" in names else ""
@@ -114,6 +116,8 @@ def method_documentation(name: str, of_function: Documentation) -> Documentation
 
     The parameter `edges` is removed. The examples are replaced by a reference to the function.
     """
+    if not of_function.description:
+        return of_function
     return replace(
         of_function,
         description=f"{of_function.description}\n\nSee :func:`dask_graphflow.{name}` for an example.",

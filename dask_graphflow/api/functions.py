@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
 
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 
-from .calls import call, described, frame_method
+from .calls import caller, described, frame_method
 from .components import connected_components
 from .signatures import describe, make
 
 COMPONENTS = connected_components.__name__
-calls = {name: partial(call, ALGORITHMS[name]) for name in sorted(ALGORITHMS)}
+calls = {name: caller(ALGORITHMS[name]) for name in sorted(ALGORITHMS)}
 DESCRIBED = {name: described(name) for name in calls}
 functions = {name: make(name, about, calls[name], __name__) for name, about in DESCRIBED.items()}
 functions[COMPONENTS] = connected_components

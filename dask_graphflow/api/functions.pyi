@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 from dask.dataframe import DataFrame
 
 from .graph import Graph
+from .signatures import Described
 from .types import ColumnName, ColumnNames, Edges, Listener
 
 # fmt: off
@@ -21,6 +22,8 @@ __all__ = [
     "neighbors", "pagerank", "personalized_pagerank", "random_walks", "sample_neighbors", "similarity",
     "sssp", "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
+
+DESCRIBED: dict[str, Described]
 
 @overload
 def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,

@@ -17,8 +17,8 @@ from dask.typing import no_default
 from dask_graphflow import algorithms
 from dask_graphflow.declarations.algorithm import Algorithm
 from dask_graphflow.declarations.documentation import Documentation
-from dask_graphflow.declarations.option import Option, members
-from dask_graphflow.showing.arguments import bind
+from dask_graphflow.declarations.option import Option
+from dask_graphflow.showing.arguments import bind, members
 
 from .types import ColumnName, ColumnNames, Listener, Multi
 

@@ -65,9 +65,9 @@ def _command(function: Callable[..., Any], about: Described) -> click.Command:
         options.running,
         options.common,
     )
-    text = described(about.documentation, taken)
-    name, short = function.__name__.replace("_", "-"), text.partition("\n\n")[0]
-    return click.command(name, help=text, short_help=short)(add(callback))
+    name = function.__name__.replace("_", "-")
+    text = described(about.documentation, taken) or name
+    return click.command(name, help=text, short_help=text.partition("\n\n")[0])(add(callback))
 
 
 def _option(of: Option, text: str) -> Callable[[options.Command], options.Command]:

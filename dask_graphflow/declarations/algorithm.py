@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from .answer import Answer, Result
 from .cost import Cost
@@ -49,13 +48,13 @@ class Algorithm:
     run: Callable[..., Answer]
     result: Result
     options: Mapping[str, Option]
-    cost: Cost | None = None
-    weights: str = "ignored"
-    directed: bool = True
-    incoming: bool = False
-    supersteps: bool = True
-    edge_bytes: tuple[int, int] = (0, 0)
-    networkx: Mapping[str, str] = field(default_factory=dict)
+    cost: Cost | None
+    weights: str
+    directed: bool
+    incoming: bool
+    supersteps: bool
+    edge_bytes: tuple[int, int]
+    networkx: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -72,12 +71,23 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 
 def algorithm(
-    result: Result, **declared: Any
+    result: Result,
+    *,
+    cost: Cost | None = None,
+    weights: str = "ignored",
+    directed: bool = True,
+    incoming: bool = False,
+    supersteps: bool = True,
+    edge_bytes: tuple[int, int] = (0, 0),
+    networkx: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
-        ALGORITHMS[run.__name__] = Algorithm(run, result, options_of(run), **declared)
+        ALGORITHMS[run.__name__] = Algorithm(
+            run, result, options_of(run), cost, weights, directed, incoming, supersteps, edge_bytes,
+            networkx or {},
+        )  # fmt: skip
         return run
 
     return declare

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 ITERATIONS = 100  # default of the option `max_iter`
 TOLERANCE = 1e-6  # default of the option `tol`
 MIXING = 0.4  # ratio of the changes that two successive power iterations make
 STEP = 6e-5  # seconds per superstep, however few edges it follows
-FUSED = 2e-6  # the same, if one kernel does many supersteps
 SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
 # Mean degree below which a graph with even degrees is treated as a mesh in two dimensions.
 FLAT = 10.0
@@ -177,6 +176,24 @@ class Cost:
     by_source: Cost | None = None
     weighted: Cost | None = None
 
+    FUSED: ClassVar[float] = 2e-6  # the value of `step` if one kernel does many supersteps
+    levels = staticmethod(Steps.levels)
+    rounds = staticmethod(Steps.rounds)
+    iterations = staticmethod(Steps.iterations)
+
+    @staticmethod
+    def rows_by_source(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+        """Return the number of rows of a result with one row per source and vertex."""
+        return (k or vertices) * min(vertices, top_k or vertices)
+
+    @classmethod
+    def by_weight(cls, passes: float, *, edge: int = 24) -> Cost:
+        """Return the cost of a search for weighted distances from each source."""
+        return cls(
+            "paths", Steps.levels(), passes=passes, step=cls.FUSED, sparse=3, sources=1, rows=1,
+            copies=1, scratch=150, edge=edge,
+        )  # fmt: skip
+
     @property
     def takes_k(self) -> bool:
         """Whether the cost depends on a number of sources or pairs."""
@@ -240,16 +257,3 @@ class Cost:
         if self.sources is None:
             return 1
         return -(-min(sources or vertices, vertices) // self.sources)
-
-
-def rows_by_source(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
-    """Return the number of rows of a result with one row per source and vertex."""
-    return (k or vertices) * min(vertices, top_k or vertices)
-
-
-def search_by_weight(passes: float, *, edge: int = 24) -> Cost:
-    """Return the cost of a search for weighted distances from each source."""
-    return Cost(
-        "paths", Steps.levels(), passes=passes, step=FUSED, sparse=3, sources=1, rows=1, copies=1,
-        scratch=150, edge=edge,
-    )  # fmt: skip

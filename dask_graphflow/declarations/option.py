@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.arguments import members
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
@@ -131,12 +132,6 @@ class Option:
         """The values that are allowed, if the type is a ``Literal``."""
         literals = [one for one in members(self.type) if typing.get_origin(one) is Literal]
         return tuple(value for one in literals for value in typing.get_args(one))
-
-
-def members(hint: Any) -> tuple[Any, ...]:
-    """Return the types of a union, or the type itself."""
-    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
-    return typing.get_args(hint) if union else (hint,)
 
 
 #: How values of a type are written on a command line. The first type that a union has decides.

@@ -34,11 +34,7 @@ def single_target_shortest_path(
 
 @networkx_function
 def shortest_path(
-    G: ConvertedGraph,
-    source: Node | None,
-    target: Node | None,
-    weight: Any,
-    method: str,
+    G: ConvertedGraph, source: Node | None, target: Node | None, weight: Any, method: str
 ) -> Any:
     """Return a shortest path between two nodes, or each from a source, or each to a target."""
     end = _one_end(source, target, weight, method)
@@ -54,11 +50,7 @@ def shortest_path(
 
 @networkx_function
 def shortest_path_length(
-    G: ConvertedGraph,
-    source: Node | None,
-    target: Node | None,
-    weight: Any,
-    method: str,
+    G: ConvertedGraph, source: Node | None, target: Node | None, weight: Any, method: str
 ) -> Any:
     """Return the distance between two nodes, or from a source, or to a target."""
     end = _one_end(source, target, weight, method)

@@ -22,6 +22,7 @@ from .converted import ConvertedGraph
 
 #: The functions of the backend. :func:`register` adds each of them.
 REGISTERED: dict[str, Callable[..., Any]] = {}
+TAKES: dict[str, set[str]] = {}  # the options that each of them takes
 WEIGHTS = "weight", "distance"  # what NetworkX calls the option with the attribute of the edges
 
 
@@ -50,25 +51,28 @@ def register(name: str, function: Callable[..., Any], takes: Iterable[str] | Non
     known = {*takes, *FUNCTIONS[name].unsupported}
 
     def call(*arguments: Any, **options: Any) -> Any:
+        theirs = signature_of(name)
+        # An older NetworkX does not have all of the options.
+        ours = {o: options.pop(o) for o in takes - {*theirs.parameters} if o in options}
         try:
-            given = signature_of(name).bind(*arguments, **options)
-            if new := [option for option in given.arguments if option not in known]:
+            bound = theirs.bind(*arguments, **options)
+            if new := [option for option in bound.arguments if option not in known]:
                 raise TypeError(f"got an unexpected keyword argument {new[0]!r}")
         except TypeError as error:  # a newer NetworkX has more options
             raise NotImplementedError(f"{name}() of this backend {error}") from error
-        given.apply_defaults()
-        max_iter = given.arguments.get("max_iter", 1)
-        if len(given.arguments["G"]) and max_iter <= 0:
+        bound.apply_defaults()
+        given = bound.arguments | ours
+        max_iter = given.get("max_iter", 1)
+        if len(given["G"]) and max_iter <= 0:
             raise nx.PowerIterationFailedConvergence(max_iter)
         try:
-            return function(**{o: value for o, value in given.arguments.items() if o in takes})
+            return function(**{o: value for o, value in given.items() if o in takes})
         except ConvergenceError as error:
             raise nx.PowerIterationFailedConvergence(max_iter) from error
         except (OptionError, WeightError) as error:
             raise NotImplementedError(str(error)) from error
 
-    call.takes = takes
-    REGISTERED[name] = call
+    REGISTERED[name], TAKES[name] = call, takes
 
 
 def _by_node(

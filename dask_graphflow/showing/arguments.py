@@ -20,7 +20,7 @@ from .suggestions import nearest, same_meaning
 from .tables import counted
 from .values import shown
 
-__all__ = ["READING", "ColumnName", "attribute_error", "bind", "explained"]
+__all__ = ["READING", "ColumnName", "attribute_error", "bind", "explained", "members"]
 
 # Other hashable objects work too, but no type excludes floats, which are more often mistakes than names.
 ColumnName = str | bytes | int | np.integer[Any] | date | Enum | tuple[Hashable, ...]
@@ -57,7 +57,7 @@ def _types(function: Callable[..., Any]) -> dict[str, Any]:
         try:
             return get_type_hints(function, localns=missing)
         except NameError as error:
-            missing[error.name] = object
+            missing[str(error.name)] = object
 
 
 def bind(
@@ -245,11 +245,14 @@ def _is_column(value: Any, columns: list[Any]) -> bool:
     )
 
 
+def members(hint: Any) -> tuple[Any, ...]:
+    """Return the types of a union, or the type itself."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
 def _members(hint: Any) -> set[Any]:
-    """Return the types of a union, or the type itself, without what is in brackets except for choices."""
-    union = get_origin(hint) in (Union, UnionType)
-    parts = get_args(hint) if union else (hint,)
-    return {one if get_origin(one) is Literal else get_origin(one) or one for one in parts}
+    """Return the members of a type without what is in brackets, except for choices."""
+    return {one if get_origin(one) is Literal else get_origin(one) or one for one in members(hint)}
 
 
 def _choices(types: set[Any]) -> list[Any]:
@@ -262,7 +265,7 @@ def _allows(types: set[Any], value: Any) -> bool:
         return isinstance(value, str) and value in choices
     if types >= _members(ColumnName):
         return isinstance(value, str)
-    kinds = {int: {int, float}, list: {list, Sequence}}
+    kinds: dict[Any, set[Any]] = {int: {int, float}, list: {list, Sequence}}
     basic = isinstance(value, bool | int | float | str | list)
     return bool(types & kinds.get(type(value), {type(value) if basic else Any}))
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps, search_by_weight
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.view import GraphView
@@ -37,8 +37,8 @@ from .tight_edges import without_parallel_edges
     weights="optional",
     edge_bytes=(0, 24),
     cost=Cost(
-        "labels", Steps.levels(3), passes=1, step=FUSED, sources=1, rows=1, copies=1, scratch=115,
-        weighted=search_by_weight(1.5),
+        "labels", Cost.levels(3), passes=1, step=Cost.FUSED, sources=1, rows=1, copies=1, scratch=115,
+        weighted=Cost.by_weight(1.5),
     ),
 )  # fmt: skip
 def betweenness_centrality(

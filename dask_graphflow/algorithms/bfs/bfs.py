@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from dask_graphflow.algorithms.by_source import answer_by_source, search_rows
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, OrNull
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps, rows_by_source
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.option import Choice
 from dask_graphflow.declarations.vertex_options import VertexIds, only
@@ -35,9 +35,10 @@ from .each_source import search_each
 @algorithm(
     search_rows("int32"),
     cost=Cost(
-        "searches", Steps.levels(), passes=1, step=FUSED, sparse=25, scratch=75,
+        "searches", Cost.levels(), passes=1, step=Cost.FUSED, sparse=25, scratch=75,
         by_source=Cost(
-            "searches", Steps.levels(), passes=6, step=1e-4, sources=64, scratch=600, listed=rows_by_source
+            "searches", Cost.levels(), passes=6, step=1e-4, sources=64, scratch=600,
+            listed=Cost.rows_by_source,
         ),
     ),
 )  # fmt: skip

@@ -32,7 +32,7 @@ import numpy as np
 from dask_graphflow.algorithms.by_source import Reached, answer_by_source, search_rows
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, OrNull
-from dask_graphflow.declarations.cost import FUSED, Cost, Steps, rows_by_source
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.declarations.vertex_options import VertexIds, only
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
@@ -44,10 +44,10 @@ from dask_graphflow.operators.view import GraphView
     search_rows("float64"),
     weights="required",
     cost=Cost(
-        "paths", Steps.levels(), passes=1, step=FUSED, sparse=3, rows=1, copies=1, scratch=44,
+        "paths", Cost.levels(), passes=1, step=Cost.FUSED, sparse=3, rows=1, copies=1, scratch=44,
         by_source=Cost(
-            "paths", Steps.levels(), passes=1, step=FUSED, sparse=3, sources=1, rows=1, copies=1,
-            scratch=44, listed=rows_by_source,
+            "paths", Cost.levels(), passes=1, step=Cost.FUSED, sparse=3, sources=1, rows=1, copies=1,
+            scratch=44, listed=Cost.rows_by_source,
         ),
     ),
 )  # fmt: skip
