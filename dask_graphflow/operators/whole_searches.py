@@ -36,7 +36,6 @@ def suit_sources(g: GraphView, count: int, depth: Callable[[], int] | None = Non
 
     Parameters
     ----------
-    g : GraphView
     count : int
         Number of sources.
     depth : callable, optional

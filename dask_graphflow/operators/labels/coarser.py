@@ -26,7 +26,6 @@ class Coarser(NamedTuple):
 
     Attributes
     ----------
-    g : GraphView
     weights : array of int64
         The sums of the weights of the edges between two groups. Edges inside a group are left out.
     mass : array of int64, shape (V_p,)
