@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.operators.advance.local_advance import LocalAdvance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
@@ -334,3 +335,10 @@ def rows_to_host(rows):
     """Return rows whose arrays are in host memory."""
     names = "offsets", "ends", "weights"
     return rows._replace(**{name: to_host(getattr(rows, name)) for name in names})
+
+
+def advance(op, columns, rows, frontier, *, direction, balance="auto", threads=1):
+    """Send a program's messages along some rows; return the changed vertices and the edges read."""
+    local = LocalAdvance(op, columns, rows)
+    changed, moved = local.step(op.params, frontier, direction, balance, threads)
+    return changed, moved.edges

@@ -11,7 +11,7 @@ import pytest
 from conftest import GRAPHS, host_only, on_backend, some_steps, to_host
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
-from shapes import HOPS, NEVER, PATHS, power_law_pairs, rows_to_host
+from shapes import HOPS, NEVER, PATHS, advance, power_law_pairs, rows_to_host
 
 from dask_graphflow.kernels import (
     host_advance,
@@ -20,7 +20,6 @@ from dask_graphflow.kernels import (
     kernels_of,
     sorted_unique,
 )
-from dask_graphflow.operators.advance.local_advance import advance
 from dask_graphflow.operators.direction import DIRECTIONS, Direction
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.operators.view import Frontier

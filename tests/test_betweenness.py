@@ -13,7 +13,9 @@ from oracles import confirm
 from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.betweenness_centrality import dependencies
+from dask_graphflow.algorithms.betweenness_centrality.betweenness_centrality import (
+    add_dependencies,
+)
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators import whole_searches
@@ -174,7 +176,7 @@ def test_whole_sources_and_levels_give_the_same_bits(built, monkeypatch, directe
 
     def ask(g):
         scores, places = g.column(0, "float64"), np.where(g.numbers == 0, 0, -1)
-        dependencies.add_dependencies(g.simple, places, 1, scores, endpoints=False)
+        add_dependencies(g.simple, places, 1, scores, endpoints=False)
         return to_host(scores[: last + 1])
 
     graph = built(edges, directed=directed)

@@ -13,13 +13,12 @@ from conftest import ENDS, GRAPHS, fewer, frame
 from shapes import DIFFICULT, rmat, traced
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.communities import level
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import host_groups
-from dask_graphflow.operators.labels import Groups
+from dask_graphflow.operators.labels import Groups, coarser
 from dask_graphflow.operators.view import GraphView
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -257,8 +256,8 @@ def test_a_sweep_in_one_call_moves_the_same_vertices_as_one_class_after_another(
 @METHODS
 def test_members_send_nothing_on_small_levels(built, members, monkeypatch, method):
     graph, results = built(planted(), directed=False), []
-    for edges, sends in ((level.SMALL_GRAPH, False), (0, members > 1)):
-        monkeypatch.setattr(level, "SMALL_GRAPH", edges)
+    for edges, sends in ((coarser.SMALL_GRAPH, False), (0, members > 1)):
+        monkeypatch.setattr(coarser, "SMALL_GRAPH", edges)
         found, steps = traced(getattr(graph, method)(trace=True), sum_bytes=True)
         results.append(found)
         top = steps[steps.frontier == 8]
@@ -273,7 +272,7 @@ def test_members_find_the_same_communities(built, monkeypatch, method, edges, we
     pairs = frame(rmat(10))
     if weighted:
         pairs = pairs.assign(w=np.random.default_rng(3).integers(0, 9, len(pairs)) / 4)
-    monkeypatch.setattr(level, "SMALL_GRAPH", edges)
+    monkeypatch.setattr(coarser, "SMALL_GRAPH", edges)
     wanted = getattr(gf, method)(
         pairs, **ENDS, weight="w" if weighted else None, levels=3
     ).compute()

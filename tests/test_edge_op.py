@@ -14,11 +14,11 @@ import numba
 import numpy as np
 import pytest
 from expressions import BFS, BITS, BY_HAND, CUDA, FADE, PARENT, SSSP, SUM, above_three, add_one
+from shapes import advance
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
 from dask_graphflow.kernels import host_advance, host_rows
-from dask_graphflow.operators.advance.local_advance import advance
 from dask_graphflow.programs import expressions
 
 ROOT = pathlib.Path(__file__).parent.parent

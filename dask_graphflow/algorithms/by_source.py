@@ -49,7 +49,6 @@ def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) ->
 
     Parameters
     ----------
-    g : GraphView
     sources : array of index, shape (s,)
         Numbers of the sources of all members, ascending.
     searches : iterator of Reached

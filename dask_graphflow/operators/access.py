@@ -29,7 +29,6 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     column : array, shape (V_p,)
     numbers : array of integers, shape (f,)
         Vertex numbers; any of them can repeat.
@@ -55,7 +54,6 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
 
     Parameters
     ----------
-    g : GraphView
     column : array of integers, shape (V_p,)
     numbers : array of integers, shape (f,)
         Vertex numbers; any of them can repeat.
@@ -108,7 +106,6 @@ def positions_of(g: GraphView, places: Any) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     places : array of integers
         Places of vertices of any member.
     """
@@ -148,6 +145,14 @@ def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
     return send
 
 
+def swap_columns(g: GraphView, sent: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Send each member some arrays, and return the arrays from each member. None is not sent."""
+    swap = g.member.exchange.all_to_all
+    columns = (list(parts) for parts in zip(*sent, strict=True))
+    received = [parts if parts[0] is None else swap(parts) for parts in columns]
+    return list(zip(*received, strict=True))
+
+
 def by_rank(exchange: Exchange, to: Any) -> list[Any]:
     """Return the indices of the rows that each member gets: one array of int64 per member, ascending.
 
@@ -167,7 +172,6 @@ def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
 
     Parameters
     ----------
-    g : GraphView
     columns : list of array
         The first column contains numbers of owned vertices, in the order of their positions.
     """
@@ -179,7 +183,6 @@ def send_home(g: GraphView, columns: list[Any], keys: int = 1) -> list[Any]:
 
     Parameters
     ----------
-    g : GraphView
     columns : list of array
         The first column contains vertex numbers.
     keys : int
@@ -196,7 +199,6 @@ def send_to_lister(g: GraphView, columns: list[Any], group: int, count: int) -> 
 
     Parameters
     ----------
-    g : GraphView
     columns : list of array
         The first column contains numbers of owned vertices, in the order of their positions.
     group, count : int
@@ -218,7 +220,6 @@ def send_groups(g: GraphView, groups: Any, count: int) -> Callable[[Any], Any]:
 
     Parameters
     ----------
-    g : GraphView
     groups : array of int64, shape (r,)
         Number of the group of each row.
     count : int
@@ -263,7 +264,6 @@ def wide_column(g: GraphView, column: Any) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     column : array, shape (V_p,)
 
     Returns
@@ -302,7 +302,6 @@ def sums_of_owned(g: GraphView, column: Any) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     column : array of integers, shape (V_p + mirrors,)
         Changed in place. The result is a part of it.
     """
@@ -337,7 +336,6 @@ def sources_of(g: GraphView, rows: Rows, dtype: Any = None) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     rows : Rows
         Those of a view, or a block of them.
     dtype : dtype, optional
@@ -361,7 +359,6 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
 
     Parameters
     ----------
-    g : GraphView
     column : array, shape (V_p,)
     value : callable
         Takes the values at the sources and at the targets of some edges, and their weights if there are

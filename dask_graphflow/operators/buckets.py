@@ -61,7 +61,6 @@ class Buckets:
 
     Parameters
     ----------
-    g : GraphView
     light : Labelled
         See :func:`light_first` and :func:`unit_weights`.
     sources : array of integers

@@ -91,7 +91,6 @@ def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:
 
     Parameters
     ----------
-    g : GraphView
     name : array of index, shape (V_p,)
         Name of the tree of each root; changed in place.
     own, mirrors : array of index, shapes (V_p,) and (mirrors,)

@@ -52,7 +52,6 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
 
     Parameters
     ----------
-    g : GraphView
     chosen : array of bool, shape (V_p,)
     """
     rows, which = g.member.local("out").rows._replace(weights=None), np.flatnonzero(chosen)

@@ -50,7 +50,6 @@ def distance_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    g : GraphView
     places : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices.
     count : int
@@ -80,7 +79,6 @@ class WordSearch:
 
     Parameters
     ----------
-    g : GraphView
     sums : mapping of str to array, shape (V_p,)
         Columns that change whenever a vertex gets bits.
     terms : mapping of str to str
@@ -145,7 +143,6 @@ def predecessors(
 
     Parameters
     ----------
-    g : GraphView
     levels : list of Reach
         The levels of all searches.
     places : array of int64, shape (V_p,)

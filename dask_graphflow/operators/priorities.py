@@ -39,7 +39,6 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
 
     Parameters
     ----------
-    g : GraphView
     count : int or None
         Number of vertices to sample; None takes all.
     seed : int
@@ -76,7 +75,6 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    g : GraphView
     chosen : array of integers
         Positions of the chosen vertices that this member owns, each once.
 

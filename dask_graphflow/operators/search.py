@@ -44,7 +44,6 @@ class Search:
 
     Parameters
     ----------
-    g : GraphView
     targets : array of integers, optional
         Positions of the targets that this member owns. Either all members pass targets, or none does.
 

@@ -63,7 +63,6 @@ class SpanningForest:
 
     Parameters
     ----------
-    g : GraphView
     edges : Edges
         In the order of their sources and targets. An edge counts where its source is the smaller end.
     """

@@ -43,7 +43,6 @@ def listed_rows(
 
     Parameters
     ----------
-    g : GraphView
     ranked : list of tuple
         The number of each group, and its values (float64) and vertices, which are distinct. The list is
         emptied.

@@ -18,7 +18,6 @@ class VertexNumbers:
 
     Parameters
     ----------
-    g : GraphView
     needed : bool
         Whether numbers are read. Counting them takes a round.
     """

@@ -28,7 +28,6 @@ class VertexValues:
 
     Parameters
     ----------
-    g : GraphView
     columns : mapping of str to array, shape (V_p,)
     params : mapping of str to NumPy scalar
     before : mapping of str to array, optional

@@ -32,15 +32,9 @@ def on_one_device(g: GraphView) -> bool:
 
 
 def suit_sources(g: GraphView, count: int, depth: Callable[[], int] | None = None) -> bool:
-    """Return whether whole searches take less time than shared ones.
+    """Return whether whole searches from `count` sources take less time than shared ones.
 
-    Parameters
-    ----------
-    g : GraphView
-    count : int
-        Number of sources.
-    depth : callable, optional
-        Returns the number of levels of a search, if levels can be so small that sharing them does not pay.
+    `depth` returns the number of levels of a search, if levels can be too small to be shared.
     """
     member = g.member
     if not member.alone:

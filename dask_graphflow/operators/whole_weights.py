@@ -104,7 +104,6 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
 
     Parameters
     ----------
-    g : GraphView
     sides : sequence of Rows
         Rows of all owned vertices, by position. Together, they have each edge that leaves a vertex, and
         in a directed graph each edge that enters it.
@@ -147,7 +146,6 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     degrees : array of int64, shape (V_p,)
         The result of :func:`whole_degrees` for the graph without directions.
     unit : float
@@ -180,7 +178,6 @@ def sums_inside(g: GraphView, weights: Any, labels: Any) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     weights : array of int64, or None
         Weights of the edges; 1 each by default.
     labels : array, shape (V_p,)

@@ -5,8 +5,10 @@ paths to each vertex. A pass back adds up what each vertex contributes to the pa
 have weights, the search finds distances, and levels are the generations of the edges on shortest paths.
 With `k`, a random sample of the vertices are sources [2]_.
 
-Sums are of whole multiples of a unit per vertex, so they are bit-identical for every partitioning and
-number of threads.
+A single member takes whole sources in one call, without a superstep per level, unless there are fewer
+sources than threads and the levels are large. Otherwise members go from level to level. If edges have
+weights, a device goes from level to level, too. Sums are of whole multiples of a unit per vertex, so they
+are bit-identical in both ways, for every partitioning and number of threads.
 
 .. [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25,
    2001.
@@ -20,16 +22,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
+from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.view import GraphView
 
-from .dependencies import add_dependencies
+from .paths import paths_from_each
 from .sources import places_of_sources
-from .tight_edges import without_parallel_edges
+from .tight_edges import lost_weight, without_parallel_edges
 
 
 @algorithm(
@@ -109,3 +113,41 @@ def betweenness_centrality(
                 1 / (sources * (pairs - 1)) if normalized else pairs / (sources * undirected)
             )
     return Answer({"betweenness": betweenness})
+
+
+def add_dependencies(
+    g: GraphView, places: Any, count: int, betweenness: Any, *, endpoints: bool
+) -> None:
+    """Add what each vertex contributes to the shortest paths from some sources. All members call it.
+
+    The contribution of a vertex v is the sum, over all other vertices w, of the part of the shortest paths
+    from the source to w that lead through v.
+
+    Parameters
+    ----------
+    g : GraphView
+        A graph without parallel edges and self-loops. Weights are positive and finite.
+    places : array of int64, shape (V_p,)
+        Index of each source among all sources, and -1 for other vertices. Contributions are added in the
+        order of the sources.
+    count : int
+        Number of sources.
+    betweenness : array of float64, shape (V_p,)
+        Changed in place.
+    endpoints : bool
+        Whether a path also counts for its first and its last vertex.
+    """
+    sources = whole_searches.in_order(places)
+    if g.weighted and whole_searches.on_one_host(g):
+        if not whole_searches.add_contributions(g, sources, betweenness, endpoints=endpoints):
+            raise lost_weight()
+        return
+    if not g.weighted and whole_searches.suit_sources(
+        g, len(sources), lambda: breadth_first(g, sources[:1]).depth
+    ):
+        whole_searches.add_dependencies(g, sources, betweenness, endpoints=endpoints)
+        return
+    for paths in paths_from_each(g, places, count):
+        dependency = paths.dependency
+        dependency[paths.source] = paths.reached - 1 if endpoints else 0
+        betweenness += dependency + (paths.level > 0) if endpoints else dependency

@@ -13,10 +13,6 @@ class Levels:
 
     A level takes 24 bytes besides its vertices, however many levels there are.
 
-    Parameters
-    ----------
-    g : GraphView
-
     Attributes
     ----------
     count : int

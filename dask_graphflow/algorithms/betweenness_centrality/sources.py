@@ -16,7 +16,6 @@ def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> t
 
     Parameters
     ----------
-    g : GraphView
     k : int or None
         Number of vertices to sample; None takes all.
     sources : array of integers, or None

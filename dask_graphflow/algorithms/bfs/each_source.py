@@ -34,7 +34,6 @@ def search_each(
 
     Parameters
     ----------
-    g : GraphView
     places : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices.
     count : int

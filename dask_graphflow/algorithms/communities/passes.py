@@ -37,7 +37,6 @@ def best_communities(
 
     Parameters
     ----------
-    g : GraphView
     improve : callable
         One pass. It takes a graph, the community of each vertex (None for one community per vertex), and
         the seeds of the draws. It returns the improved communities.

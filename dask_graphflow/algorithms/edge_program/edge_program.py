@@ -40,7 +40,6 @@ def run_program(
 
     Parameters
     ----------
-    g : GraphView
     program : EdgeOp, or sequence of EdgeOp and mapping
     begin : mapping
         What each column begins with: a number, :data:`ITSELF`, or an expression per vertex.

@@ -35,7 +35,6 @@ def iterate(
 
     Parameters
     ----------
-    g : GraphView
     steps : sequence of (step, columns)
         The steps of an iteration. An edge program runs along all edges, on its own columns. Messages, and
         the expressions of one step over vertices, read the values from before the step.

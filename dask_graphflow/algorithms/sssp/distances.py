@@ -27,7 +27,6 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
 
     Parameters
     ----------
-    g : GraphView
     places : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices.
     count : int

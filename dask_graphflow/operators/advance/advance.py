@@ -290,7 +290,6 @@ class EachVertex:
 
     Parameters
     ----------
-    g : GraphView
     columns : mapping of str to array, shape (V_p,)
     after : After
     """

@@ -28,7 +28,6 @@ def fixpoint(
 
     Parameters
     ----------
-    g : GraphView
     op : EdgeOp
         The edge program.
     columns : mapping of str to array, shape (V_p,)

@@ -11,49 +11,18 @@ from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 
-def advance(
-    op: EdgeOp,
-    columns: Mapping[str, Any],
-    rows: Any,
-    frontier: VertexSet | None,
-    *,
-    direction: str,
-    balance: str = "auto",
-    threads: int = 1,
-) -> tuple[VertexSet, int]:
-    """Send an edge program's messages along the edges that leave a frontier.
+class LocalAdvance:
+    """An edge program on columns and rows that stay the same for many advances.
 
     Parameters
     ----------
     op : EdgeOp
-        The edge program.
     columns : mapping of str to array
         The program's columns. The column of ``op.target`` is changed in place, and needs an entry for every
         vertex that receives messages.
     rows : Rows
-        Rows of outgoing edges for a push, and of incoming edges for a pull.
-    frontier : VertexSet or None
-        Vertices that send; None for all.
-    direction : {"push", "pull"}
-    balance : str
-        How edges are divided among threads; see :mod:`~dask_graphflow.kernels.policies`.
-    threads : int
-        Host threads to use.
-
-    Returns
-    -------
-    changed : VertexSet
-        Vertices whose value changed.
-    edges : int
-        Number of edges that were read.
+        Rows of outgoing edges for pushes, and of incoming edges for pulls.
     """
-    local = LocalAdvance(op, columns, rows)
-    changed, moved = local.step(op.params, frontier, direction, balance, threads)
-    return changed, moved.edges
-
-
-class LocalAdvance:
-    """An edge program on columns and rows that stay the same for many advances; see :func:`advance`."""
 
     def __init__(self, op: EdgeOp, columns: Mapping[str, Any], rows: Any) -> None:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())

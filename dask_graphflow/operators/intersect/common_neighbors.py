@@ -25,6 +25,7 @@ from dask_graphflow.operators.access import (
     positions_of,
     sources_of,
     sum_parts,
+    swap_columns,
     wide_column,
 )
 from dask_graphflow.operators.view import GraphView
@@ -39,7 +40,6 @@ def _values_at(g: GraphView, column: Any, places: Any) -> Any:
 
     Parameters
     ----------
-    g : GraphView
     column : array of int64, shape (V_p,)
     places : array of int64
         The same for all members.
@@ -121,7 +121,7 @@ def _sums_of_pairs(
             which = sorted_unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
             _, _, entries = entries_of(own, which, g.member.threads)
             sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
-        for rank, (ends, counts) in enumerate(_all_to_all(g, sent)):
+        for rank, (ends, counts) in enumerate(swap_columns(g, sent)):
             pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low
             if not len(pair_numbers):
                 continue
@@ -191,7 +191,7 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
         cut = rows.offsets[low : high + 1]
         entries = slice(int(cut[0]), int(cut[-1]))
         some = Rows(cut - cut[0], rows.ends[entries], _selected(rows.weights, entries), low)
-        asked = _all_to_all(g, _by_owner(g, some))
+        asked = swap_columns(g, _by_owner(g, some))
         firsts = exchange.all_gather(np.array([g.member.shard.low + low]))
         results = []
         for (length, ends, counts), first in zip(asked, firsts, strict=True):
@@ -203,22 +203,12 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
                 their_rows, own, rows, len(places), threads=g.member.threads
             )
             results.append((size, end if g.member.alone else places[end], total, totals[end]))
-        yield _merged(g, low, _all_to_all(g, results))
+        yield _merged(g, low, swap_columns(g, results))
 
 
 def _selected(weights: Any, entries: Any) -> Any:
     """Return the weights of some entries; None if there are no weights."""
     return None if weights is None else weights[entries]
-
-
-def _all_to_all(g: GraphView, sent: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Send each member a tuple of arrays, and return the tuples of all members; None is not sent."""
-    columns = zip(*sent, strict=True)
-    received = [
-        list(parts) if parts[0] is None else g.member.exchange.all_to_all(list(parts))
-        for parts in columns
-    ]
-    return list(zip(*received, strict=True))
 
 
 def _blocks(costs: Any) -> Iterator[tuple[int, int]]:

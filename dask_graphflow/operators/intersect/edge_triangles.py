@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import entries_of, offsets_of, update_mirrors
+from dask_graphflow.operators.access import entries_of, offsets_of, swap_columns, update_mirrors
 from dask_graphflow.operators.view import GraphView
 
 from . import triangles
@@ -191,13 +191,12 @@ class EdgeTriangles:
 
     def _lose_with_others(self, edges: Any) -> None:
         """Count the triangles that edges lose to removed edges whose early ends other members own."""
-        exchange = self._g.member.exchange
         for pieces in self._pieces(edges):
             sent = [self._sent(piece) for piece in pieces]
-            columns = zip(*(message for _, message in sent), strict=True)
-            incoming = [exchange.all_to_all(list(column)) for column in columns]
-            answers = [self._answer(*theirs) for theirs in zip(*incoming, strict=True)]
-            for (lost, _), more in zip(sent, exchange.all_to_all(answers), strict=True):
+            asked = swap_columns(self._g, [message for _, message in sent])
+            answers = [self._answer(*theirs) for theirs in asked]
+            received = self._g.member.exchange.all_to_all(answers)
+            for (lost, _), more in zip(sent, received, strict=True):
                 kernels_for(more).namespace.add.at(self._lost, lost, more)
 
     def _pieces(self, edges: Any) -> Iterator[list[Any]]:

@@ -54,7 +54,6 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
 
     Parameters
     ----------
-    g : GraphView
     counted : bool
         Whether weights contain the number of parallel edges.
     """
@@ -116,7 +115,6 @@ def received(
 
     Parameters
     ----------
-    g : GraphView
     o : Orientation
     lengths : array of int64, shape (r,)
         Number of entries in each row.

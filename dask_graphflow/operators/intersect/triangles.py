@@ -20,7 +20,7 @@ import numpy as np
 from dask_graphflow.graph.blocks import blocks, pieces_of
 from dask_graphflow.kernels import beside, disk, is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import sums_of_owned
+from dask_graphflow.operators.access import sums_of_owned, swap_columns
 from dask_graphflow.operators.view import GraphView
 
 from .orientation import Orientation, containing, containing_rows, oriented, received
@@ -41,7 +41,6 @@ class Triangles:
 
     Parameters
     ----------
-    g : GraphView
     orientation : Orientation
         The edges of `g`. If `parallel` is true, weights are the numbers of parallel edges.
     supports : bool
@@ -95,19 +94,20 @@ class Triangles:
 
     def intersect_rows_of_others(self, low: int, high: int) -> None:
         """Send a piece of the rows; count triangles whose last and middle vertices are on two members."""
-        exchange, rows, places = self._g.member.exchange, self._rows, self._oriented.places
-        sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
-        received_rows = [
-            exchange.all_to_all([needed.lengths for needed in sent]),
-            exchange.all_to_all([places[rows.ends[needed.entries]] for needed in sent]),
+        rows, places = self._rows, self._oriented.places
+        sent = [self._sent(low, high, rank) for rank in range(self._g.member.exchange.size)]
+        asked = [
+            (
+                needed.lengths,
+                places[rows.ends[needed.entries]],
+                None if rows.weights is None else rows.weights[needed.entries],
+            )
+            for needed in sent
         ]
-        if rows.weights is not None:
-            weights = [rows.weights[needed.entries] for needed in sent]
-            received_rows.append(exchange.all_to_all(weights))
-        answers = [self._answer(*theirs) for theirs in zip(*received_rows, strict=True)]
-        for counts, theirs in zip(self._of_row, zip(*answers, strict=True), strict=True):
-            for needed, more in zip(sent, exchange.all_to_all(theirs), strict=True):
-                counts[needed.entries] += more
+        answers = [self._answer(*theirs) for theirs in swap_columns(self._g, asked)]
+        for needed, more in zip(sent, swap_columns(self._g, answers), strict=True):
+            for counts, theirs in zip(self._of_row, more, strict=True):
+                counts[needed.entries] += theirs
 
     @property
     def totals(self) -> Any:

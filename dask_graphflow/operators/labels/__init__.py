@@ -1,6 +1,6 @@
 """Labels of vertices, and the groups of vertices with the same label."""
 
-from .contract import contract, label_sizes, smallest_in_groups
+from .coarser import contract, label_sizes, smallest_in_groups
 from .groups import Groups
 from .labels import labels_of_neighbors
 

@@ -25,7 +25,6 @@ class Labels:
 
     Parameters
     ----------
-    g : GraphView
     sides : list of 1 or 2 Rows
         Rows of owned vertices by positions. With two, the neighbors are the ends of both rows of a vertex.
         Weights are int64, or None for 1 each.

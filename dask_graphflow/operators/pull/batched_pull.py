@@ -24,7 +24,6 @@ class BatchedPull:
 
     Parameters
     ----------
-    g : GraphView
     pull : Pull
     share : array of float64, shape (n,)
         See :meth:`.Pull.shares`.

@@ -24,7 +24,6 @@ class Sampler:
 
     Parameters
     ----------
-    g : GraphView
     weighted : bool
         Whether edges are drawn in proportion to their weights. An edge with weight 0 is never drawn.
 

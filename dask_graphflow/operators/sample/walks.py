@@ -51,7 +51,6 @@ def walk(
 
     Parameters
     ----------
-    g : GraphView
     starts : array of integers, shape (w,)
         Positions of the first vertices.
     walks : array of int64, shape (w,)

@@ -26,13 +26,10 @@ class Coarser(NamedTuple):
 
     Attributes
     ----------
-    g : GraphView
     weights : array of int64
         The sums of the weights of the edges between two groups. Edges inside a group are left out.
-    mass : array of int64, shape (V_p,)
-    skew : array of int64, shape (V_p,), or None
-    room : dict
-        Work space of the kernels.
+    mass, skew, room
+        See :class:`.Groups`.
     holder : array of index
         The group of each owned vertex of the finer graph, under 0 if it has no mass.
     """
