@@ -10,11 +10,9 @@ from typing import Any, Literal
 from dask.typing import no_default
 
 from dask_graphflow.components import merging
-from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import prediction
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name
-from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
@@ -24,14 +22,18 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.runtime.algorithm import ALGORITHMS
 from dask_graphflow.runtime.number_options import check_count
 from dask_graphflow.runtime.options import Choice, Flag
+from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.scheduling.memory_limits import pause_fraction
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
+from . import clusters
 from .graph import Graph
 from .graph_sizes import sizes_of
+from .measuring import STEPS
 from .storage_choice import is_on_disk
 from .types import ColumnName, ColumnNames, Edges, Listener, Storage
 
@@ -287,10 +289,13 @@ def estimate(
         replace(kind, rates=rates or typical_rates(kind.device, kind.threads))
         for kind, rates in zip(kinds, stored, strict=True)
     ]
+    pause = pause_fraction()
     if cost is None:
-        result = prediction.paths(graph, Workers(kinds, links), k or 1)
+        result = prediction.paths(graph, Workers(kinds, links, pause), k or 1)
     elif algorithm == "connected_components" and not graph.built:
-        result = prediction.components(graph, Workers(kinds, links), merge)
+        depth = trees.depth(merging.merges_of(merge, workers))
+        all_workers, chains = Workers(kinds, links, pause), placement.CHAINS_PER_WORKER
+        result = prediction.components(graph, all_workers, merge, depth, chains)
     else:
         if shards is None and cluster is None and isinstance(edges, Graph):
             shards = edges._shards.known_count()
@@ -299,7 +304,7 @@ def estimate(
             algorithm,
             cost,
             graph,
-            Workers(used, links),
+            Workers(used, links, pause),
             steps=supersteps,
             k=k,
             top_k=top_k,
@@ -356,7 +361,7 @@ def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
     if cluster is None:
-        return clusters.in_use(device)
+        return clusters.workers_in_use(device)
     kinds = [cluster] if isinstance(cluster, ClusterSpec) else cluster
     if (
         not isinstance(kinds, Sequence)

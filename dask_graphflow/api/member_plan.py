@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.costs import members
-from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.memory import Part
@@ -28,6 +27,7 @@ from dask_graphflow.scheduling.parquet import num_rows, pieces_of, rows_at_most
 from dask_graphflow.showing.tables import size
 
 from .inputs import moved_to_gpu
+from .rate_store import pull_rate
 from .storage_choice import is_on_disk
 
 __all__ = ["member_plan", "shard_count"]

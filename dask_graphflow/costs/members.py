@@ -13,9 +13,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
-from dask_graphflow.graph.make_rows import SCRATCH
+from dask_graphflow.graph.memory import Part
 
 from .model import remote, search_levels
 
@@ -23,6 +22,7 @@ from .model import remote, search_levels
 MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # minimum speedup that more members must give
 ROOM = 0.6  # fraction of a worker's memory that a graph may take; above it, Dask begins to spill
+ID = 8  # bytes of an end of an edge as it is read
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
 
 
@@ -87,7 +87,8 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
     room : float
         Bytes of memory of each member.
     """
-    fits = [members for members in range(1, most + 1) if _needed(size, members) <= ROOM * room]
+    counts = range(1, most + 1)
+    fits = [one for one in counts if math.isinf(room) or _needed(size, one) <= ROOM * room]
     if not fits:
         return most, "fewer workers have too little memory"
     speed, each = (DEVICE, 1) if size.device else (HOST, threads)
@@ -127,11 +128,11 @@ def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
     return choose(Size(2, int(edges), False, 0, device), most, threads, math.inf)[0] == 1
 
 
-def _needed(size: Size, members: int) -> int:
+def _needed(size: Size, members: int) -> float:
     """Return the bytes that each member needs for its part, whichever of the four calls runs on it."""
     entries = size.edges * (1 if size.directed else 2)
-    read = remote(size.vertices, entries / max(size.vertices, 1), members)
-    return memory.graph_bytes(
-        size.vertices, size.edges, SCRATCH, memory.COPIES, share=1 / members, remote=read,
-        directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
-    )  # fmt: skip
+    return Part(
+        size.edges / members, size.vertices, ID, size.weight_bytes, 1, 0, members, size.directed,
+        on_disk=False, integers=True, dense=True, same=True, kept=True, device=size.device,
+        remote=remote(size.vertices, entries / max(size.vertices, 1), members),
+    ).needed()  # fmt: skip
