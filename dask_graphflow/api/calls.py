@@ -9,8 +9,8 @@ from typing import Any
 from dask.typing import no_default
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.inputs.forms import values_of
 from dask_graphflow.runtime.algorithm import ALGORITHMS
-from dask_graphflow.runtime.edge_inputs import values_of
 
 from . import signatures
 from .docstrings import docstring, method_docstring

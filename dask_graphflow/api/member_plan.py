@@ -15,6 +15,7 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.memory import Part
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.inputs.edges import moved_to_gpu
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.runtime.number_options import check_count
@@ -26,7 +27,6 @@ from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows, pieces_of, rows_at_most
 from dask_graphflow.showing.tables import size
 
-from .inputs import moved_to_gpu
 from .rate_store import pull_rate
 from .storage_choice import is_on_disk
 

@@ -12,8 +12,8 @@ from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.graph import paths, renumber, vertex_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.scheduling import gang_build, placement
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.showing.arguments import explained

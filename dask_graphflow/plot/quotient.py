@@ -19,7 +19,7 @@ from dask_graphflow.operators.wide_column import wide_column
 from dask_graphflow.runtime.answer import Answer
 from dask_graphflow.runtime.call import Call
 
-from .given import computed
+from .drawing import computed
 
 COMMUNITIES = Communities()
 NUMBERS = ("first", "second", "size", "edges", "count")

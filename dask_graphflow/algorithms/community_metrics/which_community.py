@@ -9,10 +9,10 @@ import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
+from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.kernels import count_true
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
-from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.runtime.options import Check
 from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
