@@ -271,8 +271,8 @@ def test_memory_formulas_by_hand():
 def part(vertices, edges, *, share=1.0, members=1, directed=False, **others):
     """Return a part of a graph with dense ids, whose algorithm takes 37 bytes per vertex."""
     return Part(
-        edges * share, vertices, 8, 0, 1, 0, members, directed, on_disk=False, integers=True,
-        dense=True, same=True, kept=True, share=share, scratch=37, copies=0, **others
+        edges * share, vertices, 8, 0, directed, members=members, same=True, kept=True, share=share,
+        scratch=37, copies=0, **others
     )  # fmt: skip
 
 

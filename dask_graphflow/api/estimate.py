@@ -65,10 +65,9 @@ def calibrate(
         Whether to measure again what is already stored. True by default.
     progress : bool or callable
         Report the progress. True, the default, shows one progress bar per kind of worker in a terminal. A
-        function is called after each kernel run with a dict that has the keys "kernel" (its name),
-        "vertices" (of the test graph), "done" and "total" (numbers of kernel runs). The first graph is run
-        twice, because the first run compiles the kernels. On a cluster the function is called at most ten
-        times per second.
+        function is called after each run with a dict that has the keys "kernel" (name of the measured
+        rate), "vertices" (of the test graph), "done" and "total" (numbers of runs). The first run compiles
+        the kernels. On a cluster the function is called at most ten times per second.
 
     Returns
     -------
@@ -87,9 +86,10 @@ def calibrate(
 
     Notes
     -----
-    Each kind of worker takes about 20 seconds, more if kernels are compiled first. Workers are of
-    the same kind if they have the same resource ``GPU`` and the same number of threads. The rates are
-    stored on each worker's machine. The Dask configuration values ``graphflow.calibration.path`` and
+    One rate is measured, that of PageRank; the others follow from it and from those of a typical machine.
+    Each kind of worker takes a few seconds, more if kernels are compiled first. Workers are of the same
+    kind if they have the same resource ``GPU`` and the same number of threads. The rates are stored on each
+    worker's machine. The Dask configuration values ``graphflow.calibration.path`` and
     ``graphflow.calibration.age`` set the folder and the maximum age.
 
     Examples

@@ -120,20 +120,11 @@ def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
     dense = len(spec.columns.names) == 1 and bool(ranges) and is_dense(low, high, pieces.rows)
     given = pieces.partition * spec.partitions / max(pieces.rows, 1)
     part = Part(
-        edges=pieces.rows / members,
-        vertices=high - low + 1 if dense else pieces.rows,
-        id_bytes=given / 2,
-        weight_bytes=spec.weight_dtype.itemsize if spec.weighted else 0,
-        pieces=-(-spec.partitions // members),
-        largest=-(-pieces.rows // spec.partitions),
-        members=members,
-        directed=spec.directed,
-        on_disk=False,
-        integers=bool(ranges),
-        dense=dense,
-        same=False,
-        kept=False,
-    )
+        pieces.rows / members, high - low + 1 if dense else pieces.rows, given / 2,
+        spec.weight_dtype.itemsize if spec.weighted else 0, spec.directed, members=members,
+        pieces=-(-spec.partitions // members), largest=-(-pieces.rows // spec.partitions),
+        integers=bool(ranges), dense=dense,
+    )  # fmt: skip
     needed = int(max(reading, PROCESS + part.needed()))
     raise memory_limits.too_low(
         limit,

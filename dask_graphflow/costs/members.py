@@ -112,16 +112,8 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
 def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
     """Return whether :func:`choose` gives one member to every graph of this size that fits on one member.
 
-    Several members help most if there are few vertices, because fewer messages are sent then.
-
-    Parameters
-    ----------
-    edges : float
-        Upper bound of the number of edges; may be infinite.
-    most, threads
-        See :func:`choose`.
-    device : bool
-        Whether the edges are in GPU memory.
+    Several members help most if there are few vertices, because fewer messages are sent then. `edges` is an
+    upper bound of the number of edges, which may be infinite. `device` says whether they are in GPU memory.
     """
     if edges > MOST_UNSEEN:
         return False
@@ -132,7 +124,7 @@ def _needed(size: Size, members: int) -> float:
     """Return the bytes that each member needs for its part, whichever of the four calls runs on it."""
     entries = size.edges * (1 if size.directed else 2)
     return Part(
-        size.edges / members, size.vertices, ID, size.weight_bytes, 1, 0, members, size.directed,
-        on_disk=False, integers=True, dense=True, same=True, kept=True, device=size.device,
+        size.edges / members, size.vertices, ID, size.weight_bytes, size.directed, members=members,
+        same=True, kept=True, device=size.device,
         remote=remote(size.vertices, entries / max(size.vertices, 1), members),
     ).needed()  # fmt: skip

@@ -182,15 +182,7 @@ def components(
 ) -> Estimate:
     """Return the estimate of connected components of a frame.
 
-    Parameters
-    ----------
-    graph : GraphSizes
-    workers : Workers
-    merge : str
-        The policy, whose longest path has `depth` merges.
-    depth : int
-    chains : int
-        Maximum number of chains per worker.
+    The longest path of the policy `merge` has `depth` merges. A worker has at most `chains` chains.
     """
     links, count, vertices = workers.links, len(workers), graph.vertices
     hooks = workers.rates("hooks", vertices)
@@ -268,7 +260,7 @@ def supersteps(
     split: str = "",
     edge_bytes: int = 0,
 ) -> Estimate:
-    """Return the estimate of an algorithm that works in supersteps.
+    """Return the estimate of an algorithm that works in supersteps, on workers with a part of the graph.
 
     Parameters
     ----------
@@ -276,11 +268,8 @@ def supersteps(
     cost : Cost
     graph : GraphSizes
     workers : Workers
-        The workers that get a part of the graph.
-    steps : int, optional
-        Number of supersteps of one run.
-    k, top_k : int, optional
-        Options of the call.
+    steps, k, top_k : int, optional
+        Number of supersteps of one run, and options of the call.
     split : str
         Text about the number of workers, for the reason.
     edge_bytes : int
@@ -360,12 +349,12 @@ def supersteps(
 
 def _part(graph: GraphSizes, workers: Workers, cost: Cost, listed: float, read: float) -> Part:
     """Return the part in memory of a member; :func:`_of` sets its share."""
-    pieces = -(-graph.partitions // len(workers))
     return Part(
-        graph.edges, graph.vertices, graph.id_bytes, graph.weight_bytes, pieces, graph.chunk,
-        len(workers), graph.directed, on_disk=False, integers=graph.ids == ("far_ids",),
-        dense=graph.dense, same=False, kept=True, device=graph.device, built=graph.built,
-        scratch=cost.scratch, copies=cost.copies, edge=cost.edge, listed=listed, remote=read,
+        graph.edges, graph.vertices, graph.id_bytes, graph.weight_bytes, graph.directed,
+        members=len(workers), pieces=-(-graph.partitions // len(workers)), largest=graph.chunk,
+        integers=graph.ids == ("far_ids",), dense=graph.dense, kept=True, device=graph.device,
+        built=graph.built, scratch=cost.scratch, copies=cost.copies, edge=cost.edge, listed=listed,
+        remote=read,
     )  # fmt: skip
 
 

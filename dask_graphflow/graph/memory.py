@@ -68,10 +68,11 @@ class Part(NamedTuple):
     id_bytes : float
         Bytes of an end of an edge as it is read.
     weight_bytes : int
+    directed : bool
     pieces, largest : int
         Number of pieces that the member reads, and the number of edges of the largest one.
     members : int
-    directed, on_disk : bool
+    on_disk : bool
     integers, dense : bool
         Whether ids are integers, and whether they are close together.
     same : bool
@@ -100,15 +101,15 @@ class Part(NamedTuple):
     vertices: float
     id_bytes: float
     weight_bytes: int
-    pieces: int
-    largest: int
-    members: int
     directed: bool
-    on_disk: bool
-    integers: bool
-    dense: bool
-    same: bool
-    kept: bool
+    pieces: int = 1
+    largest: int = 0
+    members: int = 1
+    on_disk: bool = False
+    integers: bool = True
+    dense: bool = True
+    same: bool = False
+    kept: bool = False
     device: bool = False
     built: bool = False
     share: float | None = None
