@@ -276,7 +276,7 @@ def estimate(
         cost = WEIGHTED.get(algorithm, cost)
     kinds = _kinds(cluster, graph.device)
     if algorithm not in ("connected_components", PATHS) or graph.built:
-        graph = graph._replace(on_disk=_on_disk(edges, graph, storage, cluster))
+        graph = graph._replace(on_disk=_on_disk(edges, graph, storage, cluster and kinds))
     workers = sum(kind.workers for kind in kinds)
     if shards is not None and shards > workers:
         raise OptionError(
@@ -334,7 +334,7 @@ def _used(
     return used, reason
 
 
-def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
+def _on_disk(edges: Any, graph: GraphSizes, storage: Any, kinds: Any) -> bool:
     """Return whether the edges of a graph are, or will be, on disk."""
     if isinstance(edges, Graph):
         if storage != "auto":
@@ -343,19 +343,14 @@ def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
                 "give the edges from which the graph is built"
             )
         return edges._shards.plan.on_disk
-    room = None
-    if cluster is not None:
-        kinds = _kinds(cluster, False)
-        room = sum(
-            math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds
-        )
+    rooms = [math.inf if one.memory is None else one.memory * one.workers for one in kinds or ()]
     return is_on_disk(
         storage,
         lambda: graph.edges,
         in_memory=graph.device,
         directed=graph.directed,
         weight_bytes=graph.weight_bytes,
-        room=room,
+        room=sum(rooms) if rooms else None,
     )[0]
 
 

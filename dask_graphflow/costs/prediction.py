@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import GraphMemoryError
@@ -244,7 +245,7 @@ def paths(graph: GraphSizes, workers: Workers, targets: int) -> Estimate:
     more = (most - usual) * FOLLOW
     return _estimate(
         "shortest_paths", graph, workers, parts, (size,) * count, {"workers": count},
-        _limits(["the diameter"], sum(parts.values()) + more), more=more,
+        _limits(["the diameter"], sum(parts.values()) + more), more,
     )  # fmt: skip
 
 
@@ -301,7 +302,7 @@ def supersteps(
                 limit += f"; {how}, every worker has enough"
                 break
     members = [_of(part, graph, share) for share in shares]
-    files = tuple(int(one.files()) for one in members) if part.on_disk else ()
+    files = tuple(int(one.files()) if part.on_disk else 0 for one in members)
     if part.on_disk:
         limit += "; the time is that of files in the system's cache"
     each = [graph.entries * share for share in shares]
@@ -342,9 +343,8 @@ def supersteps(
     if cost.limits:
         reason = f"{_limits(cost.limits, sum(parts.values()) + more)}; {reason}"
     sizes = tuple(_size(one) for one in members)
-    return _estimate(
-        algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=more, files=files
-    )
+    result = _estimate(algorithm, graph, workers, parts, sizes, plan, reason, more)
+    return replace(result, fits=fits, disk_bytes_per_worker=files)
 
 
 def _part(graph: GraphSizes, workers: Workers, cost: Cost, listed: float, read: float) -> Part:
@@ -415,20 +415,16 @@ def _estimate(
     sizes: tuple[int, ...],
     plan: dict[str, Any],
     reason: str,
-    *,
-    fits: bool | None = None,
     more: float = 0.0,
-    files: tuple[int, ...] = (),
 ) -> Estimate:
     """Return an estimate; `more` is the difference of the largest time and the typical one."""
     seconds = sum(parts.values())
-    if fits is None:
-        fits = all(size <= room for size, room in zip(sizes, workers.room, strict=True))
+    fits = all(size <= room for size, room in zip(sizes, workers.room, strict=True))
     longest = max(parts, key=lambda name: parts[name])
     reason = f"{longest} takes longest; {reason}; sizes {graph.origin}"
     return Estimate(
         algorithm, graph.vertices, graph.edges, seconds, parts, sizes, fits, plan, reason,
-        seconds + more, files or (0,) * len(sizes),
+        seconds + more, (0,) * len(sizes),
     )  # fmt: skip
 
 
