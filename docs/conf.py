@@ -53,15 +53,12 @@ def without_ports(client):
 
 
 NotebookClient.create_kernel_manager = without_ports
-# For estimates on pages, this build measures the machine on small graphs, because large ones take a minute.
+# For estimates on pages, this build measures the machine.
 calibration = tempfile.TemporaryDirectory(prefix="graphflow-docs-")
 os.environ["DASK_GRAPHFLOW__CALIBRATION__PATH"] = calibration.name
-os.environ["DASK_GRAPHFLOW__CALIBRATION__SCALES"] = "[8, 10]"
 
 templates_path = ["_templates"]
 autosummary_generate = True
-# The class Rates and the function rates: some file systems do not tell capitals from small letters.
-autosummary_filename_map = {"dask_graphflow.costs.rates": "dask_graphflow.costs.rates_function"}
 autodoc_typehints = "none"  # numpydoc's sections say them
 toc_object_entries_show_parents = "hide"  # "pagerank()": there is no room for "Graph.pagerank()"
 numpydoc_show_class_members = False

@@ -20,13 +20,14 @@ from shapes import rmat
 from test_graph import ID_TYPES
 
 import dask_graphflow as gf
-from dask_graphflow.api import inputs
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
 from dask_graphflow.graph import build, numbering, partition
 from dask_graphflow.graph.build import Recipe
 from dask_graphflow.graph.partition import GRAIN, chunk_grains
+from dask_graphflow.inputs.edges import check_edges
+from dask_graphflow.inputs.vertices import vertex_frame
 from dask_graphflow.scheduling import gang, gang_build
 from dask_graphflow.scheduling.reading import read_edges, read_vertices
 
@@ -42,12 +43,11 @@ def fine(monkeypatch):
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
     """Return the pieces of each partition, some of them empty; listed vertices come last."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
-    given = inputs.edge_frame(lazy, source, target)
-    columns = inputs.edge_columns(given, weight, False)
+    columns = check_edges(lazy, source, target, weight=weight).columns
     parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
     pieces = [read_edges(part, i, columns) for i, part in enumerate(parts)]
     if vertices is not None:
-        listed, how = inputs.vertex_frame(vertices, columns, lazy._meta)
+        listed, how = vertex_frame(vertices, columns, lazy._meta)
         part = listed.compute() if isinstance(listed, dd.DataFrame) else listed()
         pieces.append(read_vertices(part, 0, how, part))
     return pieces

@@ -21,8 +21,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow as gf
 from _graphflow_cli import NAMES, main
+from dask_graphflow.api import rate_store
 from dask_graphflow.cli import ALGORITHMS, engine, output
-from dask_graphflow.costs import store
 
 ENDS = ["--source", "a", "--target", "b"]
 
@@ -374,7 +374,7 @@ def test_info_counts_rows_vertices_and_degrees():
 
 
 def test_an_estimate_reads_the_metadata_or_requires_the_sizes(edges, monkeypatch, tmp_path):
-    monkeypatch.setattr(store, "folder", lambda: tmp_path / "rates")
+    monkeypatch.setattr(rate_store, "folder", lambda: tmp_path / "rates")
     edges.to_parquet("in.parquet")
     told = json.loads(run("estimate", "core-number", "in.parquet", *ENDS, "--json")[0])
     assert told["algorithm"] == "core_number"

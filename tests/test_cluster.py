@@ -27,8 +27,8 @@ from distributed.client import FutureCancelledError
 from members import eventually
 
 import dask_graphflow as gf
+from dask_graphflow.api import clusters
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import UsageError, WorkerLostError
 from dask_graphflow.scheduling import expr, placement, plugins
 from dask_graphflow.scheduling.expr import Empty, Resident
@@ -433,7 +433,9 @@ def asked(graph, edges):
         "columns": len(gf.pagerank(edges[["a", "b"]], **ENDS).compute()),
         "paths": len(gf.shortest_paths(search, targets=[5]).compute()),
         "rates": [
-            kind.workers for kind in cluster.in_use(False) if cluster.stored_rates_of(kind) is None
+            kind.workers
+            for kind in clusters.workers_in_use(False)
+            if clusters.stored_rates_of(kind) is None
         ],
     }
 

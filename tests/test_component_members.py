@@ -11,7 +11,6 @@ import pytest
 from conftest import ENDS, fewer, on_backend, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.api import inputs
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.resources import Resources
@@ -19,6 +18,7 @@ from dask_graphflow.components import members, merging
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.members import Member
 from dask_graphflow.exceptions import VertexTypeError
+from dask_graphflow.inputs.edges import check_edges
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -37,8 +37,7 @@ def edges_of(kind, rng):
 
 def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=(), dense=False):
     """Return the frames of each member of a gang. The members share the edges evenly, in two parts each."""
-    given = inputs.edge_frame(on_backend(edges), "a", "b")
-    columns = inputs.edge_columns(given, "w" if thresholds else None, False)
+    columns = check_edges(on_backend(edges), "a", "b", weight="w" if thresholds else None).columns
     names = [f"component_{one}" for one in thresholds] or ["component"]
     program = Components(
         (columns,), ("vertex", *names), thresholds, partitions=2 * size, dense=dense

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from _graphflow_cli import main
-from dask_graphflow.api import versions
+from dask_graphflow.api import measuring, rate_store, versions
 from dask_graphflow.cli import checks
 from dask_graphflow.cli.checks import MISSING, OK, WRONG
-from dask_graphflow.costs import Rates, measuring, store
+from dask_graphflow.costs import Rates
 from dask_graphflow.kernels import gpu
 
 PROJECT = tomllib.loads((pathlib.Path(__file__).parents[1] / "pyproject.toml").read_text())[
@@ -226,12 +226,12 @@ def test_doctor_names_a_configured_cluster_without_connecting_to_it(machine, mon
 
 def test_doctor_reports_the_stored_calibration(machine, monkeypatch):
     machine()
-    monkeypatch.setattr(store, "_measured", {})
+    monkeypatch.setattr(rate_store, "_measured", {})
     assert examined()["calibration"].state == MISSING
     monkeypatch.setattr(measuring, "measure", lambda *_, **__: Rates((100,), (1e6,)))
-    store.rates(False, 3)
-    (path,) = store.folder().iterdir()
-    (store.folder() / "rates-another-host-cpu-3.json").write_text(path.read_text())
+    rate_store.rates(False, 3)
+    (path,) = rate_store.folder().iterdir()
+    (rate_store.folder() / "rates-another-host-cpu-3.json").write_text(path.read_text())
     check = examined()["calibration"]
     assert check.state == OK
     assert check.found == f"{path}, 0.0 days old"

@@ -11,8 +11,9 @@ import pytest
 from conftest import Reader, partitioned
 
 import dask_graphflow as gf
+from dask_graphflow.api import rate_store
 from dask_graphflow.api.graph_sizes import sizes_of
-from dask_graphflow.costs import ClusterSpec, Links, Rates, store
+from dask_graphflow.costs import ClusterSpec, Links, Rates
 from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.declarations.algorithm import ALGORITHMS
@@ -23,7 +24,7 @@ from dask_graphflow.kernels.memory import PROCESS
 ENDS = {"source": "src", "target": "dst"}
 EDGES = gf.generate.rmat(8).compute()
 LINKS = Links(c=1e9, moves=5e8, latency=1e-4, call=0.01, level=0.005, gang=0.05)
-MEASURE = "dask_graphflow.costs.measuring.measure"
+MEASURE = "dask_graphflow.api.measuring.measure"
 SIZES = {"num_edges": 8_000_000, "num_vertices": 1_000_000}
 
 
@@ -399,7 +400,7 @@ def test_a_graph_that_is_given_keeps_its_storage():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_measured", {})
+    monkeypatch.setattr(rate_store, "_measured", {})
     monkeypatch.setenv("DASK_GRAPHFLOW__CALIBRATION__PATH", str(tmp_path))
     with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
         yield tmp_path

@@ -22,8 +22,8 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.graph.arrow import as_frame
+from dask_graphflow.inputs.forms import as_edges
 from dask_graphflow.nx_backend import convert_from_nx
-from dask_graphflow.runtime.edge_inputs import as_edges
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 

@@ -9,8 +9,7 @@ import dask
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow.costs import links, measuring, store
-from dask_graphflow.costs.rates import KERNELS
+from dask_graphflow.api import measuring, rate_store
 from dask_graphflow.exceptions import OptionError
 
 
@@ -22,31 +21,22 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """Store measurements in a folder of the test, and measure tiny graphs."""
-    monkeypatch.setattr(store, "_measured", {})
-    for of, name, value in (
-        (measuring, "REPEAT", 1),
-        (measuring, "ENOUGH", 0.0),
-        (links, "ROUNDS", 2),
-        (links, "REPEAT", 1),
-        (links, "BYTES", 1 << 10),
-    ):
-        monkeypatch.setattr(of, name, value)
-    told = {"graphflow.calibration.path": str(tmp_path), "graphflow.calibration.scales": [6, 8]}
+    monkeypatch.setattr(rate_store, "_measured", {})
+    for name, value in (("SCALE", 8), ("ROUNDS", 2), ("REPEAT", 1), ("BYTES", 1 << 10)):
+        monkeypatch.setattr(measuring, name, value)
+    told = {"graphflow.calibration.path": str(tmp_path)}
     with dask.config.set(told):
         yield tmp_path
 
 
-def test_calibration_reports_every_kernel_on_every_graph(kept):
+def test_calibration_reports_every_run(kept):
     told = []
     found = gf.calibrate(progress=told.append)
-    assert [step["done"] for step in told] == [*range(1, 3 * len(KERNELS) + 1)]
-    assert {step["total"] for step in told} == {3 * len(KERNELS)}
-    each = len(KERNELS)
-    sizes = [64] * each + [64] * each + [256] * each  # the first to compile them
-    assert [step["vertices"] for step in told] == sizes
-    for at in range(0, 3 * each, each):
-        assert sorted(step["kernel"] for step in told[at : at + each]) == sorted(KERNELS)
-    assert found.kinds[0].rates.sizes == (64, 256)
+    assert [step["done"] for step in told] == [1, 2, 3, 4, 5]
+    assert {(step["kernel"], step["vertices"], step["total"]) for step in told} == {
+        ("pulls", 256, 5)
+    }
+    assert found.kinds[0].rates.pulls
 
 
 def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
@@ -54,7 +44,7 @@ def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
     gf.calibrate()
     shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
     assert shown.startswith("calibrate ")
-    assert "21/21" in shown
+    assert "5/5" in shown
     assert "of 256 vertices" in shown
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     gf.calibrate()
@@ -78,7 +68,7 @@ def test_a_worker_of_a_cluster_reports_progress_to_the_client(kept):
         done = [step["done"] for step in told]
         # The call can leave out steps in between, but has reported the first and the last when it returns.
         assert done == sorted(set(done))
-        assert (done[0], done[-1]) == (1, 21)
+        assert (done[0], done[-1]) == (1, 5)
         assert found.kinds[0].addresses
 
 

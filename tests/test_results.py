@@ -17,7 +17,7 @@ from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
-from dask_graphflow.costs import cluster
+from dask_graphflow.api import clusters
 from dask_graphflow.declarations.answer import Answer, OrNull
 from dask_graphflow.runtime.call import Call
 
@@ -164,8 +164,8 @@ def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, member
 @pytest.mark.usefixtures("host_memory")
 def test_estimates_and_plots_in_an_event_loop_name_a_call_that_works(edges, monkeypatch):
     links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.01, level=1e-3, gang=0.05)
-    monkeypatch.setattr(cluster, "measure_links", lambda *_, **__: links)
-    monkeypatch.setattr(cluster, "_own_links", {})  # no other test has measured them
+    monkeypatch.setattr(clusters, "measure_links", lambda *_, **__: links)
+    monkeypatch.setattr(clusters, "_measured", {})  # no other test has measured them
     pytest.importorskip("matplotlib").use("agg")
     size = {"num_edges": 400, "num_vertices": 200}
     asks = {

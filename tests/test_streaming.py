@@ -23,12 +23,12 @@ from conftest import BACKEND, ENDS, as_dict, cupy_or_skip, frame, oracle, partit
 from distributed import Client
 
 import dask_graphflow as gf
-from dask_graphflow.api import inputs
 from dask_graphflow.components import streaming
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
+from dask_graphflow.inputs import edges as inputs
 from dask_graphflow.kernels import host
 from dask_graphflow.kernels.host_copies import Copies
 

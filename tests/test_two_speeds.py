@@ -24,10 +24,7 @@ def client(tmp_path_factory):
     """Two workers that store their own measurements, as two machines do; one of them is slow."""
 
     def worker(name):
-        env = {
-            "DASK_GRAPHFLOW__CALIBRATION__PATH": str(tmp_path_factory.mktemp(name)),
-            "DASK_GRAPHFLOW__CALIBRATION__SCALES": "[10, 12]",
-        }
+        env = {"DASK_GRAPHFLOW__CALIBRATION__PATH": str(tmp_path_factory.mktemp(name))}
         return {"cls": Nanny, "options": {"nthreads": 1, "env": env}}
 
     workers = {name: worker(name) for name in ("fast", "slow")}
@@ -50,9 +47,9 @@ def client(tmp_path_factory):
 
 
 def _warm():
-    from dask_graphflow.costs.measuring import measure
+    from dask_graphflow.api.measuring import measure
 
-    measure(scales=(10,))
+    measure()
 
 
 def count_ends(channel, shard, rank):

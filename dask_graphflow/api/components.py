@@ -14,16 +14,19 @@ from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.declarations.option import Flag
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.runtime.edge_inputs import values_of
+from dask_graphflow.inputs.edges import check_edges, moved_to_gpu
+from dask_graphflow.inputs.forms import values_of
+from dask_graphflow.inputs.vertices import seed_frames
 from dask_graphflow.runtime.empty_frames import components_like
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
 
-from . import inputs as inputs_of
 from .calls import refuse_options
 from .graph import Graph
+from .thresholds import ascending, check_dense
 from .types import ColumnName, ColumnNames, Edges, Listener
 
 __all__ = ["connected_components"]
@@ -172,26 +175,23 @@ def connected_components(
         return edges.connected_components(progress=progress)
     if weight is no_default:
         weight = None if threshold is None and thresholds is None else values_of(edges)
-    given = inputs_of.edge_frame(
-        edges, source, target, weight=weight, vertices=vertices, directed=True
+    Flag().check("dropna", dropna, None)
+    checked = check_edges(
+        edges, source, target, weight=weight, vertices=vertices, directed=True, dropna=dropna
     )
-    frame = given.frame
     shown = listener(progress, "connected components", PARTS)
     merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
-    streamed = inputs_of.moved_to_gpu(frame._meta, device)
-    limits = inputs_of.ascending(frame, weight, threshold, thresholds)
-    columns = inputs_of.edge_columns(given, weight if limits else None, dropna)
-    inputs_of.check_dense(columns, renumber)
+    frame, columns = checked.frame, checked.columns
+    streamed = moved_to_gpu(frame._meta, device)
+    limits = ascending(list(frame.columns), weight, threshold, thresholds)
+    check_dense(columns, renumber)
     frame = fitting(frame, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
-    listed = [inputs_of.vertex_frame(ids, columns, frame._meta) for ids in given.vertices]
-    frames = [(frame, columns), *listed]
     names = component_names(limits) if thresholds is not None else ["component"]
     components = [vertex_names(name, len(columns.names)) for name in names]
-    if seed is not None:
-        frames += inputs_of.seed_frames(seed, columns, components)
-    frames = inputs_of.with_one_dtype(frames)
+    seeds = [] if seed is None else seed_frames(seed, columns, components)
+    frames = checked._replace(frame=frame).frames(seeds)
     labels = list(itertools.chain(*components))
     return planned(
         frames,

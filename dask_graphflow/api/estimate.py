@@ -10,11 +10,9 @@ from typing import Any, Literal
 from dask.typing import no_default
 
 from dask_graphflow.components import merging
-from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import prediction
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name
-from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
@@ -23,14 +21,18 @@ from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
+from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.scheduling.clients import check_waiting
+from dask_graphflow.scheduling.memory_limits import pause_fraction
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
+from . import clusters
 from .graph import Graph
 from .graph_sizes import sizes_of
+from .measuring import STEPS
 from .storage_choice import is_on_disk
 from .types import ColumnName, ColumnNames, Edges, Listener, Storage
 
@@ -62,10 +64,9 @@ def calibrate(
         Whether to measure again what is already stored. True by default.
     progress : bool or callable
         Report the progress. True, the default, shows one progress bar per kind of worker in a terminal. A
-        function is called after each kernel run with a dict that has the keys "kernel" (its name),
-        "vertices" (of the test graph), "done" and "total" (numbers of kernel runs). The first graph is run
-        twice, because the first run compiles the kernels. On a cluster the function is called at most ten
-        times per second.
+        function is called after each run with a dict that has the keys "kernel" (name of the measured
+        rate), "vertices" (of the test graph), "done" and "total" (numbers of runs). The first run compiles
+        the kernels. On a cluster the function is called at most ten times per second.
 
     Returns
     -------
@@ -84,9 +85,10 @@ def calibrate(
 
     Notes
     -----
-    Each kind of worker takes about 20 seconds, more if kernels are compiled first. Workers are of
-    the same kind if they have the same resource ``GPU`` and the same number of threads. The rates are
-    stored on each worker's machine. The Dask configuration values ``graphflow.calibration.path`` and
+    One rate is measured, that of PageRank; the others follow from it and from those of a typical machine.
+    Each kind of worker takes a few seconds, more if kernels are compiled first. Workers are of the same
+    kind if they have the same resource ``GPU`` and the same number of threads. The rates are stored on each
+    worker's machine. The Dask configuration values ``graphflow.calibration.path`` and
     ``graphflow.calibration.age`` set the folder and the maximum age.
 
     Examples
@@ -274,7 +276,7 @@ def estimate(
         cost = cost.weighted or cost
     kinds = _kinds(cluster, graph.device)
     if algorithm not in ("connected_components", PATHS) or graph.built:
-        graph = graph._replace(on_disk=_on_disk(edges, graph, storage, cluster))
+        graph = graph._replace(on_disk=_on_disk(edges, graph, storage, cluster and kinds))
     workers = sum(kind.workers for kind in kinds)
     if shards is not None and shards > workers:
         raise OptionError(
@@ -287,10 +289,13 @@ def estimate(
         replace(kind, rates=rates or typical_rates(kind.device, kind.threads))
         for kind, rates in zip(kinds, stored, strict=True)
     ]
+    pause = pause_fraction()
     if cost is None:
-        result = prediction.paths(graph, Workers(kinds, links), k or 1)
+        result = prediction.paths(graph, Workers(kinds, links, pause), k or 1)
     elif algorithm == "connected_components" and not graph.built:
-        result = prediction.components(graph, Workers(kinds, links), merge)
+        depth = trees.depth(merging.merges_of(merge, workers))
+        all_workers, chains = Workers(kinds, links, pause), placement.CHAINS_PER_WORKER
+        result = prediction.components(graph, all_workers, merge, depth, chains)
     else:
         if shards is None and cluster is None and isinstance(edges, Graph):
             shards = edges._shards.known_count()
@@ -299,7 +304,7 @@ def estimate(
             algorithm,
             cost,
             graph,
-            Workers(used, links),
+            Workers(used, links, pause),
             steps=supersteps,
             k=k,
             top_k=top_k,
@@ -329,7 +334,7 @@ def _used(
     return used, reason
 
 
-def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
+def _on_disk(edges: Any, graph: GraphSizes, storage: Any, kinds: Any) -> bool:
     """Return whether the edges of a graph are, or will be, on disk."""
     if isinstance(edges, Graph):
         if storage != "auto":
@@ -338,25 +343,20 @@ def _on_disk(edges: Any, graph: GraphSizes, storage: Any, cluster: Any) -> bool:
                 "give the edges from which the graph is built"
             )
         return edges._shards.plan.on_disk
-    room = None
-    if cluster is not None:
-        kinds = _kinds(cluster, False)
-        room = sum(
-            math.inf if kind.memory is None else kind.memory * kind.workers for kind in kinds
-        )
+    rooms = [math.inf if one.memory is None else one.memory * one.workers for one in kinds or ()]
     return is_on_disk(
         storage,
         lambda: graph.edges,
         in_memory=graph.device,
         directed=graph.directed,
         weight_bytes=graph.weight_bytes,
-        room=room,
+        room=sum(rooms) if rooms else None,
     )[0]
 
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
     if cluster is None:
-        return clusters.in_use(device)
+        return clusters.workers_in_use(device)
     kinds = [cluster] if isinstance(cluster, ClusterSpec) else cluster
     if (
         not isinstance(kinds, Sequence)

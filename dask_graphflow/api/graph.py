@@ -9,7 +9,9 @@ from dask.typing import no_default
 
 from dask_graphflow.algorithms.layout import layout, layout_frame
 from dask_graphflow.declarations.option import Choice, Flag
+from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.shares import Hybrid
+from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.runtime.empty_frames import graph_spec
 from dask_graphflow.runtime.shards import Shards
@@ -17,7 +19,7 @@ from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.arguments import attribute_error, explained
 from dask_graphflow.showing.tables import as_html, as_text
 
-from . import edge_programs, inputs
+from . import edge_programs
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
@@ -179,12 +181,21 @@ class Graph(GraphMethods, GraphContents):
         Choice(get_args(Multi)).check("multi", multi, None)
         if directed is not None:
             directed = Flag().check("directed", directed, None)
-        given = inputs.edge_frame(
-            edges, source, target, weight=weight, vertices=vertices, directed=directed
+        Flag().check("dropna", dropna, None)
+        checked = check_edges(
+            edges,
+            source,
+            target,
+            weight=weight,
+            vertices=vertices,
+            directed=directed,
+            dropna=dropna,
         )
-        frames = inputs.graph_inputs(given, multi=multi, dropna=dropna)
+        if checked.columns.weight is None and multi in ("sum", "min"):
+            raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
+        frames = checked.frames()
         frame, columns = frames[0]
-        spec = graph_spec(frame, columns, directed=given.directed, multi=multi)
+        spec = graph_spec(frame, columns, directed=checked.directed, multi=multi)
         placement.check_spilling(spec.ids)
         plan = member_plan(frame, spec, shards, hybrid, device, storage)
         self._take(Shards(spec, frames, plan))

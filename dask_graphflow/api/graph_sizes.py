@@ -14,15 +14,13 @@ from dask_graphflow.declarations.cost import Shape
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import dtypes, edgelist
-from dask_graphflow.graph.advice import library_of
+from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
-from dask_graphflow.runtime.edge_inputs import as_edges
+from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import pieces_of, read_of
 
-from . import inputs
 from .graph import Graph
 
 __all__ = ["sizes_of"]
@@ -66,16 +64,11 @@ def sizes_of(
         Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
-    library = library_of(edges)
-    edges, listed, own, weight = as_edges(edges, source, target, weight=weight, directed=directed)
-    if listed is not None and num_vertices is None:
-        num_vertices = len(listed)
-    given = inputs.edge_frame(edges, source, target)._replace(library=library)
-    frame = given.frame
-    if weight is not None:
-        edgelist.check_weight(frame, weight, library)
-    columns = inputs.edge_columns(given, weight, False)
-    meta = frame._meta
+    checked = check_edges(edges, source, target, weight=weight, directed=directed)
+    frame, columns, edges = checked.frame, checked.columns, checked.rows
+    if checked.vertices and num_vertices is None:
+        num_vertices = len(checked.vertices[0])
+    weight, meta = columns.weight, frame._meta
     ids = [*columns.source, *columns.target]
     single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
     data, origin = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
@@ -114,7 +107,7 @@ def sizes_of(
         -(-num_edges // max(frame.npartitions, 1)),
         id_bytes,
         weight_bytes,
-        own,
+        checked.directed,
         built=False,
         device=not is_pandas(type(meta)),
         held=held,

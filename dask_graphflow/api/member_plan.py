@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.costs import members
-from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import OptionError
@@ -18,6 +17,7 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.memory import Part
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.inputs.edges import moved_to_gpu
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.runtime.shards import MemberPlan
@@ -27,7 +27,7 @@ from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import num_rows, pieces_of, rows_at_most
 from dask_graphflow.showing.tables import size
 
-from .inputs import moved_to_gpu
+from .rate_store import pull_rate
 from .storage_choice import is_on_disk
 
 __all__ = ["member_plan", "shard_count"]
@@ -122,20 +122,11 @@ def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
     dense = len(spec.columns.names) == 1 and bool(ranges) and is_dense(low, high, pieces.rows)
     given = pieces.partition * spec.partitions / max(pieces.rows, 1)
     part = Part(
-        edges=pieces.rows / members,
-        vertices=high - low + 1 if dense else pieces.rows,
-        id_bytes=given / 2,
-        weight_bytes=spec.weight_dtype.itemsize if spec.weighted else 0,
-        pieces=-(-spec.partitions // members),
-        largest=-(-pieces.rows // spec.partitions),
-        members=members,
-        directed=spec.directed,
-        on_disk=False,
-        integers=bool(ranges),
-        dense=dense,
-        same=False,
-        kept=False,
-    )
+        pieces.rows / members, high - low + 1 if dense else pieces.rows, given / 2,
+        spec.weight_dtype.itemsize if spec.weighted else 0, spec.directed, members=members,
+        pieces=-(-spec.partitions // members), largest=-(-pieces.rows // spec.partitions),
+        integers=bool(ranges), dense=dense,
+    )  # fmt: skip
     needed = int(max(reading, PROCESS + part.needed()))
     raise memory_limits.too_low(
         limit,

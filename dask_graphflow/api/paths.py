@@ -9,7 +9,7 @@ import dask.dataframe as dd
 
 from dask_graphflow.algorithms import shortest_paths as paths
 from dask_graphflow.graph.frames import empty_like
-from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.scheduling import gang_build, placement
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.showing.arguments import explained

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Iterable
 from typing import IO, Any
 
-from dask_graphflow.costs.store import hardware
 from dask_graphflow.kernels import gpu
 from dask_graphflow.showing.tables import as_text, size
+
+from .rate_store import hardware
 
 __all__ = ["base_name", "gpus", "installed", "show_versions"]
 

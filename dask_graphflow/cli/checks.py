@@ -17,10 +17,9 @@ from dask.system import CPU_COUNT
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from dask_graphflow.api import versions
+from dask_graphflow.api import rate_store, versions
 from dask_graphflow.api.graph import Graph
-from dask_graphflow.costs import store
-from dask_graphflow.costs.measuring import room_of
+from dask_graphflow.api.measuring import room_of
 from dask_graphflow.kernels import gpu, require_gpu
 from dask_graphflow.showing.tables import size
 
@@ -258,12 +257,12 @@ def memory() -> Iterator[Check]:
 
 def calibration() -> Iterator[Check]:
     """Report the stored measurements of this machine."""
-    kept = store.entries()
+    kept = rate_store.entries()
     for path, age, stale in kept:
         again = "; stale, will be measured again when needed" if stale else ""
         yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
     if not kept:
-        state = f"nothing in {store.folder()}; gf.calibrate() measures this machine"
+        state = f"nothing in {rate_store.folder()}; gf.calibrate() measures this machine"
         todo = 'optional: python -c "import dask_graphflow as gf; gf.calibrate()"'
         yield Check("calibration", MISSING, state, todo)
 

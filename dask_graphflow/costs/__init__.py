@@ -1,4 +1,4 @@
-"""Cost models: the measured speeds of kernels and links, stored per machine, and estimates from them."""
+"""Predicted time and memory of calls, from the measured rates of workers and links."""
 
 from __future__ import annotations
 
@@ -7,6 +7,5 @@ from dask_graphflow.graph.load_balance import share_out
 from .cluster import ClusterSpec
 from .links import Links
 from .rates import Rates
-from .store import rates
 
-__all__ = ["ClusterSpec", "Links", "Rates", "rates", "share_out"]
+__all__ = ["ClusterSpec", "Links", "Rates", "share_out"]

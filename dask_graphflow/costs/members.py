@@ -14,9 +14,8 @@ import math
 from dataclasses import dataclass
 
 from dask_graphflow.declarations.cost import search_levels
-from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
-from dask_graphflow.graph.make_rows import SCRATCH
+from dask_graphflow.graph.memory import Part
 
 from .model import remote
 
@@ -24,6 +23,7 @@ from .model import remote
 MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # minimum speedup that more members must give
 ROOM = 0.6  # fraction of a worker's memory that a graph may take; above it, Dask begins to spill
+ID = 8  # bytes of an end of an edge as it is read
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
 
 
@@ -88,7 +88,8 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
     room : float
         Bytes of memory of each member.
     """
-    fits = [members for members in range(1, most + 1) if _needed(size, members) <= ROOM * room]
+    counts = range(1, most + 1)
+    fits = [one for one in counts if math.isinf(room) or _needed(size, one) <= ROOM * room]
     if not fits:
         return most, "fewer workers have too little memory"
     speed, each = (DEVICE, 1) if size.device else (HOST, threads)
@@ -112,27 +113,19 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
 def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
     """Return whether :func:`choose` gives one member to every graph of this size that fits on one member.
 
-    Several members help most if there are few vertices, because fewer messages are sent then.
-
-    Parameters
-    ----------
-    edges : float
-        Upper bound of the number of edges; may be infinite.
-    most, threads
-        See :func:`choose`.
-    device : bool
-        Whether the edges are in GPU memory.
+    Several members help most if there are few vertices, because fewer messages are sent then. `edges` is an
+    upper bound of the number of edges, which may be infinite. `device` says whether they are in GPU memory.
     """
     if edges > MOST_UNSEEN:
         return False
     return choose(Size(2, int(edges), False, 0, device), most, threads, math.inf)[0] == 1
 
 
-def _needed(size: Size, members: int) -> int:
+def _needed(size: Size, members: int) -> float:
     """Return the bytes that each member needs for its part, whichever of the four calls runs on it."""
     entries = size.edges * (1 if size.directed else 2)
-    read = remote(size.vertices, entries / max(size.vertices, 1), members)
-    return memory.graph_bytes(
-        size.vertices, size.edges, SCRATCH, memory.COPIES, share=1 / members, remote=read,
-        directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
-    )  # fmt: skip
+    return Part(
+        size.edges / members, size.vertices, ID, size.weight_bytes, size.directed, members=members,
+        same=True, kept=True, device=size.device,
+        remote=remote(size.vertices, entries / max(size.vertices, 1), members),
+    ).needed()  # fmt: skip

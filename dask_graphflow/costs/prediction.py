@@ -13,19 +13,17 @@ members wait for the slowest one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dask_graphflow.components import merging
 from dask_graphflow.declarations.cost import LISTED, ROW, SPARSE, Cost, Shape, search_levels
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import share_out
+from dask_graphflow.graph.memory import Part
 from dask_graphflow.kernels import disk
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.scheduling import placement, trees
-from dask_graphflow.scheduling.memory_limits import pause_fraction
 from dask_graphflow.showing.tables import duration
 
 from .cluster import ClusterSpec
@@ -123,33 +121,28 @@ class Workers:
     kinds : sequence of ClusterSpec
         Kinds of workers, with their rates.
     links : Links
+    pause : float
+        Fraction of its memory above which Dask pauses a worker.
     """
 
-    def __init__(self, kinds: Sequence[ClusterSpec], links: Links) -> None:
-        self.kinds, self.links = kinds, links
+    def __init__(self, kinds: Sequence[ClusterSpec], links: Links, pause: float) -> None:
+        self.links = links
         self.each = [kind for kind in kinds for _ in range(kind.workers)]
         self.threads = [1 if one.device else one.threads for one in self.each]
         self.on_cluster = math.isfinite(links.moves)
-
-    def __len__(self) -> int:
-        return len(self.each)
-
-    @property
-    def room(self) -> list[float]:
-        """Bytes that each worker can use before Dask pauses it."""
-        pause = pause_fraction()
-        return [
+        # Bytes that each worker can use before Dask pauses it.
+        self.room = [
             math.inf
             if one.memory is None
             else one.memory * (pause if one.addresses and not one.device else 1.0)
             for one in self.each
         ]
-
-    @property
-    def pages(self) -> int:
-        """Bytes that mapped pages of files may take on the worker with the least memory."""
         known = [one.memory for one in self.each if one.memory is not None and not one.device]
-        return disk.part_of(min(known)) if known else disk.budget()
+        # Bytes that mapped pages of files may take on the worker with the least memory.
+        self.pages = disk.part_of(min(known)) if known else disk.budget()
+
+    def __len__(self) -> int:
+        return len(self.each)
 
     def rates(self, kernel: str, vertices: int) -> list[float]:
         """Return the rate of each worker."""
@@ -161,14 +154,13 @@ class Workers:
         rates = self.rates("builds", vertices)
         return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
 
-    def numbering(self, graph: GraphSizes) -> float:
+    def numbering(self, ids: Sequence[str]) -> float:
         """Return the seconds per end of an edge that a member takes to number ids.
 
         The parts of an id are numbered one by one, and then the pairs of their numbers.
         """
-        parts = [*graph.ids, *["far_ids"] * (len(graph.ids) - 1)]
-        numbered = GPU_NUMBERED if all(kind.device for kind in self.kinds) else NUMBERED
-        return sum(1 / numbered[part] for part in parts)
+        speed = GPU_NUMBERED if all(one.device for one in self.each) else NUMBERED
+        return sum(1 / speed[part] for part in [*ids, *["far_ids"] * (len(ids) - 1)])
 
     def reading(self, graph: GraphSizes) -> float:
         """Return the seconds that all workers take to get the partitions of a frame."""
@@ -177,9 +169,22 @@ class Workers:
         # A frame of the client is sent to the scheduler, and from there to a worker.
         return seconds + (2 * graph.sent_bytes / self.links.moves if self.on_cluster else 0.0)
 
+    def calling(self, graph: GraphSizes) -> float:
+        """Return the overhead of a call in seconds: its expressions, its tasks, and starting gangs."""
+        seconds = MAKING + self.links.call
+        if not graph.built:
+            seconds += (LEVELS - 1) * self.links.level + graph.partitions * self.links.task
+        gangs = 0 if len(self) == 1 else 1 if graph.built else 2
+        return seconds + gangs * (self.links.gang - self.links.call)
 
-def components(graph: GraphSizes, workers: Workers, merge: str) -> Estimate:
-    """Return the estimate of connected components of a frame."""
+
+def components(
+    graph: GraphSizes, workers: Workers, merge: str, depth: int, chains: int
+) -> Estimate:
+    """Return the estimate of connected components of a frame.
+
+    The longest path of the policy `merge` has `depth` merges. A worker has at most `chains` chains.
+    """
     links, count, vertices = workers.links, len(workers), graph.vertices
     hooks = workers.rates("hooks", vertices)
     # If edges are streamed to a device, each chunk is copied while the last is hooked: components/link.py.
@@ -188,18 +193,16 @@ def components(graph: GraphSizes, workers: Workers, merge: str) -> Estimate:
         min(rate, copied) if one.device and not graph.device else rate
         for rate, one in zip(hooks, workers.each, strict=True)
     ]
-    depth = trees.depth(merging.merges_of(merge, count))
     forest = vertices * (memory.index_bytes(vertices) + 1)
     each_merge = forest / links.moves + vertices / min(workers.rates("merges", vertices))
-    chains = sum(min(threads, placement.CHAINS_PER_WORKER) for threads in workers.threads)
-    chains = min(graph.partitions, chains)
+    chains = min(graph.partitions, sum(min(threads, chains) for threads in workers.threads))
     levels, tasks = LEVELS, graph.partitions
     if not (graph.dense and graph.held and workers.on_cluster):
         levels, tasks = FOREST_LEVELS, tasks + 2 * chains**2  # every chain sends ids to every owner
     work = 0.0 if graph.dense else numbered(2 * graph.edges, vertices, chains) + vertices
     parts = {
         "reading": workers.reading(graph),
-        "numbering": work * workers.numbering(graph) if work else 0.0,
+        "numbering": work * workers.numbering(graph.ids),
         "hooking": graph.edges / sum(reached),
         "merging": depth * (each_merge + links.level),
         "Dask": MAKING + links.call + (levels - 1) * links.level + tasks * links.task,
@@ -233,17 +236,16 @@ def paths(graph: GraphSizes, workers: Workers, targets: int) -> Estimate:
     most = min(shape.inner + 2, max(vertices, 1))  # vertices of a path
     usual = min(math.ceil(search_levels(vertices, graph.degree)) + 1, most)
     kind = "text_ids" if "text_ids" in graph.ids else "far_ids"
-    numbering = workers.numbering(graph._replace(ids=(kind,) * len(graph.ids)))
     parts = {
-        "numbering": 3 * vertices / count * numbering,
+        "numbering": 3 * vertices / count * workers.numbering([kind] * len(graph.ids)),
         "following": usual * FOLLOW,
-        "Dask": _dask(graph._replace(built=True), workers),
+        "Dask": workers.calling(graph._replace(built=True)),
     }
     size = PROCESS + int(PATHS_VERTEX * vertices / count + PATHS_ROW * targets * most)
     more = (most - usual) * FOLLOW
     return _estimate(
         "shortest_paths", graph, workers, parts, (size,) * count, {"workers": count},
-        _limits(["the diameter"], sum(parts.values()) + more), more=more,
+        _limits(["the diameter"], sum(parts.values()) + more), more,
     )  # fmt: skip
 
 
@@ -259,7 +261,7 @@ def supersteps(
     split: str = "",
     edge_bytes: int = 0,
 ) -> Estimate:
-    """Return the estimate of an algorithm that works in supersteps.
+    """Return the estimate of an algorithm that works in supersteps, on workers with a part of the graph.
 
     Parameters
     ----------
@@ -267,62 +269,43 @@ def supersteps(
     cost : Cost
     graph : GraphSizes
     workers : Workers
-        The workers that get a part of the graph.
-    steps : int, optional
-        Number of supersteps of one run.
-    k, top_k : int, optional
-        Options of the call.
+    steps, k, top_k : int, optional
+        Number of supersteps of one run, and options of the call.
     split : str
         Text about the number of workers, for the reason.
     edge_bytes : int
         Bytes of memory per entry of the rows that the algorithm needs even if the edges are on disk.
     """
     links, count, vertices = workers.links, len(workers), graph.vertices
-    read = remote(vertices, graph.entries / max(vertices, 1), count)
     usual = graph.shape or Shape.usual(vertices, graph.edges)
     most = graph.shape or Shape.most(vertices, graph.edges)
     if cost.wedges and k is not None:  # given pairs
         usual = most = Shape(most.inner, 0.0)
     listed = ROW * cost.listed(vertices, most.wedges, k, top_k) if cost.listed else 0.0
-
-    about: dict[str, Any] = {
-        "listed": listed, "remote": read, "directed": graph.directed, "id_bytes": graph.id_bytes,
-        "weight_bytes": graph.weight_bytes, "built": graph.built,
-    }  # fmt: skip
-
-    def in_memory(share: float) -> int:
-        return memory.graph_bytes(
-            vertices, graph.edges, cost.scratch, cost.copies, edge=cost.edge, share=share,
-            device=graph.device, **about,
-        ) + (0 if graph.device else PROCESS)  # fmt: skip
-
-    most_read = graph.chunk * min(max(workers.threads), graph.partitions)
-
-    def with_files(share: float, read: int = most_read) -> memory.OnDisk:
-        return memory.graph_bytes_on_disk(
-            vertices, graph.edges, cost.scratch, cost.copies, edge=edge_bytes, share=share, read=read,
-            pages=workers.pages, **about,
-        )  # fmt: skip
-
-    def on_disk(share: float, read: int = most_read) -> int:
-        return with_files(share, read).memory + PROCESS
-
-    needs = on_disk if graph.on_disk and not graph.device else in_memory
-    shares, fits, limit = _shares(needs, cost.kernel, graph, workers)
-    sizes = tuple(needs(share) for share in shares)
-    files = tuple(with_files(share).files if graph.on_disk else 0 for share in shares)
+    read = remote(vertices, graph.entries / max(vertices, 1), count)
+    part = _part(graph, workers, cost, listed, read)
+    on_disk = part._replace(
+        on_disk=True,
+        edge=edge_bytes,
+        read=graph.chunk * min(max(workers.threads), graph.partitions),
+        pages=workers.pages,
+    )
+    part = on_disk if graph.on_disk and not graph.device else part
+    rates = workers.rates(cost.kernel, vertices)
+    shares, fits, limit = _shares(part, graph, rates, workers.room)
     if not (fits or graph.device):
         for better, how in (
             (on_disk, "with storage='disk'"),
-            (partial(on_disk, read=0), "on disk, with more and smaller partitions of the edges"),
+            (on_disk._replace(read=0), "on disk, with more and smaller partitions of the edges"),
         ):
-            if _shares(better, cost.kernel, graph, workers)[1]:
+            if _shares(better, graph, rates, workers.room)[1]:
                 limit += f"; {how}, every worker has enough"
                 break
-    if graph.on_disk:
+    members = [_of(part, graph, share) for share in shares]
+    files = tuple(int(one.files()) if part.on_disk else 0 for one in members)
+    if part.on_disk:
         limit += "; the time is that of files in the system's cache"
     each = [graph.entries * share for share in shares]
-    rates = workers.rates(cost.kernel, vertices)
     runs = cost.runs(vertices, k)
     usual_steps, most_steps = cost.supersteps(vertices, graph.degree, most.inner)
     if steps is not None:
@@ -340,16 +323,13 @@ def supersteps(
         if count > 1:
             rounds = runs * steps if cost.each else runs
             messages = rounds * MESSAGE * read / links.c + 2 * runs * steps * links.latency
-        return {
-            "computing": computing,
-            "launching": runs * steps * cost.step,
-            "messages": messages,
-        }
+        launching = runs * steps * cost.step
+        return {"computing": computing, "launching": launching, "messages": messages}
 
     parts = _building(graph, workers, shares)
     # The algorithm makes its own rows in the first call.
     parts["building"] += cost.rows * workers.building(each, vertices)
-    parts |= running(usual_steps, usual) | {"Dask": _dask(graph, workers)}
+    parts |= running(usual_steps, usual) | {"Dask": workers.calling(graph)}
     more = sum(running(most_steps, most).values()) - sum(running(usual_steps, usual).values())
     more = max(more, 0.0)
     plan = {
@@ -362,24 +342,42 @@ def supersteps(
     reason = f"shares follow the rates, and {limit}{split}"
     if cost.limits:
         reason = f"{_limits(cost.limits, sum(parts.values()) + more)}; {reason}"
-    return _estimate(
-        algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=more, files=files
-    )
+    sizes = tuple(_size(one) for one in members)
+    result = _estimate(algorithm, graph, workers, parts, sizes, plan, reason, more)
+    return replace(result, fits=fits, disk_bytes_per_worker=files)
+
+
+def _part(graph: GraphSizes, workers: Workers, cost: Cost, listed: float, read: float) -> Part:
+    """Return the part in memory of a member; :func:`_of` sets its share."""
+    return Part(
+        graph.edges, graph.vertices, graph.id_bytes, graph.weight_bytes, graph.directed,
+        members=len(workers), pieces=-(-graph.partitions // len(workers)), largest=graph.chunk,
+        integers=graph.ids == ("far_ids",), dense=graph.dense, kept=True, device=graph.device,
+        built=graph.built, scratch=cost.scratch, copies=cost.copies, edge=cost.edge, listed=listed,
+        remote=read,
+    )  # fmt: skip
+
+
+def _of(part: Part, graph: GraphSizes, share: float) -> Part:
+    """Return the part of a member with a share of the edges and of the vertices."""
+    edges = graph.edges * share
+    return part._replace(edges=edges, largest=min(graph.chunk, int(edges)), share=share)
+
+
+def _size(part: Part) -> int:
+    """Return the bytes that a worker needs, including its process."""
+    return int(part.needed()) + (0 if part.device else PROCESS)
 
 
 def _shares(
-    needs: Callable[[float], int], kernel: str, graph: GraphSizes, workers: Workers
+    part: Part, graph: GraphSizes, rates: Sequence[float], room: Sequence[float]
 ) -> tuple[list[float], bool, str]:
-    """Return the share of each worker, whether the shares fit, and a text about what limits them.
-
-    `needs` returns the bytes that a worker needs for a share.
-    """
-    fixed, whole = needs(0.0), needs(1.0)
-    room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in workers.room]
-    rates = workers.rates(kernel, graph.vertices)
+    """Return the share of each worker, whether the shares fit, and a text about what limits them."""
+    fixed, whole = (_size(_of(part, graph, share)) for share in (0.0, 1.0))
+    most = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in room]
     shares = share_out(rates)
     try:
-        limited = share_out(rates, room, nbytes=whole)
+        limited = share_out(rates, most, nbytes=whole)
     except GraphMemoryError as error:
         return shares, False, str(error)
     if any(abs(a - b) > 1e-9 for a, b in zip(shares, limited, strict=True)):
@@ -396,7 +394,7 @@ def _building(graph: GraphSizes, workers: Workers, shares: Sequence[float]) -> d
     parts["reading"] = workers.reading(graph)
     ends = 2 * graph.edges
     work = ends / count if graph.dense else numbered(ends, vertices, count)
-    parts["numbering"] = work * workers.numbering(graph)
+    parts["numbering"] = work * workers.numbering(graph.ids)
     # A member has every undirected edge with an end among its vertices.
     made = [entries * share * (1 if graph.directed else 2 - share) for share in shares]
     parts["building"] = workers.building(made, vertices)
@@ -417,33 +415,19 @@ def _estimate(
     sizes: tuple[int, ...],
     plan: dict[str, Any],
     reason: str,
-    *,
-    fits: bool | None = None,
     more: float = 0.0,
-    files: tuple[int, ...] = (),
 ) -> Estimate:
     """Return an estimate; `more` is the difference of the largest time and the typical one."""
     seconds = sum(parts.values())
-    if fits is None:
-        fits = all(size <= room for size, room in zip(sizes, workers.room, strict=True))
+    fits = all(size <= room for size, room in zip(sizes, workers.room, strict=True))
     longest = max(parts, key=lambda name: parts[name])
     reason = f"{longest} takes longest; {reason}; sizes {graph.origin}"
     return Estimate(
         algorithm, graph.vertices, graph.edges, seconds, parts, sizes, fits, plan, reason,
-        seconds + more, files or (0,) * len(sizes),
+        seconds + more, (0,) * len(sizes),
     )  # fmt: skip
 
 
 def _limits(limits: Sequence[str], most_seconds: float) -> str:
     """Return a text about the properties of the graph that the time depends on."""
     return f"the time depends on {' and '.join(limits)}, and is at most {duration(most_seconds)}"
-
-
-def _dask(graph: GraphSizes, workers: Workers) -> float:
-    """Return the overhead of a call in seconds: its expressions, its tasks, and starting gangs."""
-    links = workers.links
-    seconds = MAKING + links.call
-    if not graph.built:
-        seconds += (LEVELS - 1) * links.level + graph.partitions * links.task
-    gangs = 0 if len(workers) == 1 else 1 if graph.built else 2
-    return seconds + gangs * (links.gang - links.call)

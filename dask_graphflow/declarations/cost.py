@@ -217,18 +217,9 @@ class Cost:
     ) -> float:
         """Return the seconds in which the slowest member follows its edges in all supersteps.
 
-        Parameters
-        ----------
-        edges : sequence of float
-            Number of edges of each member. An undirected edge counts twice.
-        rates : sequence of float
-            Edges per second of each member, by :attr:`kernel`.
-        steps, runs : float
-            Number of supersteps of all runs together, and number of runs.
-        sparse : bool
-            Whether the graph is treated as a grid or a road network.
-        continued : float
-            Mean number of edges that continue an edge to a walk along two edges.
+        `edges` are those of each member, of which undirected ones count twice, and `rates` are their edges
+        per second. `steps` are the supersteps of all runs. `sparse` graphs are treated as grids or road
+        networks. `continued` is the mean number of edges that continue an edge to a walk along two.
         """
         passes = (runs * self.passes + steps * self.each) * (self.sparse if sparse else 1)
         if isinstance(self.steps, Steps) and self.steps.limit == DIAMETER:
@@ -239,13 +230,7 @@ class Cost:
     def supersteps(self, vertices: int, degree: float, inner: int) -> tuple[int, int]:
         """Return a typical number of supersteps of a run, and the largest possible number.
 
-        Parameters
-        ----------
-        vertices : int
-        degree : float
-            Mean number of neighbors per vertex.
-        inner : int
-            See :class:`Shape`.
+        `degree` is the mean number of neighbors per vertex; see :class:`Shape` for `inner`.
         """
         if not isinstance(self.steps, Steps):
             return self.steps, self.steps

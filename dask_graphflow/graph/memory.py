@@ -49,65 +49,6 @@ def components_bytes(
     return forest * min(members, 2) + giant + 2 * id_bytes * chunk
 
 
-def graph_bytes(
-    vertices: int,
-    edges: int,
-    scratch: int,
-    copies: int,
-    *,
-    edge: int = 0,
-    listed: float = 0.0,
-    share: float = 1.0,
-    remote: float = 0.0,
-    directed: bool = True,
-    weight_bytes: int = 0,
-    id_bytes: int = 8,
-    device: bool = False,
-    built: bool = False,
-) -> int:
-    """Return the peak memory, in bytes, that a worker needs for its part of a graph and an algorithm.
-
-    Rows take an offset per vertex, and an index (and a weight) per entry. An undirected edge has two
-    entries. A directed graph stores rows for both directions. The peak is reached either while rows are
-    built, with keys to sort them, or while the algorithm runs. Unless `built` is set, the input edges are
-    counted the whole time, because the caller may keep them.
-
-    Parameters
-    ----------
-    vertices, edges : int
-        V and E.
-    scratch : int
-        Bytes per vertex that the algorithm keeps, including the result.
-    copies : int
-        Copies of the rows that the algorithm makes.
-    edge : int
-        Further bytes per edge that the algorithm keeps.
-    listed : float
-        Bytes of all rows that the algorithm lists.
-    share : float
-        The worker's fraction of the vertices and edges.
-    remote : float
-        Number of vertices of other workers that it reads; see :func:`.model.remote`.
-    directed : bool
-    weight_bytes, id_bytes : int
-        Bytes of a weight, and of an end of an edge as it is read.
-    device : bool
-        Whether the graph is on a GPU, where rows are made block by block.
-    built : bool
-        Whether the rows of leaving edges exist already; then these and the input edges are not counted.
-    """
-    entries, index = edges * (1 if directed else 2) * share, index_bytes(vertices)
-    rows = OFFSET * vertices * share + (index + weight_bytes) * entries
-    directions = 2 if directed else 1
-    given = (2 * id_bytes + weight_bytes) * edges * share
-    keys = (KEY + weight_bytes) * entries * (2 / BLOCKS if device else 1)
-    # The other direction is made from the first, after writing out the other end of each edge.
-    building = keys + rows * directions + (index * entries if directed else 0)
-    running = rows * (directions + copies) + scratch * (vertices * share + remote)
-    running += (edge * edges + listed) * share
-    return int(running - rows if built else given + max(building, running))
-
-
 def build_bytes(edges: float, *, directed: bool, weight_bytes: int) -> float:
     """Return the bytes that the build of a graph in memory takes at most, whatever its ids are.
 
@@ -117,72 +58,8 @@ def build_bytes(edges: float, *, directed: bool, weight_bytes: int) -> float:
     return edges * (2 * KEY + weight_bytes + entries * 2 * (4 + weight_bytes))
 
 
-class OnDisk(NamedTuple):
-    """What a worker needs for its part of a graph on disk.
-
-    Attributes
-    ----------
-    memory, files : int
-        Peak memory and peak size of the files, in bytes.
-    """
-
-    memory: int
-    files: int
-
-
-def graph_bytes_on_disk(
-    vertices: int,
-    edges: int,
-    scratch: int,
-    copies: int,
-    *,
-    edge: int,
-    listed: float,
-    share: float,
-    remote: float,
-    directed: bool,
-    weight_bytes: int,
-    id_bytes: int,
-    read: int,
-    pages: int,
-    built: bool,
-) -> OnDisk:
-    """Return what a worker needs for its part of a graph on disk and an algorithm.
-
-    Memory is needed for what belongs to vertices, for the partitions that are being read, for a range of
-    vertices while its rows are made (:mod:`.make_rows`), and for mapped pages. Files are needed for the
-    edges as they are read, for their ends as numbers, for these ends in ranges, which are deleted while
-    rows are written, for the rows with their offsets, and for degrees.
-
-    Parameters
-    ----------
-    vertices, edges, scratch, copies, listed, share, remote, directed, weight_bytes, id_bytes, built
-        See :func:`graph_bytes`.
-    edge : int
-        Bytes of memory per entry of the rows that the algorithm needs.
-    read : int
-        Number of edges in the partitions that the worker reads at a time.
-    pages : int
-        Bytes that mapped pages may take.
-    """
-    index, directions = index_bytes(vertices), 2 if directed else 1
-    entries = edges * (1 if directed else 2)
-    given, ends = 2 * id_bytes + weight_bytes, 2 * index + weight_bytes
-    rows = OFFSET * vertices + (index + weight_bytes) * entries
-    files = OFFSET * vertices + rows * (directions + copies)
-    if not built:
-        read_ends = given + (0 if id_bytes == index else ends)
-        files = max(files, read_ends * edges + ends * entries)
-    # These do not depend on the share, except for small graphs.
-    one_range = 0 if built else ENTRY * min(entries, max(pages / ENTRY, entries / MOST))
-    buffers = max(BLOCK_ENTRY * min(entries, BLOCK), one_range, 0 if built else given * read)
-    own = scratch * vertices + edge * entries + listed
-    needed = min(pages, files) + buffers + scratch * remote + own * share
-    return OnDisk(int(needed), int((files - rows * built) * share))
-
-
 class Part(NamedTuple):
-    """What a member of a build reads of a graph, and the memory that its steps take.
+    """A member's part of a graph, and the memory that a build and a call take of its worker.
 
     Attributes
     ----------
@@ -191,36 +68,73 @@ class Part(NamedTuple):
     id_bytes : float
         Bytes of an end of an edge as it is read.
     weight_bytes : int
+    directed : bool
     pieces, largest : int
         Number of pieces that the member reads, and the number of edges of the largest one.
     members : int
-    directed, on_disk : bool
+    on_disk : bool
     integers, dense : bool
         Whether ids are integers, and whether they are close together.
     same : bool
         Whether the ids themselves are the numbers of the vertices.
     kept : bool
         Whether the frame of the edges stays in memory after the build.
+    device, built : bool
+        Whether the graph is on a GPU, where rows are made block by block, and whether the rows of leaving
+        edges exist already.
+    share : float, optional
+        The member's fraction of the vertices; the same for all members by default.
+    scratch, copies : int
+        Bytes per vertex and copies of the rows that an algorithm keeps. By default, most of the four usual
+        calls.
+    edge, listed : float
+        Further bytes per edge (on disk, per entry) that it keeps, and bytes of all rows that it lists.
+    remote : float
+        Number of vertices of other members that the member reads.
+    read : int
+        Number of edges that the worker reads at a time, if the graph is on disk.
+    pages : int, optional
+        Bytes that mapped pages of files may take.
     """
 
     edges: float
     vertices: float
     id_bytes: float
     weight_bytes: int
-    pieces: int
-    largest: int
-    members: int
     directed: bool
-    on_disk: bool
-    integers: bool
-    dense: bool
-    same: bool
-    kept: bool
+    pieces: int = 1
+    largest: int = 0
+    members: int = 1
+    on_disk: bool = False
+    integers: bool = True
+    dense: bool = True
+    same: bool = False
+    kept: bool = False
+    device: bool = False
+    built: bool = False
+    share: float | None = None
+    scratch: int = SCRATCH
+    copies: int = COPIES
+    edge: float = 0.0
+    listed: float = 0.0
+    remote: float = 0.0
+    read: int = 0
+    pages: int | None = None
+
+    @property
+    def fraction(self) -> float:
+        """The member's fraction of the vertices."""
+        return 1 / self.members if self.share is None else self.share
 
     @property
     def given(self) -> float:
         """Bytes of the pieces in memory."""
-        return 0 if self.on_disk else self.edges * (2 * self.id_bytes + self.weight_bytes)
+        return 0 if self.on_disk else self.edge_bytes * self.edges
+
+    @property
+    def edge_bytes(self) -> float:
+        """Bytes of an edge as it is read."""
+        return 2 * self.id_bytes + self.weight_bytes
 
     @property
     def number_bytes(self) -> int:
@@ -235,16 +149,27 @@ class Part(NamedTuple):
     @property
     def ids(self) -> float:
         """Bytes of the ids of the member's vertices."""
-        return 0 if self.dense else self.id_bytes * self.vertices / self.members
+        return 0 if self.dense else self.id_bytes * self.vertices * self.fraction
 
     @property
     def entries(self) -> float:
         """Number of entries of the member's rows."""
         return self.edges * (1 if self.directed else 2)
 
+    @property
+    def rows(self) -> float:
+        """Bytes of the member's rows in one direction."""
+        entry = self.number_bytes + self.weight_bytes
+        return OFFSET * self.vertices * self.fraction + entry * self.entries
+
+    @property
+    def copied(self) -> int:
+        """Number of times that the rows are kept. A directed graph has rows for both directions."""
+        return (2 if self.directed else 1) + self.copies
+
     def numbering(self) -> float:
         """Return the bytes that numbering takes at most, beside the pieces."""
-        if self.dense:
+        if self.dense or self.device:
             return self.numbers
         ends = 2 * self.edges
         if self.members == 1 and not self.on_disk:
@@ -273,28 +198,48 @@ class Part(NamedTuple):
 
     def making(self) -> float:
         """Return the bytes that dealing the numbered edges, and making rows of them, takes at most."""
-        vertices, alone = self.vertices / self.members, self.members == 1
+        alone = self.members == 1
         if self.on_disk:
-            one_range = ENTRY * min(self.entries, max(disk.budget() / ENTRY, self.entries / MOST))
+            most = (self.pages or disk.budget()) / ENTRY
+            one_range = ENTRY * min(self.entries, max(most, self.entries / MOST))
             return max(DEALT * min(self.largest, PIECE), one_range)
         width = self.number_bytes + self.weight_bytes
-        made = rows_bytes(self.entries, vertices, self.vertices, self.weight_bytes)
+        if self.device:
+            made = self.rows + (KEY + self.weight_bytes) * self.entries * 2 / BLOCKS
+        else:
+            own = self.vertices * self.fraction
+            made = rows_bytes(self.entries, own, self.vertices, self.weight_bytes)
         # An undirected edge goes to the owners of both its ends. The numbers are freed meanwhile.
-        arrived = self.edges * (1 if self.directed else 2 - 1 / self.members)
+        arrived = self.edges * (1 if self.directed else 2 - self.fraction)
         dealt = 0 if alone else (self.number_bytes + width) * arrived
         return max(made + dealt - (0 if alone else self.numbers), dealt + DEALT * self.largest)
 
     def running(self) -> float:
-        """Return the bytes that the graph and one of the four usual calls take."""
-        vertices = self.vertices / self.members
-        columns = self.ids + SCRATCH * vertices
+        """Return the bytes that the graph and a call take."""
+        vertices = self.vertices * self.fraction
+        columns = self.ids + self.scratch * (vertices + self.remote) + self.listed * self.fraction
         if self.on_disk:
-            return columns + BLOCK_ENTRY * min(self.entries, BLOCK) + disk.LEAST_PAGES
-        rows = OFFSET * vertices + (self.number_bytes + self.weight_bytes) * self.entries
-        return columns + rows * ((2 if self.directed else 1) + COPIES)
+            pages = disk.LEAST_PAGES if self.pages is None else min(self.pages, self.files())
+            buffers = max(BLOCK_ENTRY * min(self.entries, BLOCK), self.edge_bytes * self.read)
+            return columns + self.edge * self.entries + buffers + pages
+        return columns + self.edge * self.edges + self.rows * self.copied
+
+    def files(self) -> float:
+        """Return the bytes of all files of a graph on disk: rows, degrees, and edges while rows are made.
+
+        The edges are written as they are read, by their numbers, and again in ranges of their ends.
+        """
+        written = OFFSET * self.vertices * self.fraction + self.rows * self.copied
+        if self.built:
+            return written - self.rows
+        ends = 2 * self.number_bytes + self.weight_bytes
+        read = self.edge_bytes + (0 if self.id_bytes == self.number_bytes else ends)
+        return max(written, read * self.edges + ends * self.entries)
 
     def needed(self) -> float:
-        """Return the bytes that the build takes at most, and then the graph and a usual call."""
+        """Return the bytes that the build takes at most, and then the graph and a call."""
+        if self.built:
+            return self.running() - (0 if self.on_disk else self.rows)
         making = self.ids + self.numbers + self.making()
         building = self.given + max(self.numbering(), making)
         return max(building, self.running() + self.given * self.kept)

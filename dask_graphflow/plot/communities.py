@@ -11,7 +11,7 @@ from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, color_bar, map_axes, named, pyplot, write_names
-from .given import built
+from .drawing import built
 from .layout import forceatlas2, positions
 from .quotient import Quotient, quotient
 

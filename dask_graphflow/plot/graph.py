@@ -13,7 +13,7 @@ from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, PALETTE, color_bar, map_axes, named, pyplot, write_names
-from .given import LIMIT, Drawing, built, column_for, computed, pairs_of, whole
+from .drawing import LIMIT, Drawing, built, column_for, computed, pairs_of, whole
 from .layout import forceatlas2, positions
 from .subgraph import rows_of
 

@@ -16,7 +16,7 @@ from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import BackendError
 from dask_graphflow.showing.arguments import explained
 
-from .given import LIMIT, built, whole
+from .drawing import LIMIT, built, whole
 
 EXACT = 2000  # vertices up to which all pairs repel each other, without an approximation
 THETA = 1.2  # how coarse the approximation is; Gephi's default

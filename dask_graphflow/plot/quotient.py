@@ -19,7 +19,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.runtime.call import Call
 
-from .given import computed
+from .drawing import computed
 
 COMMUNITIES = Communities()
 NUMBERS = ("first", "second", "size", "edges", "count")

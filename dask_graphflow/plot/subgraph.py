@@ -9,13 +9,13 @@ import dask
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.api import inputs
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.runtime.edge_inputs import as_edges
 from dask_graphflow.scheduling.names import unique
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
@@ -87,20 +87,20 @@ def around(
         return Subgraph(
             ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
         )
-    edges, listed, directed, _ = as_edges(edges, source, target, directed=directed)
-    given = inputs.edge_frame(edges, source, target)
-    columns = inputs.edge_columns(given, None, dropna)
-    ends = (given.source, given.target)[:: -1 if follow == "in" else 1]
+    Flag().check("dropna", dropna, None)
+    checked = check_edges(edges, source, target, directed=directed, dropna=dropna)
+    columns, directed = checked.columns, checked.directed
+    ends = ([*columns.source], [*columns.target])[:: -1 if follow == "in" else 1]
     graph = Graph(
-        edges,
+        checked.rows,
         source=ends[0],
         target=ends[1],
         directed=directed and follow != "both",
-        vertices=listed,
+        vertices=checked.vertices[0] if checked.vertices else None,
         dropna=dropna,
     ).persist()
     ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
-    pairs = _among(given.frame, columns, ids)
+    pairs = _among(checked.frame, columns, ids)
     return Subgraph(ids, distance, parent, _once(pairs, directed), directed, reached)
 
 

@@ -11,9 +11,9 @@ from dask_graphflow.declarations.option import Check
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, renumber, vertex_ids
+from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
-from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.showing.tables import counted
 
 

@@ -26,7 +26,7 @@ FORMS = (
 )
 
 
-class Edges(NamedTuple):
+class EdgeRows(NamedTuple):
     """Edges as a frame.
 
     Attributes
@@ -55,7 +55,7 @@ def values_of(given: Any) -> Any:
 
 def as_edges(
     given: Any, source: Any, target: Any, *, weight: Any = None, directed: bool | None = None
-) -> Edges:
+) -> EdgeRows:
     """Return edges in any of the supported forms as a frame, or raise if they are in none of these forms.
 
     Parameters
@@ -81,7 +81,7 @@ def as_edges(
     along = directed is not False
     # Checked first, because the columns of a frame can have the names of the attributes below.
     if hasattr(frame, "columns"):
-        return Edges(frame, None, along, weight)
+        return EdgeRows(frame, None, along, weight)
     if all(hasattr(given, name) for name in ("is_directed", "nodes", "edges")):
         return _of_networkx(given, weight, along)
     if hasattr(given, "__networkx_backend__"):
@@ -91,9 +91,9 @@ def as_edges(
         )
     if isinstance(given, np.ndarray):
         used = partial(edgelist.used_columns, source, target, weight)
-        return Edges(_of_array(given, used), None, along, weight)
+        return EdgeRows(_of_array(given, used), None, along, weight)
     if _lists(given):
-        return Edges(_of_pairs(list(given)), None, along, weight)
+        return EdgeRows(_of_pairs(list(given)), None, along, weight)
     raise EdgeListError(_why_not(given))
 
 
@@ -108,7 +108,7 @@ def _lists(given: Any) -> bool:
     return isinstance(given, Iterable) and not single and not hasattr(given, "dtype")
 
 
-def _of_matrix(matrix: Any, weight: Any, directed: bool | None) -> Edges:
+def _of_matrix(matrix: Any, weight: Any, directed: bool | None) -> EdgeRows:
     """Return the entries of a sparse matrix as edges from their row to their column."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise EdgeListError(
@@ -136,7 +136,7 @@ def _of_matrix(matrix: Any, weight: Any, directed: bool | None) -> Edges:
                 )
             frame = frame[upper]
     vertices = pd.Series(np.arange(len(rows.indptr) - 1, dtype=entries.row.dtype))
-    return Edges(frame, vertices, not symmetric and directed is not False, weight)
+    return EdgeRows(frame, vertices, not symmetric and directed is not False, weight)
 
 
 def _rows(matrix: Any) -> Any:
@@ -171,7 +171,7 @@ def _weights(values: np.ndarray) -> np.ndarray:
     )
 
 
-def _of_networkx(graph: Any, weight: Any, directed: bool) -> Edges:
+def _of_networkx(graph: Any, weight: Any, directed: bool) -> EdgeRows:
     """Return the edges and nodes of a graph of NetworkX, in which a missing weight counts as 1."""
     try:
         nodes = _ids(list(graph))
@@ -185,7 +185,7 @@ def _of_networkx(graph: Any, weight: Any, directed: bool) -> Edges:
     rows = graph.edges() if weight is None else graph.edges(data=weight, default=1)
     frame = pd.DataFrame(list(rows), columns=columns)
     frame = frame.astype(dict.fromkeys(ENDS, nodes.dtype))
-    return Edges(frame, nodes, directed and graph.is_directed(), weight)
+    return EdgeRows(frame, nodes, directed and graph.is_directed(), weight)
 
 
 def _of_array(array: np.ndarray, choose: Choose) -> pd.DataFrame:

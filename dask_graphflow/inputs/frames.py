@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import dask.dataframe as dd
@@ -11,7 +11,7 @@ import pandas as pd
 from pyarrow import types
 
 from dask_graphflow.exceptions import EdgeListError
-from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.scheduling.expr import Held
@@ -20,19 +20,35 @@ NOT_TAKEN = (types.is_string_view, types.is_binary_view, types.is_run_end_encode
 
 
 def as_dask(frame: Any, role: str, *ids: Any, library: str = "pandas") -> Any:
-    """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame.
+    """Return a frame of any library as :func:`hold` does; raise if it is not a frame."""
+    return hold(as_frame(frame, role), role, ids, library)
 
-    A frame in memory becomes one partition. `library` is that of the frame that the caller gave.
+
+def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
+    """Return a frame of Dask, pandas or cuDF as a Dask DataFrame or :class:`.Held`.
+
+    A frame in memory becomes one partition.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    role : str
+        What the caller calls the frame.
+    ids : sequence of column name
+        Columns with ids. Wrong names get their own error later.
+    library : str
+        The library of the frame that the caller gave.
     """
-    frame = as_frame(frame, role)
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
-        for column in _flat(ids, [*frame.columns]):
-            # Names that are wrong or stand for several columns get their own error later.
-            if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
+        for column in ids:
+            if [*frame.columns].count(column) == 1:
                 dtypes.check_objects(frame[column], role, library)
-        frame = _with_rows(frame)
+        if wrong := [at for at, dtype in enumerate(frame.dtypes) if _cannot_take(dtype)]:
+            frame = frame.copy(deep=False)
+            for at in wrong:
+                frame.isetitem(at, dtypes.values_of(frame.iloc[:, at]))
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
@@ -44,17 +60,6 @@ def as_dask(frame: Any, role: str, *ids: Any, library: str = "pandas") -> Any:
         # frame that is passed as an argument would be hashed.
         return dd.from_map(_Partition(held), [0], meta=empty_like(frame), label="graphflow-held")
     return held
-
-
-def _with_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without the dtypes of which pandas cannot take rows."""
-    columns = [at for at, dtype in enumerate(frame.dtypes) if _cannot_take(dtype)]
-    if not columns:
-        return frame
-    frame = frame.copy(deep=False)
-    for at in columns:
-        frame.isetitem(at, dtypes.values_of(frame.iloc[:, at]))
-    return frame
 
 
 def _cannot_take(dtype: Any) -> bool:
@@ -75,11 +80,3 @@ class _Partition:
 
     def __dask_tokenize__(self) -> Any:
         return self.held.__dask_tokenize__()
-
-
-def _flat(columns: Any, have: list[Any]) -> list[Any]:
-    listed = (
-        entry if isinstance(entry, list | tuple) and entry not in have else [entry]
-        for entry in columns
-    )
-    return list(itertools.chain.from_iterable(listed))
