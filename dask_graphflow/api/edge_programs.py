@@ -16,8 +16,9 @@ from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.graph.vertex_ids import named as named_ids
-from dask_graphflow.kernels import kernels_for, policies
+from dask_graphflow.kernels import policies
 from dask_graphflow.operators.direction import DIRECTION_RULES
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.expressions import (
@@ -286,7 +287,7 @@ def _started(
             numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
     rows = start.drop_duplicates()[others]
     if bool((repeated := rows.duplicated()).any()):
-        first = kernels_for(rows).to_pandas(rows[repeated]).iloc[0].tolist()
+        first = to_pandas(rows[repeated]).iloc[0].tolist()
         raise EdgeListError(
             f"start gives vertex {first[0] if width == 1 else tuple(first)!r} different values in "
             "different rows; give each vertex one row"

@@ -20,6 +20,11 @@ def is_pandas(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "pandas"
 
 
+def to_pandas(frame: Any) -> Any:
+    """Return a frame or series as one of pandas."""
+    return kernels_for(frame).to_pandas(frame)
+
+
 def kind(kernels: ModuleType) -> type:
     """Return the frame type for the memory in which these kernels work."""
     library = "pandas" if kernels.namespace.__name__ == "numpy" else "cudf"

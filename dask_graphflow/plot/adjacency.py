@@ -10,6 +10,7 @@ import pandas as pd
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.graph import vertex_ids
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.call import Call
@@ -24,7 +25,7 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     named = vertex_ids.named(ids, graph._shards.spec.ids)
     call = Call("adjacency", _adjacent, dtypes, rows="listed")
     pairs = call.send(graph._shards, named).compute()
-    return np.unique(kernels_for(pairs).to_pandas(pairs).to_numpy(), axis=0)
+    return np.unique(to_pandas(pairs).to_numpy(), axis=0)
 
 
 def _adjacent(g: GraphView, ids: Any) -> Answer:

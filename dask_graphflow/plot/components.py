@@ -12,7 +12,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.scheduling.names import unique
 from dask_graphflow.showing.arguments import explained
@@ -185,7 +185,7 @@ def _columns(labels: Any, column: Any) -> list[Any]:
 
 def _counted(part: Any) -> pd.DataFrame:
     """Return one row per component of a partition, with the number of its vertices there."""
-    part = kernels_for(part).to_pandas(part)
+    part = to_pandas(part)
     for name in part.columns:
         if nulls := int(part[name].isna().sum()):
             raise NullVertexError(

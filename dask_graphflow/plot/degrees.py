@@ -8,7 +8,7 @@ import dask
 import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
@@ -114,6 +114,6 @@ def _counts(degrees: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     counted_values = dask.compute(*(degrees[name].value_counts() for name in names))
     found = {}
     for name, series in zip(names, counted_values, strict=True):
-        series = kernels_for(series).to_pandas(series).sort_index()
+        series = to_pandas(series).sort_index()
         found[name] = (series.index.to_numpy(), series.to_numpy())
     return found

@@ -14,7 +14,7 @@ from dask_graphflow.api.calls import refuse_options
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
 
@@ -110,5 +110,5 @@ def computed(frame: Any) -> pd.DataFrame:
 
 def on_host(frame: Any) -> pd.DataFrame:
     """Return a frame as a pandas frame whose rows are numbered."""
-    host: pd.DataFrame = kernels_for(frame).to_pandas(frame)
+    host: pd.DataFrame = to_pandas(frame)
     return host.reset_index(drop=True)

@@ -14,8 +14,8 @@ from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling.names import unique
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
@@ -185,4 +185,4 @@ def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
 
 def _host(frame: Any) -> Any:
     """Return a frame or series as a pandas object."""
-    return kernels_for(frame).to_pandas(frame)
+    return to_pandas(frame)

@@ -14,10 +14,11 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.exceptions import BackendError, EdgeListError, UnknownVertexError
+from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.graph.numbering import numbers_of
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_ids import named
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import clients
 
@@ -134,5 +135,5 @@ def _nodes(ids: pd.DataFrame) -> list[Any]:
 
 
 def _on_host(frame: Any) -> pd.DataFrame:
-    on_host: pd.DataFrame = kernels_for(frame).to_pandas(frame)
+    on_host: pd.DataFrame = to_pandas(frame)
     return on_host.reset_index(drop=True)
