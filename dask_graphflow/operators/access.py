@@ -382,6 +382,40 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
     return per_edge(rows, of_block)
 
 
+def edges_among(g: GraphView, ids: Any) -> tuple[Any, Any]:
+    """Return the edges that leave this member's vertices among some, as row numbers of `ids`.
+
+    All members call it.
+
+    Parameters
+    ----------
+    ids : DataFrame
+        Ids of vertices, each once.
+
+    Returns
+    -------
+    sources, targets : array of int64
+    """
+    shard, places = g.member.shard.host, _on_host(g.places(ids))
+    order = np.argsort(places)
+    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    own = np.flatnonzero((places >= shard.low) & (places < shard.low + shard.owned))
+    for row in own.tolist():
+        low, high = map(int, shard.out.offsets[places[row] - shard.low :][:2])
+        ends = _on_host(shard.out.ends[low:high])
+        at = order[np.searchsorted(places, ends, sorter=order).clip(max=len(places) - 1)]
+        hits = at[places[at] == ends]
+        sources.append(np.full(len(hits), row))
+        targets.append(hits)
+    there = kernels_for(shard.out.ends).namespace.asarray
+    return there(np.concatenate(sources)), there(np.concatenate(targets))
+
+
+def _on_host(values: Any) -> np.ndarray:
+    on_host: np.ndarray = kernels_for(values).to_host(values)
+    return on_host
+
+
 def offsets_of(lengths: Any) -> Any:
     """Return where rows of these lengths begin, followed by where the last one ends: array of int64."""
     offsets = np.zeros_like(lengths, "int64", shape=len(lengths) + 1)

@@ -395,6 +395,10 @@ class GraphView:
         at = self.find(ids, unique=False)
         return self.elementwise_max(np.where(at < 0, -1, at + self.member.shard.low))
 
+    def elementwise_sum(self, values: Any) -> Any:
+        """Return the sum of each entry over all members, for an array of int64."""
+        return sum(self.member.exchange.all_gather(values))
+
     def elementwise_max(self, values: Any) -> Any:
         """Return the largest value of each entry over all members, for an array of int64."""
         if self.member.exchange.size == 1:

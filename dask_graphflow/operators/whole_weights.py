@@ -225,6 +225,31 @@ def sums_of_groups(g: GraphView, groups: Any, values: Any, count: int) -> Any:
     return sum_parts(g, own_sums(groups, values, count))
 
 
+def edges_between(g: GraphView, groups: Any, count: int) -> Any:
+    """Return how many edges lead from the vertices of each group to those of each: array of int64.
+
+    All members call it. Self-loops are left out.
+
+    Parameters
+    ----------
+    groups : array of integers, shape (V_p,)
+        Group of each vertex, from 0 to `count` - 1.
+
+    Returns
+    -------
+    array of int64, shape (count, count)
+        The same for all members.
+    """
+    groups = wide_column(g, groups)
+    counts = np.zeros_like(groups, "int64", shape=count * count)
+    for _, block in blocks(g.member.local("out").rows._replace(weights=None)):
+        sources = sources_of(g, block)
+        apart = sources != block.ends
+        pairs = groups[sources[apart]] * count + groups[block.ends[apart]]
+        counts += own_sums(pairs, None, count * count)
+    return g.elementwise_sum(counts).reshape(count, count)
+
+
 def _row_sums(rows: Any) -> Any:
     """Return the sum of the weights of each row of a block, whose weights are int64."""
     sums = np.zeros_like(rows.weights, shape=len(rows.weights) + 1)
