@@ -11,6 +11,7 @@ import pandas as pd
 from dask_graphflow.algorithms.quotient import COMMUNITIES, NUMBERS
 from dask_graphflow.algorithms.quotient import quotient as quotient_of
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.runtime.call import Call
 
 from .drawing import computed
@@ -45,7 +46,9 @@ class Quotient:
 def quotient(graph: Graph, communities: Any, limit: int) -> Quotient:
     """Return the `limit` largest communities of a graph; at equal size, smaller communities come first."""
     spec = graph._shards.spec
-    frames = {"communities": COMMUNITIES.check("communities", communities, spec)}
+    frames = {
+        "communities": COMMUNITIES.check("communities", as_dask(communities, "communities"), spec)
+    }
     columns = {"name": "id", **dict.fromkeys(NUMBERS, "int64")}
     call = Call("quotient", quotient_of, columns, rows="listed")
     rows = computed(call.send(graph._shards, limit, frames=frames))

@@ -18,6 +18,7 @@ from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import GraphMemoryError, WeightError
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.kernels import check_room, is_on_disk, kernels_for, no_room_on_device
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import partitions
@@ -178,9 +179,10 @@ def ask(
         for name, option in declared.options.items()
         if not (option.check.optional and options[name] is None)
     }
-    sent = options | {
-        name: check.check(name, options[name], spec) for name, check in checks.items()
+    values = options | {
+        name: as_dask(options[name], name) for name, check in checks.items() if check.reads_frame
     }
+    sent = options | {name: check.check(name, values[name], spec) for name, check in checks.items()}
     resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
     result, name = declared.result.of_call(sent), declared.name.replace("_", "-")
     call = Call(

@@ -11,7 +11,6 @@ from dask_graphflow.declarations.option import Check
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, renumber, vertex_ids
-from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.showing.tables import counted
@@ -41,9 +40,8 @@ class Communities(Check):
     kind: ClassVar[str] = "table"
 
     def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
-        """Return the frame, which can be lazy."""
-        frame = as_dask(value, name)
-        width = spec.id_width
+        """Return the frame."""
+        frame, width = value, spec.id_width
         if len(frame.columns) not in {width + 1, 2 * width}:
             raise OptionError(
                 f"{name} has {counted(len(frame.columns), 'column')}; give the id in "
