@@ -70,7 +70,7 @@ def id_columns(frame: Any) -> list[str]:
     return columns
 
 
-def sorted_targets(targets: Any, ids: Any) -> pd.DataFrame:
+def sorted_targets(targets: Any, ids: Any) -> Any:
     """Return the targets, each once and in order, with the columns of an empty frame of ids."""
     frame = vertex_ids.named(targets, ids, "targets")
     host = kernels_for(frame).to_pandas(frame)
