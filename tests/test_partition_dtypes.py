@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from columns import DAYS, advised, loops
 from conftest import ENDS, as_dict, frame, is_as_announced
+from dask.dataframe.utils import UNKNOWN_CATEGORIES
 from hypothesis import strategies as st
 
 import dask_graphflow as gf
@@ -21,7 +22,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
-from dask_graphflow.graph import dtypes
+from dask_graphflow.graph import dtypes, frames
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -304,3 +305,14 @@ def test_a_partition_of_weights_that_are_missing_or_text():
     edges = advised(raised.value, edges=edges)
     labels = gf.connected_components(edges, **ENDS, weight="w", threshold=1.0).compute()
     assert as_dict(labels) == {0: 0, 1: 0, 2: 0, 3: 3, 4: 3}
+
+
+def test_unknown_categories_are_marked_as_dask_marks_them():
+    assert dtypes.UNKNOWN_CATEGORIES == UNKNOWN_CATEGORIES
+
+
+def test_stacked_categoricals_have_the_categories_of_all_frames():
+    parts = [pd.DataFrame({"a": pd.Categorical(list(text))}) for text in ("ab", "cb")]
+    stacked = frames.stack(parts)
+    assert stacked.a.tolist() == list("abcb")
+    assert stacked.a.cat.categories.tolist() == list("abc")

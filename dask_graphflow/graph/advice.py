@@ -27,8 +27,10 @@ SQL = {
 
 
 def is_dask(given: Any) -> bool:
-    """Say whether this is a lazy object of Dask."""
-    return hasattr(given, "__dask_graph__") and not isinstance(given, type)
+    """Say whether this is a lazy object of Dask, or of a library that can use Dask and does."""
+    if isinstance(given, type) or not hasattr(given, "__dask_graph__"):
+        return False
+    return type(given).__module__.startswith("dask") or given.__dask_graph__() is not None
 
 
 def library_of(given: Any) -> str:

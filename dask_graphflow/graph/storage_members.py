@@ -24,9 +24,8 @@ from .storage_files import by_grain, id_dtypes, read_ranges, write_range
 from .stored_range import Contents
 from .vertex_ids import brought
 
-MOST_BYTES = (
-    1 << 28
-)  # bytes of a range's edges in a file that cannot be mapped, which is read as a whole
+# Bytes of a range's edges in a file that cannot be mapped, which is read as a whole.
+MOST_BYTES = 1 << 28
 
 
 class Saved(NamedTuple):

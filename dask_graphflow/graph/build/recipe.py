@@ -92,9 +92,10 @@ def agree(channel: Channel, pieces: Sequence[Any]) -> Agreed:
     device = any(on_device(piece.source.frame) for piece in pieces)
     edges = [piece for piece in pieces if piece.target is not None]
     dtypes = {piece.weight.dtype for piece in edges if piece.weight is not None}
-    own = device, len(edges) < len(pieces), dtypes, [piece.partition for piece in edges]
-    own += resources.threads, resources.memory(device)
-    devices, listing, each, places, threads, memory = zip(
+    places = [piece.partition for piece in edges]
+    able = resources.threads, resources.memory(device)
+    own = device, len(edges) < len(pieces), dtypes, places, *able
+    devices, listing, each, all_places, threads, memory = zip(
         *swap(exchange, [own] * exchange.size), strict=True
     )
     every = set[Any]().union(*each)
@@ -104,5 +105,5 @@ def agree(channel: Channel, pieces: Sequence[Any]) -> Agreed:
         np.result_type(*every) if every else None,
         max((dtype.itemsize for dtype in every), default=0),
         (min(threads), min(memory)),
-        places,
+        all_places,
     )
