@@ -84,7 +84,7 @@ def test_every_algorithm_declares_its_cost():
 
 def test_without_docstrings_there_is_no_documentation():
     about = Documentation.parse(None)
-    assert about.description == about.summary == ""
+    assert about.description == ""
     assert signatures.make("f", signatures.Described([], about), print, __name__).__doc__ is None
 
 

@@ -50,7 +50,7 @@ class Documentation:
     Attributes
     ----------
     description : str
-        The text before the first section. Its first paragraph is the summary.
+        The text before the first section. Its first paragraph is a summary.
     parameters : mapping of str to Entry
         The entries of the parameters, by their first names.
     sections : mapping of str to str
@@ -70,11 +70,6 @@ class Documentation:
         own = sections.pop("Parameters", "")
         entries = [Entry.parse(entry) for entry in re.split(r"\n(?=\S)", own) if entry]
         return cls(description.strip(), {entry.names[0]: entry for entry in entries}, sections)
-
-    @property
-    def summary(self) -> str:
-        """The first paragraph."""
-        return self.description.partition("\n\n")[0]
 
     def of(self, name: str) -> str:
         """Return the text about a parameter; empty if there is none."""
