@@ -12,8 +12,7 @@ import pandas as pd
 from dask_graphflow.algorithms.community_metrics.which_community import Communities
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.graph.blocks import blocks
-from dask_graphflow.kernels import kernels_of
-from dask_graphflow.operators.access import wide_column
+from dask_graphflow.operators.access import sources_of, wide_column
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.runtime.answer import Answer
@@ -111,10 +110,9 @@ def _quotient(g: GraphView, frames: Mapping[str, Any], limit: int) -> Answer:
 def _ends(g: GraphView, places: Any, count: int) -> Any:
     """Return the number of this member's edges for each pair of places: array, shape (count**2,)."""
     rows = g.member.local("out").rows._replace(weights=None)
-    owners_of = kernels_of("rows", rows.ends).owners
     counts = np.zeros_like(places, "int64", shape=count * count)
     for _, block in blocks(rows):
-        owners = owners_of(block, block.ends.dtype, threads=g.member.threads)
+        owners = sources_of(g, block)
         apart = owners != block.ends
         pairs = places[owners[apart]] * count + places[block.ends[apart]]
         counts += own_sums(pairs, None, count * count)
