@@ -100,7 +100,7 @@ def test_no_member_sends_an_edge(built, members, monkeypatch):
     sent = []
 
     def noted(blocks, label):
-        taken = blocks._g.exchange.take_traffic
+        taken = blocks._g.member.exchange.take_traffic
         taken()
         block = joined(blocks, label)
         sent.append(sum(taken().sent.values()))

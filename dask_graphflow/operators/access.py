@@ -102,13 +102,7 @@ def places_of(g: GraphView, numbers: Any) -> Any:
 
 
 def positions_of(g: GraphView, places: Any) -> Any:
-    """Return the indices of vertices in a :func:`wide_column`; -1 if there is no mirror of a vertex.
-
-    Parameters
-    ----------
-    places : array of integers
-        Places of vertices of any member.
-    """
+    """Return the indices in a :func:`wide_column` of vertices at some places; -1 if there is no mirror."""
     shard, slots = g.member.shard, g.member.local("out").slots
     positions = np.where((places >= shard.low) & (places < shard.high), places - shard.low, -1)
     if len(slots):
@@ -154,14 +148,7 @@ def swap_columns(g: GraphView, sent: Sequence[Sequence[Any]]) -> list[tuple[Any,
 
 
 def by_rank(exchange: Exchange, to: Any) -> list[Any]:
-    """Return the indices of the rows that each member gets: one array of int64 per member, ascending.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    to : array of integers, shape (r,)
-        Rank of the member that gets each row.
-    """
+    """Return the indices of the rows that each member gets, ascending; `to` are the rows' ranks."""
     order = np.argsort(to, kind="stable")
     cuts = np.searchsorted(to[order], np.arange(exchange.size + 1, like=to)).tolist()
     return [order[low:high] for low, high in itertools.pairwise(cuts)]
@@ -170,23 +157,15 @@ def by_rank(exchange: Exchange, to: Any) -> list[Any]:
 def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
     """Sort rows so that the first column ascends over all members. All members call it.
 
-    Parameters
-    ----------
-    columns : list of array
-        The first column contains numbers of owned vertices, in the order of their positions.
+    The first column contains numbers of owned vertices, in the order of their positions.
     """
     return columns if g.member.shard.placed is None else send_home(g, columns)
 
 
 def send_home(g: GraphView, columns: list[Any], keys: int = 1) -> list[Any]:
-    """Send rows to the members that list them, and sort them by the first columns. All members call it.
+    """Send rows to the members that list the vertices of the first column. All members call it.
 
-    Parameters
-    ----------
-    columns : list of array
-        The first column contains vertex numbers.
-    keys : int
-        Number of columns by which the rows are sorted.
+    They are sorted by the first `keys` columns.
     """
     send = send_rows(g.member.exchange, g.member.shard.homes_of(columns[0]))
     return sort_rows([send(column) for column in columns], keys)
@@ -195,14 +174,8 @@ def send_home(g: GraphView, columns: list[Any], keys: int = 1) -> list[Any]:
 def send_to_lister(g: GraphView, columns: list[Any], group: int, count: int) -> list[Any]:
     """Send rows of a group to the member that lists it, in the order of their vertices.
 
-    All members call it. See :func:`send_groups`.
-
-    Parameters
-    ----------
-    columns : list of array
-        The first column contains numbers of owned vertices, in the order of their positions.
-    group, count : int
-        Number of the group, and number of groups.
+    All members call it. The first column contains numbers of owned vertices, in the order of their
+    positions. For `group` and `count`, see :func:`send_groups`.
     """
     exchange = g.member.exchange
     to = group * exchange.size // count
@@ -216,14 +189,8 @@ def send_to_lister(g: GraphView, columns: list[Any], group: int, count: int) -> 
 def send_groups(g: GraphView, groups: Any, count: int) -> Callable[[Any], Any]:
     """Return a function that sends a column of rows to the members that list their groups.
 
-    Each member lists about as many groups as the others. See :func:`send_rows`.
-
-    Parameters
-    ----------
-    groups : array of int64, shape (r,)
-        Number of the group of each row.
-    count : int
-        Number of groups.
+    Groups have the numbers 0 to ``count - 1``, and each member lists about as many as the others. See
+    :func:`send_rows`.
     """
     return send_rows(g.member.exchange, groups * g.member.exchange.size // count)
 
@@ -245,14 +212,7 @@ def sum_parts(g: GraphView, values: Any) -> Any:
 
 
 def sort_rows(columns: list[Any], keys: int) -> list[Any]:
-    """Return rows in ascending order of their first columns. Rows that are equal there keep their order.
-
-    Parameters
-    ----------
-    columns : list of array or None
-    keys : int
-        Number of columns that decide.
-    """
+    """Return rows in ascending order of their first `keys` columns; equal rows keep their order."""
     order = np.argsort(columns[keys - 1], kind="stable")
     for key in columns[keys - 2 :: -1] if keys > 1 else ():
         order = order[np.argsort(key[order], kind="stable")]
@@ -260,17 +220,7 @@ def sort_rows(columns: list[Any], keys: int) -> list[Any]:
 
 
 def wide_column(g: GraphView, column: Any) -> Any:
-    """Return a column extended by the values of the mirrors of leaving edges. All members call it.
-
-    Parameters
-    ----------
-    column : array, shape (V_p,)
-
-    Returns
-    -------
-    array of the dtype of `column`, shape (V_p + mirrors,)
-        A copy.
-    """
+    """Return a copy of a column, with the values of the mirrors of leaving edges. All members call it."""
     wide = np.empty_like(column, shape=g.member.local("out").size)
     wide[: g.owned] = column
     if not g.member.alone:
@@ -320,10 +270,6 @@ def count_entering(g: GraphView) -> Any:
     """Return the number of edges that enter each owned vertex. All members call it.
 
     The ends of the edges are counted, so no rows of entering edges are made.
-
-    Returns
-    -------
-    array of int64, shape (V_p,)
     """
     local = g.member.local("out")
     ends = local.rows.ends
@@ -332,15 +278,7 @@ def count_entering(g: GraphView) -> Any:
 
 
 def sources_of(g: GraphView, rows: Rows, dtype: Any = None) -> Any:
-    """Return the row of each entry of some rows, which is the source of an edge.
-
-    Parameters
-    ----------
-    rows : Rows
-        Those of a view, or a block of them.
-    dtype : dtype, optional
-        That of the ends by default.
-    """
+    """Return the row of each entry of some rows, which is the source of an edge, as the ends or a dtype."""
     owners = kernels_of("rows", rows.ends).owners
     return owners(rows, rows.ends.dtype if dtype is None else dtype, threads=g.member.threads)
 

@@ -19,7 +19,7 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import kernels_for, kernels_of
 
-from .access import gather, wide_column
+from .access import gather, sources_of, wide_column
 from .view import GraphView
 
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
@@ -78,10 +78,9 @@ def _smallest(g: GraphView, own: Any, mirrors: Any, joined: Any) -> Any:
 
 def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the positions of the ends of this member's edges, for some rows at a time."""
-    owners = kernels_of("rows", rows.ends).owners
     for _, piece in blocks(rows._replace(weights=None), CHUNK):
         if labels is None:
-            yield owners(piece, piece.ends.dtype, threads=g.member.threads), piece.ends
+            yield sources_of(g, piece), piece.ends
         else:
             yield kernels_of("groups", labels).edges_inside(piece, labels)
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.graph.blocks import blocks, pieces_of
-from dask_graphflow.kernels import disk, is_on_disk, kernels_of
+from dask_graphflow.kernels import disk, is_on_disk
 
-from .access import entries_of, offsets_of, wide_column
+from .access import entries_of, offsets_of, sources_of, wide_column
 from .view import GraphView
 
 MANY = 2  # all rows are read if the chosen ones have at least 1/2 of the edges
@@ -34,7 +34,7 @@ class EdgeSet(NamedTuple):
 def edges_where(g: GraphView, marks: Any) -> EdgeSet:
     """Return the edges that an array of bool, with one entry per edge, marks."""
     rows = g.member.local("out").rows
-    vertices = kernels_of("rows", rows.ends).owners(rows, g.index, threads=g.member.threads)
+    vertices = sources_of(g, rows, g.index)
     entries = np.flatnonzero(marks)
     return EdgeSet(disk.take(vertices, entries), entries)
 
@@ -65,9 +65,8 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
         return np.flatnonzero(inside)
 
     if leaving * MANY >= len(rows.ends):
-        owners = kernels_of("rows", rows.ends).owners
         for edges, block in blocks(rows):
-            vertices = owners(block, g.index, threads=g.member.threads)
+            vertices = sources_of(g, block, g.index)
             at = kept(vertices, block.ends)
             found.append(EdgeSet(vertices[at], at + edges.start))
     else:

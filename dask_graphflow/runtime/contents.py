@@ -18,7 +18,7 @@ from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.graph.numbering import numbers_of
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_ids import named
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators.access import sources_of
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import clients
 
@@ -89,7 +89,7 @@ def _numbered(g: GraphView) -> Answer:
 def _entries(g: GraphView) -> Answer:
     """Return the vertex numbers of both ends of each edge that is stored with this member's vertices."""
     out = g.member.rows("out")
-    sources = kernels_of("rows", out.ends).owners(out, g.index, threads=g.member.threads)
+    sources = sources_of(g, out, g.index)
     ends = {
         name: g.member.shard.numbers_at(side, g.member.threads)
         for name, side in (("row", sources), ("column", out.ends))

@@ -17,7 +17,13 @@ import numpy as np
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import entries_of, offsets_of, swap_columns, update_mirrors
+from dask_graphflow.operators.access import (
+    entries_of,
+    offsets_of,
+    sources_of,
+    swap_columns,
+    update_mirrors,
+)
 from dask_graphflow.operators.view import GraphView
 
 from . import triangles
@@ -44,10 +50,9 @@ class EdgeTriangles:
         self._g, self._oriented = g, oriented(g)
         rows = self._oriented.rows
         self.support = triangles.count_triangles(g, supports=True).supports.astype(rows.ends.dtype)
-        self._of_rows = kernels_of("rows", rows.ends)
         self._kernels = kernels_of("intersect", rows.ends)
         self._early, self._owned = rows.ends, len(rows.ends)
-        self._late = self._of_rows.owners(rows, rows.ends.dtype, threads=g.member.threads)
+        self._late = sources_of(g, rows)
         theirs = self._shared() if g.member.exchange.size > 1 else (rows.ends[:0],) * 2
         size = self._owned + len(theirs[0])
         edges = np.arange(size, dtype=index_dtype(size), like=rows.ends)
@@ -56,7 +61,7 @@ class EdgeTriangles:
         edge = np.concatenate([edges[: self._owned], edges])
         mine = self._oriented.owner[source] == g.member.exchange.rank
         # For each label, the labels of all neighbors, with the edges to them stored as weights.
-        self._whole = self._rows = self._of_rows.rows(
+        self._whole = self._rows = kernels_of("rows", rows.ends).rows(
             source[mine],
             target[mine],
             edge[mine],
@@ -162,11 +167,9 @@ class EdgeTriangles:
         if g.member.exchange.size > 1:
             update_mirrors(self._mirrors, column)
         o, rows = self._oriented, g.member.rows("out")
-        source = self._of_rows.owners(
-            rows._replace(first=0), index_dtype(g.member.shard.size), threads=g.member.threads
-        )
+        source = sources_of(g, rows._replace(first=0), g.index)
         key = _keys(o.label[source], labels_of(self._g, o, rows.ends)[0], len(o.label))
-        owners = self._of_rows.owners(self._whole, o.label.dtype, threads=g.member.threads)
+        owners = sources_of(g, self._whole, o.label.dtype)
         keys = _keys(owners, self._whole.ends, len(o.label))
         at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
         values = np.zeros_like(of_edges, shape=len(key))

@@ -20,7 +20,7 @@ import numpy as np
 from dask_graphflow.graph.blocks import blocks, pieces_of
 from dask_graphflow.kernels import beside, disk, is_on_disk, kernels_of
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import sums_of_owned, swap_columns
+from dask_graphflow.operators.access import sources_of, sums_of_owned, swap_columns
 from dask_graphflow.operators.view import GraphView
 
 from .orientation import Orientation, containing, containing_rows, oriented, received
@@ -160,7 +160,7 @@ class Triangles:
         ends, starts = self._rows.ends[first:last], offsets[:-1] - first
         needs = np.zeros_like(starts, bool)
         piece = Rows(offsets - first, ends, None, 0)
-        row = self._of_rows.owners(piece, ends.dtype, threads=self._g.member.threads)
+        row = sources_of(self._g, piece)
         if to != self._g.member.exchange.rank:
             wanted = self._oriented.owner[ends] == to
             wanted[starts[starts < len(ends)]] = (
