@@ -28,6 +28,7 @@ class Shared:
         self._free = threading.Condition()
         self._users = 0
         self._link: Link | None = None
+        self.closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._token, self.held)
@@ -61,6 +62,11 @@ class Shared:
             yield not unless()
             self._free.notify_all()
 
+    def close(self) -> None:
+        """Say that no other chain may begin to hook into the object: it is about to be merged."""
+        with self.alone():
+            self.closed = True
+
     def link(self, make: Callable[[], Link]) -> Link:
         """Return the link of this process to its device. Call `make` to create it if there is none.
 
@@ -82,6 +88,12 @@ class Start:
 
     def __init__(self, shared: Shared | None = None) -> None:
         self.shared = Shared() if shared is None else shared
+
+    def open(self) -> Shared:
+        """Return the holder for a new chain: another one if the members of a gang already use the first."""
+        if self.shared.closed:
+            self.shared = Shared()
+        return self.shared
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _started, (self.shared._token,)

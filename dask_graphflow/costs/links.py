@@ -128,8 +128,6 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
 
 def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
     """Return the bytes per second at which a forest moves from one worker to the other."""
-    if device:
-        plugins.preload("dask_graphflow.components.serialization")
 
     def on(address: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return client.submit(function, *arguments, workers=[address], key=unique("calibrate"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling.forest_expr import ForestGang, ForestReduction
+from dask_graphflow.scheduling.forest_expr import ForestGang
 from dask_graphflow.scheduling.trees import Chain, Merge, depth
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
@@ -72,7 +72,7 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     reduction = _reduction(labels)
     chains: Sequence[Chain] = reduction.operand("chains")
     merges: Sequence[Merge] = reduction.operand("merges")
-    parts = int(reduction.operand("owners")) * int(reduction.operand("shares"))
+    parts = int(reduction.operand("parts"))
     # The members of a gang number the ids by messages, without tasks.
     dense = isinstance(reduction, ForestGang) or bool(reduction.operand("program").dense)
     ax = new_axes(ax, (8.5, min(1.6 + 0.36 * max(len(chains), ROWS), 9)))
@@ -112,9 +112,7 @@ def _reduction(labels: Any) -> Any:
     give = "give the lazy result of connected_components, before compute() or persist()"
     if not hasattr(labels, "expr"):
         raise OptionError(f"labels is a {type(labels).__module__}.{type(labels).__name__}; {give}")
-    reductions = {
-        one._name: one for one in labels.expr.find_operations((ForestReduction, ForestGang))
-    }
+    reductions = {one._name: one for one in labels.expr.find_operations(ForestGang)}
     if len(reductions) != 1:
         raise OptionError(
             f"labels is the result of {counted(len(reductions), 'call')} of connected_components, not of "
