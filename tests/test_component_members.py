@@ -16,7 +16,7 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components import members, merging
 from dask_graphflow.components.connected_components import Components
-from dask_graphflow.components.members import Member
+from dask_graphflow.components.members import Member, Partitions
 from dask_graphflow.exceptions import VertexTypeError
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -45,7 +45,8 @@ def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=()
     cuts = [len(edges) * i // (2 * size) for i in range(2 * size + 1)]
     pieces = [on_backend(edges.iloc[low:high]) for low, high in itertools.pairwise(cuts)]
     dealt = [[(0, 2 * rank), (0, 2 * rank + 1)] for rank in range(size)]
-    member = Member(program, dealt, merging.merges_of(merge, size), slices, parts, chains)
+    own = Partitions(program, dealt, chains)
+    member = Member(program, own, merging.merges_of(merge, size), slices, parts)
 
     def one(channel):
         result = member(channel, pieces[2 * channel.rank :][:2], channel.rank)

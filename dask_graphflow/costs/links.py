@@ -15,7 +15,7 @@ import dask
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.scheduling import gang, plugins
+from dask_graphflow.scheduling import gang
 from dask_graphflow.scheduling.clients import result_of
 from dask_graphflow.scheduling.names import unique
 from dask_graphflow.showing.tables import as_html, as_text, duration
