@@ -18,6 +18,7 @@ from dask_graphflow.components import members, merging
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.members import Member, Partitions
 from dask_graphflow.exceptions import VertexTypeError
+from dask_graphflow.graph import renumber
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -117,6 +118,21 @@ def test_ids_are_numbered_only_if_they_are_not_close_together(rng, monkeypatch):
     assert not numbered
     run(edges_of("far", rng), 3)
     assert len(numbered) == 3
+
+
+@pytest.mark.parametrize("kind", ["text", "far"])
+def test_no_member_sorts_all_ids(kind, rng, monkeypatch):
+    sizes = []
+    plain = renumber.merge
+    monkeypatch.setattr(
+        renumber, "merge", lambda ids: sizes.append(sum(map(len, ids))) or plain(ids)
+    )
+    monkeypatch.setattr(renumber, "SAMPLE", 64)
+    edges = edges_of(kind, rng)
+    vertices = len(gf.connected_components(edges, **ENDS).compute())
+    run(edges, 3)
+    assert len(sizes) == 6  # a sample for the splitters, and the ids of a range, on each member
+    assert max(sizes) < 2 * vertices / 3 * 3 / 2
 
 
 def test_ids_that_are_said_to_be_dense_and_are_not_get_an_error(rng):

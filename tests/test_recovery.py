@@ -34,7 +34,9 @@ class Workers:
     def __init__(self, chains, workers):
         empty = on_backend(frame([]))
         columns = inputs.edge_columns(inputs.edge_frame(empty, "a", "b"), None, False)
-        self.steps = Components((columns,), ("vertex", "component"), partitions=sum(map(len, chains)))
+        self.steps = Components(
+            (columns,), ("vertex", "component"), partitions=sum(map(len, chains))
+        )
         edges = Streams(self.steps, Empty.of(empty))
         self.member = Member(self.steps, edges, merging.merges_of("tree", 2), 1, 1)
         self.chains, self.on = chains, list(workers)

@@ -28,6 +28,7 @@ class Shared:
         self._free = threading.Condition()
         self._users = 0
         self._link: Link | None = None
+        self._free_link: Callable[[], Any] = lambda: None
         self.closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -63,19 +64,22 @@ class Shared:
             self._free.notify_all()
 
     def close(self) -> None:
-        """Say that no other chain may begin to hook into the object: it is about to be merged."""
+        """Free the link, and say that no other chain may begin to hook: the object is about to be merged."""
         with self.alone():
             self.closed = True
+            self._free_link()
 
     def link(self, make: Callable[[], Link]) -> Link:
         """Return the link of this process to its device. Call `make` to create it if there is none.
 
-        The link is closed and its buffers are freed once no chain of the process refers to this holder.
+        The link is closed and its buffers are freed with :meth:`close`, or once no chain of the process
+        refers to this holder.
         """
         with self._free:
             if self._link is None:
                 self._link = make()
-                weakref.finalize(self, self._link.close).atexit = False
+                self._free_link = weakref.finalize(self, self._link.close)
+                self._free_link.atexit = False
             return self._link
 
 
