@@ -11,7 +11,6 @@ import os
 import pickle
 import re
 import signal
-import sys
 import time
 from types import SimpleNamespace
 
@@ -30,7 +29,7 @@ import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import UsageError, WorkerLostError
-from dask_graphflow.scheduling import expr, placement, plugins
+from dask_graphflow.scheduling import expr, placement
 from dask_graphflow.scheduling.expr import Empty, Resident
 
 TOKEN = re.compile("[0-9a-f]{32}")

@@ -130,9 +130,10 @@ def test_no_member_sorts_all_ids(kind, rng, monkeypatch):
     monkeypatch.setattr(renumber, "SAMPLE", 64)
     edges = edges_of(kind, rng)
     vertices = len(gf.connected_components(edges, **ENDS).compute())
+    sizes.clear()
     run(edges, 3)
     assert len(sizes) == 6  # a sample for the splitters, and the ids of a range, on each member
-    assert max(sizes) < 2 * vertices / 3 * 3 / 2
+    assert max(sizes) < 2 * vertices / 3  # a third, of which several members may have the same ids
 
 
 def test_ids_that_are_said_to_be_dense_and_are_not_get_an_error(rng):

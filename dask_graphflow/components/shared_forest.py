@@ -64,7 +64,7 @@ class Shared:
             self._free.notify_all()
 
     def close(self) -> None:
-        """Free the link, and say that no other chain may begin to hook: the object is about to be merged."""
+        """Free the link. No other chain may begin to hook, because the object is about to be merged."""
         with self.alone():
             self.closed = True
             self._free_link()
