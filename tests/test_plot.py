@@ -15,6 +15,13 @@ from matplotlib import pyplot
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import (
+    BackendError,
+    EdgeListError,
+    NullVertexError,
+    OptionError,
+    UnknownColumnError,
+    UnknownVertexError,
+)
 from dask_graphflow.plot.rings import rings
 from dask_graphflow.plot.subgraph import around
 from dask_graphflow.scheduling import placement
