@@ -31,9 +31,8 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     """Plot the steps of a connected-components computation before it runs.
 
     The plot reads from left to right. Each chain hooks its partitions into one forest, one after another.
-    If ids are not known to be dense integers, tasks number them. Forests are merged, two at a time, into
-    one. Each owner then writes its range of the labels. If workers hold the edges in memory, each chain is
-    a member of a gang. Colors show workers, if it is known which worker runs a chain: from the location of
+    The chains of a process share a forest, so their lines join. The forests of the processes are merged,
+    two at a time, into one. Each process then writes its range of the labels. Colors show workers, if it is known which worker runs a chain: from the location of
     its partitions, or from ``inputs=``. A merge between two workers, which moves a forest, is a filled dot.
     A merge on one worker, or on unknown workers, is a ring.
 
