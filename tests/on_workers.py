@@ -11,7 +11,7 @@ import pandas as pd
 
 PARTS, ROWS, VERTICES = 16, 50_000, 1 << 18
 
-SENT = {"device": 0, "host": 0, "copied": 0}
+SENT = {"device": 0, "host": 0}
 BY_MEMBERS: list[int] = []
 
 
@@ -31,26 +31,19 @@ def part(i, kind, pause=0.0):
 
 
 def watch():
-    """From now on, count the bytes of CuPy arrays that this worker sends, including those of forests.
+    """From now on, count the bytes of CuPy arrays, also those of forests, that Dask sends from this worker.
 
-    Dask sends an array by one of three ways: from the device, copied to the host, or pickled, which copies
-    it to the host too. Each way is watched at the point where it takes a single array, so it does not
-    matter what the array belongs to. Without UCX, the library sends only where a forest is on the device,
-    and the receiver copies it from there.
+    Dask sends an array from the device, copied to the host, or pickled, which copies it to the host too.
+    Each way is watched at the point where it takes a single array, so it does not matter what the array
+    belongs to.
     """
     import cupy
     from distributed.protocol import dask_serialize
     from distributed.protocol.cuda import cuda_serialize
 
-    from dask_graphflow.components import serialization
-    from dask_graphflow.kernels import device_ipc
-
-    SENT.update(device=0, host=0, copied=0)
+    SENT.update(device=0, host=0)
     if cupy.ndarray in copyreg.dispatch_table:
         return  # watched already
-    # In bytes. By default, forests as small as those of this graph go through host memory.
-    serialization.LARGE = VERTICES
-    device_ipc.share = _all_counted(device_ipc.share)
     for where, family in (("device", cuda_serialize), ("host", dask_serialize)):
         family.register(cupy.ndarray, _counted(where, family.dispatch(cupy.ndarray)))
     copyreg.pickle(cupy.ndarray, _counted("host", cupy.ndarray.__reduce__))
@@ -65,23 +58,14 @@ def _counted(where, send):
     return counting
 
 
-def _all_counted(share):
-    def counting(arrays):
-        SENT["copied"] += sum(array.nbytes for array in arrays)
-        return share(arrays)
-
-    return counting
-
-
 def sent():
     """Return the bytes that were counted."""
     return dict(SENT)
 
 
 def sent_by_all(client):
-    """Return the bytes that all workers sent from the device and from the host, and that were copied."""
-    counts = client.run(sent).values()
-    return tuple(sum(count[way] for count in counts) for way in ("device", "host", "copied"))
+    """Return the bytes of arrays that Dask sent from all workers."""
+    return sum(sum(count.values()) for count in client.run(sent).values())
 
 
 def watch_members():

@@ -11,7 +11,6 @@ import os
 import pickle
 import re
 import signal
-import sys
 import time
 from types import SimpleNamespace
 
@@ -30,7 +29,7 @@ import dask_graphflow as gf
 from dask_graphflow.api import clusters
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import UsageError, WorkerLostError
-from dask_graphflow.scheduling import expr, placement, plugins
+from dask_graphflow.scheduling import expr, placement
 from dask_graphflow.scheduling.expr import Empty, Resident
 
 TOKEN = re.compile("[0-9a-f]{32}")
@@ -276,34 +275,14 @@ def test_a_worker_killed_in_mid_run_changes_nothing(mortal, after):
     same(gf.connected_components(edges, **ENDS).compute(), expected)
 
 
-def test_every_worker_has_imported_the_deserializer_of_forests(mortal, monkeypatch):
-    module = "dask_graphflow.cli.docs"  # workers do not import it by themselves
-
-    def imported():
-        return mortal.run(lambda: module in sys.modules).values()
-
-    assert not any(imported())
-    plugins.preload(module)
-    assert all(imported())
-    mortal.cluster.scale(3)
-    mortal.wait_for_workers(3, timeout=30)
-    assert len(imported()) == 3
-    assert all(imported())
-    monkeypatch.setattr(mortal, "register_plugin", None)  # to call it would fail
-    plugins.preload(module)
-
-
-@pytest.mark.parametrize("family", ["dask", "pickle"])
-def test_forests_are_sent_as_their_arrays(family):
+def test_forests_are_sent_as_their_arrays():
     from distributed.protocol import deserialize, serialize
-
-    import dask_graphflow.components.serialization  # noqa: F401
 
     source, target = np.random.default_rng(0).integers(0, 10**5, (2, 10**5))
     forest = Forest(source)
     forest.cover(0, 10**5)
     forest.hook(source, target)
-    header, frames = serialize([forest], serializers=(family, "error"))
+    header, frames = serialize([forest], serializers=("pickle", "error"))
     sizes = sorted(memoryview(part).nbytes for part in frames)
     assert sizes[-2:] == [forest.seen.nbytes, forest.parent.nbytes]
     (again,) = deserialize(header, frames)
@@ -312,16 +291,6 @@ def test_forests_are_sent_as_their_arrays(family):
     assert np.array_equal(again.parent, forest.parent)
     assert again.base == forest.base
     assert again.parent.flags.writeable
-
-
-def test_a_forest_on_the_host_is_not_serialized_for_devices():
-    from distributed.protocol import serialize
-
-    import dask_graphflow.components.serialization  # noqa: F401
-
-    header, _ = serialize([Forest(np.zeros(0), size=9)], serializers=("cuda", "dask", "error"))
-    assert "dask" in str(header)
-    assert "cuda" not in str(header)
 
 
 def computed(client, labels):
@@ -349,9 +318,10 @@ def die_once(stage, path):
     ("stage", "kind", "persisted"),
     [
         ("hook", "int64", True),
-        ("merge", "str", False),
+        ("hook", "str", False),
         ("label_named", "str", True),
-        pytest.param("label", "str", False, marks=pytest.mark.slow),
+        pytest.param("label_dense", "int64", False, marks=pytest.mark.slow),
+        pytest.param("label_named", "str", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_worker_that_dies_at_a_stage_changes_nothing(mortal, tmp_path, stage, kind, persisted):

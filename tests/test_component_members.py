@@ -16,8 +16,9 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.resources import Resources
 from dask_graphflow.components import members, merging
 from dask_graphflow.components.connected_components import Components
-from dask_graphflow.components.members import Member
+from dask_graphflow.components.members import Member, Partitions
 from dask_graphflow.exceptions import VertexTypeError
+from dask_graphflow.graph import renumber
 from dask_graphflow.inputs.edges import check_edges
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -45,7 +46,8 @@ def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=()
     cuts = [len(edges) * i // (2 * size) for i in range(2 * size + 1)]
     pieces = [on_backend(edges.iloc[low:high]) for low, high in itertools.pairwise(cuts)]
     dealt = [[(0, 2 * rank), (0, 2 * rank + 1)] for rank in range(size)]
-    member = Member(program, dealt, merging.merges_of(merge, size), slices, parts, chains)
+    own = Partitions(program, dealt, chains)
+    member = Member(program, own, merging.merges_of(merge, size), slices, parts)
 
     def one(channel):
         channel.resources = Resources(threads=4)
@@ -116,6 +118,22 @@ def test_ids_are_numbered_only_if_they_are_not_close_together(rng, monkeypatch):
     assert not numbered
     run(edges_of("far", rng), 3)
     assert len(numbered) == 3
+
+
+@pytest.mark.parametrize("kind", ["text", "far"])
+def test_no_member_sorts_all_ids(kind, rng, monkeypatch):
+    sizes = []
+    plain = renumber.merge
+    monkeypatch.setattr(
+        renumber, "merge", lambda ids: sizes.append(sum(map(len, ids))) or plain(ids)
+    )
+    monkeypatch.setattr(renumber, "SAMPLE", 64)
+    edges = edges_of(kind, rng)
+    vertices = len(gf.connected_components(edges, **ENDS).compute())
+    sizes.clear()
+    run(edges, 3)
+    assert len(sizes) == 6  # a sample for the splitters, and the ids of a range, on each member
+    assert max(sizes) < 2 * vertices / 3  # a third, of which several members may have the same ids
 
 
 def test_ids_that_are_said_to_be_dense_and_are_not_get_an_error(rng):

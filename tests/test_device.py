@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import pickle
 from collections.abc import Callable
@@ -605,20 +604,3 @@ def test_the_whole_call_on_cudf_gives_what_pandas_gives(kind: str, npartitions: 
     for column in expected.columns:
         found = labels[column].to_pandas().to_numpy()
         np.testing.assert_array_equal(found, expected[column].to_numpy())
-
-
-def test_a_forest_on_a_device_is_sent_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    protocol = pytest.importorskip("distributed.protocol")
-    importlib.import_module("dask_graphflow.components.serialization")
-    source, target = cupy.random.default_rng(0).integers(0, 10**5, (2, 10**5))
-    forest = Forest(source)
-    forest.cover(0, 10**5)
-    forest.hook(source, target)
-    header, frames = protocol.serialize([forest], serializers=("cuda", "dask", "pickle", "error"))
-    on_device = [frame.nbytes for frame in frames if isinstance(frame, cupy.ndarray)]
-    assert sorted(on_device) == [forest.seen.nbytes, forest.parent.nbytes]
-    (again,) = protocol.deserialize(header, frames)
-    again.compress()
-    forest.compress()
-    assert isinstance(again.parent, cupy.ndarray)
-    assert bool((again.parent == forest.parent).all())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import sys
 
-import dask
 import dask.dataframe as dd
 import networkx as nx
 import numpy as np
@@ -25,6 +24,7 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.plot.rings import rings
 from dask_graphflow.plot.subgraph import around
+from dask_graphflow.scheduling import placement
 
 pytestmark = pytest.mark.usefixtures("figures")
 
@@ -372,30 +372,23 @@ def stages(labels):
     )
 
 
-def target_rows(labels):
-    merges = labels.expr.frame.operand("merges")
-    return sorted(target for _, target in merges)
-
-
 @pytest.mark.parametrize("merge", ["tree", "one-way", "ring"])
-@pytest.mark.parametrize(
-    ("partitions", "threads", "renumber"), [(1, 4, True), (12, 3, False), (60, 4, True)]
-)
-def test_a_plan_has_as_many_dots_as_tasks(merge, renumber, partitions, threads):
+@pytest.mark.parametrize(("partitions", "workers"), [(1, 1), (12, 3), (64, 4)])
+def test_a_plan_has_as_many_dots_as_partitions_and_merges(merge, partitions, workers, monkeypatch):
+    slots = placement.slots_of({f"tcp://{i}": 2 for i in range(workers)})
+    monkeypatch.setattr(
+        placement, "look", lambda keys, _: placement.Look(slots, [None] * len(keys), set())
+    )
     edges = partitioned(frame([(i, i + 1) for i in range(300)]), partitions)
-    with dask.config.set(num_workers=threads):
-        labels = gf.connected_components(edges, **ENDS, merge=merge, renumber=renumber)
-    ax = drawn(gf.plot.plan(labels))
-    found, tasks = dots(ax), stages(labels)
-    assert len(found["partitions"]) == tasks["hook"] == partitions
-    assert len(found["merges"]) == tasks["merge"]
-    assert len(found["labels"]) == labels.npartitions
-    assert sorted(int(y) for _, y in found["merges"]) == target_rows(labels)
-    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
-    assert ("number" in ticks) == renumber == ("number" in tasks)
-    rows = collections.Counter(int(y) for _, y in found["partitions"])
-    chains = labels.expr.frame.operand("chains")
-    assert rows == {i: len(chain.chunks) for i, chain in enumerate(chains)}
+    for inputs in ("availability", "round-robin"):
+        labels = gf.connected_components(edges, **ENDS, merge=merge, inputs=inputs)
+        found, tasks = dots(drawn(gf.plot.plan(labels))), stages(labels)
+        assert len(found["partitions"]) == tasks["hook"] == partitions
+        assert len(found["merges"]) == workers - 1
+        assert len(found["labels"]) == labels.npartitions
+        rows = collections.Counter(int(y) for _, y in found["partitions"])
+        chains = labels.expr.frame.operand("chains")
+        assert rows == {i: len(chain.chunks) for i, chain in enumerate(chains)}
 
 
 def test_plotting_an_object_without_a_plan_is_refused():

@@ -1,76 +1,74 @@
 """Chains that run again on another worker, after their own worker was lost.
 
 A chain hooks its edges into a forest that all chains of its worker share. If it runs again on another
-worker, its fragment can therefore contain further connections. Here, the steps are called one after
-another, as on a cluster. The worker is lost where this does most harm: after the ids were numbered.
+worker, it may therefore end with other connections and with ids in another form. Here, the chains and the
+members of the gang are called one after another, as on a cluster. The labels must be right in every case.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+import pandas as pd
 import pytest
-from conftest import ENDS, as_dict, frame, on_backend, oracle, partitioned, to_host
+from conftest import as_dict, frame, on_backend, oracle, to_host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dask_graphflow as gf
-from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.api import inputs
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.components import merging
+from dask_graphflow.components.connected_components import Components
+from dask_graphflow.components.members import Member, Streams
 from dask_graphflow.graph import renumber
+from dask_graphflow.scheduling.expr import Empty
+from dask_graphflow.scheduling.gang_expr import Found
 
 FAR = 10**12  # ids here and there are too far apart to be dense
 
 
-def program(chains):
-    """Return the steps of a call whose partitions are chunks."""
-    count = sum(len(chunks) for chunks in chains)
-    edges = partitioned(frame(pairs_of(chains)), count)
-    labels = gf.connected_components(on_backend(edges), **ENDS)
-    return labels.expr.frame.operand("program")
+class Workers:
+    """Two workers, the chains that have run on them, and a member of a gang on each."""
 
+    def __init__(self, chains, workers):
+        empty = on_backend(frame([]))
+        columns = inputs.edge_columns(inputs.edge_frame(empty, "a", "b"), None, False)
+        self.steps = Components(
+            (columns,), ("vertex", "component"), partitions=sum(map(len, chains))
+        )
+        edges = Streams(self.steps, Empty.of(empty))
+        self.member = Member(self.steps, edges, merging.merges_of("tree", 2), 1, 1)
+        self.chains, self.on = chains, list(workers)
+        self.starts = [self.steps.start(), self.steps.start()]
+        self.found = [None] * len(chains)
+        for chain in range(len(chains)):
+            self.run(chain)
 
-def find(steps, shared, chunks):
-    """Run a chain on the worker whose chains share that."""
-    state = shared
-    for chunk in chunks:
-        state = steps.hook(state, on_backend(frame(chunk)), 0)
-    return steps.close(state)
+    def run(self, chain):
+        """Run a chain on its worker."""
+        state = self.starts[self.on[chain]]
+        for chunk in self.chains[chain]:
+            state = self.steps.hook(state, on_backend(frame(chunk)), 0)
+        self.found[chain] = state
 
+    def labels(self, members=(0, 1)):
+        """Return the labels that the members on some workers find. There are two, maybe on one worker."""
 
-def recovered(chains, workers, again, cut_before=True):
-    """Return the labels if a worker is lost after the numbering and its chains run on the other one.
+        def member(channel):
+            at = members[channel.rank]
+            here = {c: self.found[c] for c, worker in enumerate(self.on) if worker == at}
+            shard = Found(here, len(self.found), self.found.__getitem__)
+            return to_host(self.member(channel, shard, channel.rank))
 
-    Parameters
-    ----------
-    chains : list of list of chunks
-        A chunk is a list of pairs.
-    workers : list of int
-        Where each chain runs first, worker 0 or 1.
-    again : list of int
-        The chains that run again, in that order; those of the lost worker whose results are needed.
-    cut_before : bool
-        Whether the owner of the ids has received all of them before the loss.
-    """
-    steps = program(chains)
-    shared = [steps.start(), steps.start()]
-    found = [find(steps, shared[w], chunks) for w, chunks in zip(workers, chains, strict=True)]
-    numbering = steps.number([steps.survey(fragment) for fragment in found], 1)
+        with ThreadPoolExecutor(2) as pool:
+            return as_dict(pd.concat(pool.map(member, in_process(2))))
 
-    def own():
-        return steps.own([steps.piece([fragment], numbering, 0) for fragment in found])
-
-    owned = own() if cut_before else None
-    for chain in again:
-        found[chain] = find(steps, shared[1 - workers[chain]], chains[chain])
-    owned = owned if cut_before else own()
-    sizes = [steps.size(owned)]
-    merged, *others = (
-        steps.renumber(fragment, numbering, chain, sizes, [steps.codes(owned, chain, 1)])
-        for chain, fragment in enumerate(found)
-    )
-    for other in others:
-        merged = steps.merge(merged, other)
-    labels = steps.label(steps.finish(merged), owned, numbering, sizes, 0, [])
-    return as_dict(to_host(labels))
+    def lose(self, worker, again=None):
+        """Lose a worker, and run its chains on the other one."""
+        for chain in again or [c for c, at in enumerate(self.on) if at == worker]:
+            self.on[chain] = 1 - worker
+            self.run(chain)
 
 
 def pairs_of(chains):
@@ -81,27 +79,39 @@ def pairs_of(chains):
 NEAR_ONE, NEAR_TWO = [[(1, 2), (2, 3)], [(9, 3)]], [[(700, 701)], [(9, 700), (4, 4)]]
 FAR_ONE, FAR_TWO = [[(FAR, 2 * FAR)]], [[(3 * FAR, 2 * FAR)], [(5 * FAR, -FAR)]]
 MIXED_ONE, MIXED_TWO = [[(1, 2), (2, 3)], [(FAR, 1)]], [[(700, 701)], [(FAR + 5, 700)]]
+CHAINS = {
+    "dense": [NEAR_ONE, NEAR_TWO],
+    "far apart": [FAR_ONE, FAR_TWO],
+    "mixed on each worker": [MIXED_ONE, MIXED_TWO],
+    "mixed from worker to worker": [NEAR_ONE, FAR_TWO],
+}
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-@pytest.mark.parametrize("cut_before", [True, False])
-@pytest.mark.parametrize(
-    "chains", [[NEAR_ONE, NEAR_TWO], [FAR_ONE, FAR_TWO]], ids=["dense", "far apart"]
-)
-def test_a_chain_that_runs_again_on_another_worker_finds_the_same(chains, lost, cut_before):
-    assert recovered(chains, [0, 1], [lost], cut_before) == oracle(pairs_of(chains))
+@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize("chains", CHAINS.values(), ids=CHAINS)
+def test_chains_of_a_lost_worker_run_again_and_change_nothing(chains, lost, begun):
+    workers, expected = Workers(chains, [0, 1]), oracle(pairs_of(chains))
+    if begun:
+        assert workers.labels() == expected
+    workers.lose(lost)
+    for members in ((0, 1), (1, 0), (1 - lost, 1 - lost)):
+        assert workers.labels(members) == expected
 
 
-@pytest.mark.parametrize("lost", [0, 1])
-@pytest.mark.parametrize("cut_before", [True, False])
-@pytest.mark.parametrize(
-    "chains",
-    [[MIXED_ONE, MIXED_TWO], [NEAR_ONE, FAR_TWO]],
-    ids=["on each worker", "from worker to worker"],
-)
-def test_an_error_about_mixed_ids_explains_the_conversion(chains, lost, cut_before):
-    with pytest.raises(WorkerLostError, match="compute the result again"):
-        recovered(chains, [0, 1], [lost], cut_before)
+@pytest.mark.parametrize("chains", CHAINS.values(), ids=CHAINS)
+def test_forests_of_a_worker_without_a_member_are_fetched(chains):
+    assert Workers(chains, [0, 1]).labels([1, 1]) == oracle(pairs_of(chains))
+
+
+def test_a_chain_that_runs_again_does_not_change_a_forest_that_members_use():
+    workers = Workers([NEAR_ONE, NEAR_TWO], [0, 1])
+    workers.labels()
+    workers.lose(0)
+    first, second = workers.found[1].dense, workers.found[0].dense
+    assert first is not second
+    assert first.closed
+    assert not second.closed
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -110,33 +120,26 @@ def test_ids_that_are_dense_all_together_may_be_far_apart_for_a_chunk(lost, monk
     # A chunk of one edge is dense alone, but not together with the many ids of the others.
     ids = np.random.default_rng(0).integers(0, 6000, (900, 2)).tolist()
     chains = [[[*map(tuple, ids)]], [[(6501, 6502)]]]
-    assert recovered(chains, [0, 1], [lost]) == oracle(pairs_of(chains))
-
-
-def test_ids_of_equal_number_and_sum_are_distinguished():
-    # The last chain listed the dense ids 5 and 6 with its own, and lists 4 and 7 when it runs again.
-    chains = [[[(4, 7)], [(2 * FAR, 4)]], [[(5, 6)], [(3 * FAR, 5)]], [[(FAR, 1)]]]
-    with pytest.raises(WorkerLostError):
-        recovered(chains, [0, 1, 1], [2])
+    workers = Workers(chains, [0, 1])
+    workers.lose(lost)
+    assert workers.labels() == oracle(pairs_of(chains))
 
 
 CHUNK = st.lists(
     st.tuples(*2 * [st.sampled_from([*range(12), *(FAR * i for i in range(1, 5))])]), max_size=4
 )
-CHAINS = st.lists(st.lists(CHUNK, min_size=1, max_size=3), min_size=2, max_size=4)
+ANY_CHAINS = st.lists(st.lists(CHUNK, min_size=1, max_size=3), min_size=2, max_size=4)
 
 
 @settings(max_examples=60, deadline=None)
-@given(chains=CHAINS, data=st.data())
-def test_for_any_edges_the_labels_are_right_or_the_expected_error_is_raised(chains, data):
-    workers = [data.draw(st.integers(0, 1), f"worker of chain {i}") for i in range(len(chains))]
+@given(chains=ANY_CHAINS, data=st.data())
+def test_for_any_edges_the_labels_are_right(chains, data):
+    homes = [data.draw(st.integers(0, 1), f"worker of chain {i}") for i in range(len(chains))]
+    workers, expected = Workers(chains, homes), oracle(pairs_of(chains))
+    if data.draw(st.booleans(), "members have begun"):
+        assert workers.labels() == expected
     lost = data.draw(st.integers(0, 1), "lost")
-    again = [chain for chain, worker in enumerate(workers) if worker == lost]
-    again = data.draw(st.permutations(again), "again")
-    pairs = pairs_of(chains)
-    try:
-        found = recovered(chains, workers, again, data.draw(st.booleans(), "cut before"))
-    except WorkerLostError:
-        assert any(max(pair) >= FAR for pair in pairs)  # dense ids are always found again
-        return
-    assert found == oracle(pairs)
+    again = [chain for chain, worker in enumerate(homes) if worker == lost]
+    workers.lose(lost, data.draw(st.permutations(again), "again"))
+    members = data.draw(st.sampled_from([(0, 1), (1, 0), (0, 0), (1, 1)]), "members")
+    assert workers.labels(members) == expected

@@ -86,14 +86,12 @@ def connected_components(
         The result of an earlier call, to be updated; `edges` then has to contain only the new edges. The
         earlier call must have used the same `thresholds`.
     merge : {"tree", "one-way", "ring"}
-        Order in which the forests of several chains are merged. "tree" by default.
+        Order in which the forests of several workers are merged. "tree" by default.
     merge_chunks : int
-        Number of slices a forest is split into when it is sent to another worker. Each slice is merged
-        while the next one is in transit; 1, the default, sends the forest whole. More slices help if
-        sending a slice takes longer than its tasks, which cost some milliseconds. Groute [1]_ uses 2 for
-        a dense graph and 8 for a sparse one. A slice takes 5 bytes per vertex. Dask combines slices into
-        one message up to ``distributed.worker.transfer.message-bytes-limit``, 50 MB by default. Forests of
-        persisted edges in host memory need no tasks, and have slices of at most 2**20 vertices anyway.
+        Smallest number of slices a forest is split into when it is sent to another worker. Each slice is
+        merged while the next one is in transit. 1 by default. Groute [1]_ uses 2 for a dense graph and 8
+        for a sparse one. A slice takes 5 bytes per vertex. In host memory, slices have at most 2**20
+        vertices anyway.
     inputs : {"availability", "round-robin"} or sequence of str
         Which worker processes which partition: "availability", the default, uses the worker that holds
         the partition or has capacity; "round-robin" uses each worker in turn; a sequence gives the
@@ -111,8 +109,7 @@ def connected_components(
     renumber : bool
         Whether to renumber ids that are not dense integers. True by default. False asserts that the ids
         are integers without large gaps: a forest then has one entry for every integer from the smallest to
-        the largest id, and a cluster skips the steps that number ids. If the cluster holds the edges in
-        memory, there are no such steps.
+        the largest id.
     progress : bool or callable
         Report each finished part. True shows a progress bar in a terminal. A function is called with a
         dict that has the keys ``stage`` ("hook" for a partition of the edges, "label" for a partition of

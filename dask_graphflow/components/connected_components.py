@@ -10,7 +10,8 @@ after another. A forest can be merged slice by slice while it is sent. The merge
 the workers that label the vertices (Groute [1]_).
 
 Dense integer ids are used as vertices directly. Other ids are numbered chunk by chunk: each chunk is
-reduced to a forest over its own ids, and only these ids are sorted and renumbered (:mod:`.numbering`).
+reduced to a forest over its own ids, and only these ids are sorted and renumbered
+(:mod:`~dask_graphflow.graph.numbering`).
 
 .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
    for Irregular Computations", PPoPP 2017.
@@ -23,6 +24,7 @@ reduced to a forest over its own ids, and only these ids are sorted and renumber
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,25 +32,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.exceptions import VertexTypeError, WorkerLostError
+from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.progress import Progress, Told
 
-from . import numbering, streaming
-from .forest import Entries, Forest
-from .fragments import Chain, Edges, Fragment, flatten
+from . import streaming
+from .forest import Forest
+from .fragments import Chain, Edges
 from .shared_forest import Start
 from .thresholds import levels
-
-Absorbed = tuple[list[Forest], list[str]]
-"""Forests that slices of others are hooked into, and the tokens of these slices.
-
-This is a plain tuple with the forests first, because Dask's serializers for arrays do not look into other
-types.
-"""
 
 ANY = 1 << 62  # a number of edges for which any range of ids is dense
 
@@ -63,7 +58,7 @@ def not_plain() -> VertexTypeError:
 
 @dataclass(frozen=True)
 class Components:
-    """The steps of :class:`~dask_graphflow.scheduling.forest_expr.ForestReduction`.
+    """The steps of chains of tasks, and of the members of a gang (:mod:`.members`).
 
     Attributes
     ----------
@@ -115,11 +110,17 @@ class Components:
         with self.progress.part("hook"):
             edges = self._edges(frame, self.frames[position], partition)
             if not isinstance(chain, Chain):
-                shared = (chain or self.start()).shared
-                chain = Chain.start(shared, edges, max(1, len(self.thresholds)))
+                chain = self._new_chain(chain or self.start(), edges)
             if len(edges.source) and not self._hook_dense(chain, edges):
                 chain.hook_loose(edges, self.chunk_size, self.threads)
             return chain
+
+    def empty_chain(self, frame: Any) -> Chain:
+        """Return a chain without edges, given an empty frame like those of the edges."""
+        return self._new_chain(self.start(), self._edges(frame, self.frames[0], 0))
+
+    def _new_chain(self, start: Start, edges: Edges) -> Chain:
+        return Chain.start(start.open(), edges, max(1, len(self.thresholds)))
 
     def _hook_dense(self, chain: Chain, edges: Edges) -> bool:
         """Hook edges chunk by chunk, with their ids as vertices. Return False if the ids are not dense."""
@@ -148,128 +149,13 @@ class Components:
         xp, dtype = kernels_for(frame).namespace, np.min_scalar_type(len(self.thresholds))
         return Edges(source, target, xp.full(len(source), columns.level, dtype), streamed)
 
-    def close(self, chain: Chain) -> Fragment:
-        """Return the fragment that a chain has made."""
-        return chain.close()
+    # Label the vertices
 
-    def plain(self, fragment: Fragment, surveys: Any = ()) -> list[Forest]:
-        """Return the forests of a fragment that is said to be dense.
-
-        The surveys are not used. They delay this step until all chains have been hooked.
-
-        Raises
-        ------
-        VertexTypeError
-            The fragment is not dense.
-        """
-        if not fragment.dense:
-            raise not_plain()
-        return fragment.forests
-
-    # Number ids that are not dense
-
-    survey = staticmethod(numbering.survey)
-    number = staticmethod(numbering.number)
-    piece = staticmethod(numbering.piece)
-    own = staticmethod(numbering.own)
-    size = staticmethod(numbering.size)
-    codes = staticmethod(numbering.codes)
-    renumber = staticmethod(numbering.renumbered)
-
-    # Merge, the whole forest at once or slice by slice
-
-    def merge(self, into: list[Forest], other: list[Forest]) -> list[Forest]:
-        """Merge the other forests into these, in place."""
-        for forest, more in zip(into, other, strict=True):
-            forest.absorb(more, threads=self.threads)
-        return into
-
-    def cut(self, forests: list[Forest], count: int) -> list[list[Entries]]:
-        """Cut forests into slices. Each slice contains the entries of all thresholds' forests."""
-        slices = zip(*(forest.cut(count) for forest in forests), strict=True)
-        return [list(part) for part in slices]
-
-    def absorb(self, into: list[Forest] | Absorbed, part: list[Entries]) -> Absorbed:
-        """Merge one slice into these forests, in place."""
-        forests, tokens = into if isinstance(into, tuple) else (into, [])
-        for forest, entries in zip(forests, part, strict=True):
-            forest.absorb(entries, threads=self.threads)
-        return forests, [*tokens, part[0].token]
-
-    def tokens(self, absorbed: Absorbed) -> list[str]:
-        """Return the token of each slice, which identifies the cut that it is from."""
-        return absorbed[1]
-
-    def mend(self, forests: list[Forest], tokens: list[str]) -> list[Forest] | None:
-        """Return the forests that slices were cut from if the slices are not all of the same cut.
-
-        If a worker was lost between two slices, its chains ran again on another worker, together with that
-        worker's chains. Slices that came later are from forests in which the same vertices may have other
-        roots. Only all slices of the same cut together contain all of its connections.
-        """
-        return None if len(set(tokens)) == 1 else forests
-
-    def mended(self, into: Absorbed, more: list[Forest] | None) -> list[Forest]:
-        """Return the forests that all slices were merged into, after merging the result of :meth:`mend`.
-
-        Raises
-        ------
-        WorkerLostError
-            The slices are not those whose tokens :meth:`mend` got.
-        """
-        forests, tokens = into
-        if more is not None:
-            return self.merge(forests, more)
-        if len(set(tokens)) > 1:
-            raise WorkerLostError(
-                "workers were lost while a forest was sent in slices, and again while it was sent a second "
-                "time, so its slices do not fit together. Nothing is wrong with the edges; compute the "
-                "result again, or with merge_chunks=1"
-            )
-        return forests
-
-    def finish(self, forests: list[Forest]) -> list[Forest]:
-        """Compress the merged forests: every vertex points at its root."""
-        flatten(forests, self.threads)
-        return forests
-
-    # Broadcast, and label the vertices
-
-    head = staticmethod(numbering.head)
-
-    def label(
-        self,
-        forests: list[Forest],
-        owned: tuple[Any, list[Any]] | None,
-        numbers: numbering.Numbering,
-        sizes: list[Any],
-        owner: int,
-        heads: list[Any],
-        share: int = 0,
-        shares: int = 1,
-    ) -> Any:
-        """Return a share of the vertices in an owner's range, and their components."""
-        with self.progress.part("label"):
-            if owned is None:
-                part = owner * shares + share
-                return self.label_dense(forests, *numbers.bounds[part : part + 2])
-            roots, low, first = numbering.share_of(forests, sizes, owner, share, shares)
-            labels = self.label_named(roots, owned[0], low, first, heads)
-            if not self.streamed:
-                return labels
-            return self._typed(streaming.device().kernels.to_pandas(labels))
-
-    def label_named(self, roots: list[Any], ids: Any, *where: Any) -> Any:
-        """Return a share of the vertices, and their components; see :func:`.numbering.columns`."""
-        values = numbering.columns(roots, ids, *where)
-        return frames.build(type(ids), dict(zip(self.columns, values, strict=True)))
-
-    def label_plain(self, forests: list[Forest], part: int, parts: int) -> Any:
-        """Return a part of the vertices, and their components, if the ids are dense."""
-        low, high = forests[0].base, forests[0].stop
-        bounds = [low + (high - low) * i // parts for i in (part, part + 1)]
-        with self.progress.part("label"):
-            return self.label_dense(forests, *bounds)
+    def label_named(self, roots: Sequence[Any], ids: Any, *where: Any) -> Any:
+        """Return a share of the vertices, and their components; see :func:`named_columns`."""
+        values = named_columns(roots, ids, *where)
+        frame = frames.build(type(ids), dict(zip(self.columns, values, strict=True)))
+        return self._typed(streaming.device().kernels.to_pandas(frame)) if self.streamed else frame
 
     def label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
         """Return the vertices between `low` and `high` - 1 and their components, if ids are dense."""
@@ -293,3 +179,39 @@ class Components:
         """Convert a result that was on the device to the dtypes of the edges' ids."""
         of_ids = itertools.cycle(self.frames[0].dtypes)
         return frame.astype(dict(zip(self.columns, of_ids, strict=False)))
+
+
+def named_columns(
+    roots: Sequence[Any], ids: Any, low: int, first: int, heads: Sequence[tuple[Any, Any]]
+) -> list[Any]:
+    """Return the columns of a share of an owner's range: the vertices, and their components.
+
+    Parameters
+    ----------
+    roots : sequence of array
+        The root of each vertex of the share, per threshold.
+    ids : frame
+        The ids of the owner's range.
+    low : int
+        The first vertex of the owner's range.
+    first : int
+        The share's first row in `ids`.
+    heads : sequence of (array, frame)
+        Roots in earlier ranges, ascending, and their ids.
+    """
+    xp = kernels_for(roots[0]).namespace
+    before = xp.concatenate([xp.zeros(0, "int64"), *(own for own, _ in heads)])
+    names = frames.stack([*(names for _, names in heads), ids.iloc[:0]])
+    vertices = ids.iloc[first : first + len(roots[0])].reset_index(drop=True)
+    result = [vertices[column] for column in vertices.columns]
+    for own in roots:
+        inside, outside = xp.flatnonzero(own >= low), xp.flatnonzero(own < low)
+        # Take ids from both frames and reorder them. This copies only the ids of this share, and not
+        # those of the whole range.
+        other = names.iloc[xp.searchsorted(before, own[outside])]
+        taken = frames.stack([ids.iloc[own[inside] - low], other])
+        order = xp.empty(len(own), "int64")
+        order[xp.concatenate([inside, outside])] = xp.arange(len(own))
+        components = taken.iloc[order].reset_index(drop=True)
+        result += [components[column] for column in ids.columns]
+    return result

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import uuid
 from functools import partial
 from typing import Any
 
@@ -53,7 +52,7 @@ class Forest:
         hook over a chunk, and of compressions.
     """
 
-    __slots__ = ("_compressing", "_held", "_kernel_cache", "counts", "flat", "kernels", "sent")
+    __slots__ = ("_compressing", "_held", "_kernel_cache", "counts", "flat", "kernels")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
@@ -63,7 +62,6 @@ class Forest:
         self._kernel_cache: dict[str, Any] = {}  # kernels store facts about these arrays here
         self.flat = True
         self._compressing = threading.Lock()
-        self.sent: list[Any] = []  # memory that other processes may still be reading
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "compressions": 0}
 
     def _new_arrays(self, size: int) -> tuple[Any, Any]:
@@ -212,10 +210,10 @@ class Forest:
     def cut(self, count: int) -> list[Entries]:
         """Return the current entries in `count` slices. The slices are views."""
         base, parent, seen = self._held
-        size, token = len(parent), uuid.uuid4().hex
+        size = len(parent)
         bounds = [size * i // count // LINE * LINE for i in range(count)] + [size]
         return [
-            Entries(base, size, low, parent[low:high], seen[low:high], token, self)
+            Entries(base, size, low, parent[low:high], seen[low:high], self)
             for low, high in itertools.pairwise(bounds)
         ]
 
@@ -340,13 +338,11 @@ class Entries:
         The index of the first entry of this slice.
     parent, seen : array
         The entries of this slice. As in the forest, parents are relative to `base`.
-    token : str
-        Identifies the cut: all slices of one cut have the same token, and no others do.
     whole : Forest, optional
         The forest that the slice was cut from, if it is in this process.
     """
 
-    __slots__ = ("base", "first", "parent", "seen", "sent", "size", "token", "whole")
+    __slots__ = ("base", "first", "parent", "seen", "size", "whole")
 
     def __init__(
         self,
@@ -355,20 +351,11 @@ class Entries:
         first: int,
         parent: Any,
         seen: Any,
-        token: str,
         whole: Forest | None = None,
     ) -> None:
         self.base, self.size, self.first = base, size, first
         self.parent, self.seen = parent, seen
-        self.token, self.whole = token, whole
-        self.sent: list[Any] = []  # memory that other processes may still be reading
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        place = self.base, self.size, self.first
-        return _restore_entries, ((place, self.parent, self.seen), self.token)
-
-    def __sizeof__(self) -> int:
-        return int(self.parent.nbytes + self.seen.nbytes)
+        self.whole = whole
 
 
 def _first_seen(seen: Any) -> int | None:
@@ -385,11 +372,6 @@ def _first_seen(seen: Any) -> int | None:
             return low + first
         low, size = low + size, size * 2
     return None
-
-
-def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) -> Entries:
-    place, parent, seen = held
-    return Entries(*place, aligned(parent), seen, token)
 
 
 def _restore(held: tuple[int, Any, Any], counts: dict[str, int]) -> Forest:

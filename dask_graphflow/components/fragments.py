@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import uuid
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
-from dask_graphflow.graph import dtypes, frames, renumber
+from dask_graphflow.graph import frames, renumber
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import kernels_for
@@ -93,34 +90,14 @@ class Fragment:
         Row i is the id of vertex i. Empty if `dense`.
     dense : bool
         Whether the ids are dense integers, which serve as vertices themselves.
-    token : str
-        Unique to this fragment.
     """
 
     forests: list[Forest]
     ids: Any
     dense: bool = False
-    token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __sizeof__(self) -> int:
         return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
-
-    def fingerprint(self) -> tuple[Any, ...]:
-        """Return a fingerprint, by which two fragments of the same chain can be compared.
-
-        If two of them have the same number of ids and equal fingerprints, their ids are the same.
-        """
-        if self.dense:
-            # Other chains keep hooking into this fragment until all are closed, so it may still gain ids.
-            return (self.token,)
-        first = self.ids[self.ids.columns[0]]
-        if not dtypes.is_integer(first.dtype):
-            return (len(first),)  # such ids are never dense, so all of them are from this chain
-        # Mix the ids before adding them up (SplitMix64): different ids often have the same plain sum.
-        mixed = kernels_for(first).asarray(first).astype("uint64")
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-        return len(first), int(mixed.sum())
 
     def over(self, low: int, high: int) -> list[Forest]:
         """Return the forests with the integer ids `low` to `high` - 1 as their vertices."""

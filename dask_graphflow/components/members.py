@@ -1,6 +1,7 @@
-"""Connected components by the members of a gang, one on each worker that holds edges.
+"""Connected components by the members of a gang, one on each worker that holds edges or forests.
 
-Each member hooks its worker's edges. The members agree on the vertices: integers close together are used
+Each member hooks its worker's edges, or takes the forests of the chains of tasks that have hooked edges on
+its worker. The members agree on the vertices: integers close together are used
 directly, other ids are numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are
 merged along a plan, by default a tree whose depth is the logarithm of the number of members (Groute [1]_).
 A forest is sent in slices, so the next one is in transit while one is merged. The first member then sends
@@ -13,7 +14,7 @@ every other one the roots of its range of the vertices, and each member labels i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
@@ -25,15 +26,17 @@ import numpy as np
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
+from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import on_device, sorted_unique
 from dask_graphflow.scheduling import trees
+from dask_graphflow.scheduling.expr import Empty
 from dask_graphflow.scheduling.gang_build import Dealing
+from dask_graphflow.scheduling.gang_expr import Found
 from dask_graphflow.scheduling.trees import Merge
 
 from .connected_components import Components, not_plain
 from .forest import Entries, Forest
 from .fragments import Chain, Fragment, flatten, moved
-from .numbering import common_range
 
 # Largest number of entries in a slice of a forest in host memory. A forest on a device is sent whole by
 # default: a device receives and merges on one stream, so the two would not overlap.
@@ -67,38 +70,28 @@ class Range(NamedTuple):
         return [Forest.of(self.first, parent, self.seen) for parent in relative]
 
 
+Edges = Callable[[Channel, Any, int], Fragment]
+"""Returns the fragment of a member's edges. Takes the member's channel, shard and rank."""
+
+
 @dataclass(frozen=True)
-class Member:
-    """What each member of the gang does.
+class Partitions:
+    """The edges of members that hook the partitions on their workers.
 
     Attributes
     ----------
     program : Components
     dealt : Dealing
         The partitions that each member takes.
-    merges : sequence of Merge
-        Which member's forests are merged into which, in order. The last ones are the first member's.
-    slices : int
-        Smallest number of slices in which a forest is sent.
-    parts : int
-        Number of frames that a member returns.
     chains : int
         Largest number of chains that hook a member's edges at the same time.
     """
 
     program: Components
     dealt: Dealing
-    merges: Sequence[Merge]
-    slices: int
-    parts: int
     chains: int
 
-    def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Any:
-        """Return a member's range of the vertices with their components: a frame, or several in a list."""
-        frames = self._label(channel, self._hooked(channel, edges, rank))
-        return frames if self.parts > 1 else frames[0]
-
-    def _hooked(self, channel: Channel, edges: list[Any], rank: int) -> Fragment:
+    def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Fragment:
         """Return the fragment of this member's edges. If there are several threads, several chains hook."""
         taken = list(zip(edges, self.dealt[rank], strict=True))
         runs = trees.runs(taken, min(self.chains, channel.resources.threads))
@@ -112,13 +105,90 @@ class Member:
             return chain  # type: ignore[no-any-return]
 
         if len(runs) == 1:
-            return program.close(hook(runs[0]))
+            return hook(runs[0]).close()
         # In this task's context, so that the threads find its worker and can report the progress.
         contexts = [copy_context() for _ in runs]
         with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
-            chains = list(pool.map(lambda at, run: at.run(hook, run), contexts, runs))
-        loose = itertools.chain.from_iterable(chain.loose for chain in chains)
-        return program.close(Chain(start.shared, list(loose)))
+            return united(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The edges of members that take what chains of tasks have hooked on their workers.
+
+    Attributes
+    ----------
+    program : Components
+    empty : Empty or None
+        An empty frame like the edges, for a member without chains. None if there is a single member.
+    """
+
+    program: Components
+    empty: Empty | None
+
+    def __call__(self, channel: Channel, found: Found, rank: int) -> Fragment:
+        """Return the fragment of this worker's chains.
+
+        The first member fetches the chains of workers without a member: those that have joined since the
+        call, or that were lost.
+        """
+        known = swap(Exchange(channel), [set(found.here)] * channel.size)
+        missing = set(range(found.count)).difference(*known) if rank == 0 else ()
+        chains = [*found.here.values(), *map(found.fetch, sorted(missing))]
+        if not chains:
+            assert self.empty is not None
+            chains = [self.program.empty_chain(self.empty.frame)]
+        return united(chains, said=self.program.dense)
+
+
+def united(chains: list[Chain], *, said: bool = False) -> Fragment:
+    """Return the fragment of several chains. Their forests are merged in place.
+
+    Parameters
+    ----------
+    chains : list of Chain
+    said : bool
+        Whether the caller says that the ids are dense.
+    """
+    loose = list(itertools.chain.from_iterable(chain.loose for chain in chains))
+    own, *others = {id(chain.dense): chain.dense for chain in chains}.values()
+    own.close()
+    for other in others:  # of another worker, or of chains that ran again after members had begun
+        pairs = list(zip(own.held.forests, other.held.forests, strict=True))
+        if common_range([(f.base, f.stop) for f in pairs[0]], said=said):
+            for forest, more in pairs:
+                forest.absorb(more)
+        else:
+            loose.append(other.held.numbered())
+    return Chain(own, loose).close()
+
+
+@dataclass(frozen=True)
+class Member:
+    """What each member of the gang does.
+
+    Attributes
+    ----------
+    program : Components
+    edges : Edges
+    merges : sequence of Merge
+        Which member's forests are merged into which, in order. The last ones are the first member's.
+    slices : int
+        Smallest number of slices in which a forest is sent.
+    parts : int
+        Number of frames that a member returns.
+    """
+
+    program: Components
+    edges: Edges
+    merges: Sequence[Merge]
+    slices: int
+    parts: int
+
+    def __call__(self, channel: Channel, shard: Any, rank: int) -> Any:
+        """Return a member's range of the vertices with their components: a frame, or several in a list."""
+        frames = self._label(channel, self.edges(channel, shard, rank))
+        return frames if self.parts > 1 else frames[0]
 
     def _label(self, channel: Channel, fragment: Fragment) -> list[Any]:
         """Merge the fragments of all members; return this member's range of the result."""
@@ -175,6 +245,28 @@ def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, i
     return common_range(ranges, said=dense)
 
 
+def common_range(
+    ranges: Sequence[tuple[int, int] | None], *, said: bool = False
+) -> tuple[int, int] | None:
+    """Return the range of all ids if it is dense, and None otherwise.
+
+    Parameters
+    ----------
+    ranges : sequence of pairs of int
+        The first id of each dense fragment, and one past the last. None for a fragment that is not dense.
+    said : bool
+        Whether the caller says that the ids are dense.
+    """
+    if None in ranges:
+        return None
+    # The chains of one process share a forest, so their ranges are the same: count each range once.
+    filled = {one for one in ranges if one is not None and one[1] > one[0]}
+    low = min((low for low, _ in filled), default=0)
+    high = max((high for _, high in filled), default=0)
+    dense = said or is_dense(low, high, sum(high - low for low, high in filled))
+    return (low, high) if dense else None
+
+
 def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], slices: int) -> None:
     """Merge other members' forests into these, and send these to another member, as planned."""
     threads = exchange.resources.threads
@@ -203,7 +295,7 @@ def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
 def _received(exchange: Exchange, source: int) -> Iterator[Entries]:
     for base, size, first in exchange.receive_from(source).reshape(-1, 3).tolist():
         parent, seen = exchange.receive_from(source), exchange.receive_from(source)
-        yield Entries(base, size, first, parent, seen, token="")
+        yield Entries(base, size, first, parent, seen)
 
 
 def _own_range(exchange: Exchange, forests: list[Forest], homes: Sequence[int] | None) -> Range:

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.kernels import on_device
-from dask_graphflow.scheduling import device_readers, gang, gang_build, placement, plugins, trees
+from dask_graphflow.scheduling import gang, gang_build, placement, plugins, trees
 from dask_graphflow.scheduling import partitions as partitions_of
 from dask_graphflow.scheduling.expr import (
     Empty,
@@ -20,12 +20,12 @@ from dask_graphflow.scheduling.expr import (
     collection,
     held_by,
 )
-from dask_graphflow.scheduling.forest_expr import ForestGang, ForestReduction
+from dask_graphflow.scheduling.forest_expr import Chains, ForestGang
 from dask_graphflow.scheduling.progress import Progress, Tally
 
 from . import merging
 from .connected_components import Components
-from .members import Member
+from .members import Edges, Member, Partitions, Streams
 
 logger = logging.getLogger(__name__)
 
@@ -77,10 +77,10 @@ def planned(
         # A list of vertices is sent to the worker that holds the first edges.
         chains = trees.by_home([home or look.homes[0] for home in look.homes])
     parts = min(MOST_PARTS, max(len(chains), partitions // PARTITIONS_PER_PART))
-    owners = len(chains) if by_gang else min(parts, len(look.slots.workers) * look.slots.threads)
-    shares = max(1, round(parts / owners))
+    members = len(chains) if by_gang else min(len(chains), len(look.slots.workers))
+    shares = max(1, round(parts / members))
     progress = Progress(
-        listener and Tally(listener, {"hook": partitions, "label": owners * shares})
+        listener and Tally(listener, {"hook": partitions, "label": members * shares})
     )
     program = Components(
         frames=tuple(one for _, one in frames),
@@ -93,25 +93,27 @@ def planned(
         dense=not renumber,
         progress=progress,
     )
-    merges = merging.merges_of(merge, len(chains))
+    merges = merging.merges_of(merge, members)
+    shards: Any
     if by_gang:
         dealt = gang_build.dealing(sources, chains)
-        member = Member(program, dealt, merges, merge_chunks, shares, look.slots.chains)
-        labels = _run(gang_build.taken(sources, dealt), member, empty, on_device(edges._meta))
-        steps: Any = ForestGang(labels, program, chains, merges, owners, shares, reason)
-        return progress.of(collection(steps))
-    if merge_chunks > 1 or any(chain.worker for chain in chains):
-        plugins.keep_pins()
-    if streamed or not is_pandas(type(edges._meta)):
-        plugins.preload("dask_graphflow.components.serialization")
-        device_readers.find_readers(look.slots.workers)
-    in_place = all(chain.home for chain in chains)
-    if not in_place:  # only the columns that are needed are sent to another worker
-        sources = [_computed(*one) for one in frames]
-    # If each chain runs in its own process, it makes its own forest.
-    shared = len(chains) > 1 and not (in_place and len(chains) <= len(look.slots.workers))
-    plan = program, empty, chains, merges, merge_chunks, owners, shares, shared, reason
-    return progress.of(collection(ForestReduction(*plan, *sources)))
+        shards = gang_build.taken(sources, dealt)
+        own: Edges = Partitions(program, dealt, look.slots.chains)
+    else:
+        if any(chain.worker for chain in chains):
+            plugins.keep_pins()
+        in_place = all(chain.home for chain in chains)
+        if not in_place:  # only the columns that are needed are sent to another worker
+            sources = [_computed(*one) for one in frames]
+        # If each chain runs in its own process, it makes its own forest.
+        shared = len(chains) > 1 and not (in_place and len(chains) <= len(look.slots.workers))
+        call = merges, merge_chunks, shares
+        shards = Chains(program, chains, shared, members, call, *sources)
+        own = Streams(program, Empty.of(empty_like(edges._meta)) if members > 1 else None)
+    member = Member(program, own, merges, merge_chunks, shares)
+    labels = _run(shards, member, empty, streamed or on_device(edges._meta))
+    plan = chains, merges, members * shares, members, not by_gang, reason
+    return progress.of(collection(ForestGang(labels, *plan)))
 
 
 def _sources(frames: Sequence[tuple[Any, EdgeColumns]]) -> tuple[list[Any], placement.Look]:

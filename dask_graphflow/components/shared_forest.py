@@ -28,6 +28,8 @@ class Shared:
         self._free = threading.Condition()
         self._users = 0
         self._link: Link | None = None
+        self._free_link: Callable[[], Any] = lambda: None
+        self.closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._token, self.held)
@@ -61,15 +63,23 @@ class Shared:
             yield not unless()
             self._free.notify_all()
 
+    def close(self) -> None:
+        """Free the link. No other chain may begin to hook, because the object is about to be merged."""
+        with self.alone():
+            self.closed = True
+            self._free_link()
+
     def link(self, make: Callable[[], Link]) -> Link:
         """Return the link of this process to its device. Call `make` to create it if there is none.
 
-        The link is closed and its buffers are freed once no chain of the process refers to this holder.
+        The link is closed and its buffers are freed with :meth:`close`, or once no chain of the process
+        refers to this holder.
         """
         with self._free:
             if self._link is None:
                 self._link = make()
-                weakref.finalize(self, self._link.close).atexit = False
+                self._free_link = weakref.finalize(self, self._link.close)
+                self._free_link.atexit = False
             return self._link
 
 
@@ -82,6 +92,12 @@ class Start:
 
     def __init__(self, shared: Shared | None = None) -> None:
         self.shared = Shared() if shared is None else shared
+
+    def open(self) -> Shared:
+        """Return the holder for a new chain: another one if the members of a gang already use the first."""
+        if self.shared.closed:
+            self.shared = Shared()
+        return self.shared
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _started, (self.shared._token,)

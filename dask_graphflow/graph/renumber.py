@@ -170,15 +170,6 @@ def sample(ids: Any) -> Any:
     return ids.iloc[:: max(1, len(ids) // SAMPLE)]
 
 
-def sample_range(low: int, high: int, like: Any) -> Any:
-    """Return some of the integer ids from `low` to ``high - 1``, as a frame like `like`."""
-    # A forest's range is rounded up, and may exceed the range of the dtype.
-    least, most = dtypes.limits(like.dtypes.iloc[0])
-    low, high = max(low, least), min(high, most + 1)
-    ids = kernels_for(like).namespace.arange(low, high, max(1, (high - low) // SAMPLE))
-    return one_column(ids, like)
-
-
 def splitters(samples: Sequence[Any], owners: int) -> Any:
     """Choose the ids that cut the order of all ids into one range per owner.
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling.forest_expr import ForestGang, ForestReduction
+from dask_graphflow.scheduling.forest_expr import ForestGang
 from dask_graphflow.scheduling.trees import Chain, Merge, depth
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, INK, PALETTE, new_axes, pyplot
+from .canvas import INK, PALETTE, new_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,9 +31,8 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     """Plot the steps of a connected-components computation before it runs.
 
     The plot reads from left to right. Each chain hooks its partitions into one forest, one after another.
-    If ids are not known to be dense integers, tasks number them. Forests are merged, two at a time, into
-    one. Each owner then writes its range of the labels. If workers hold the edges in memory, each chain is
-    a member of a gang. Colors show workers, if it is known which worker runs a chain: from the location of
+    The chains of a process share a forest, so their lines join. The forests of the processes are merged,
+    two at a time, into one. Each process then writes its range of the labels. Colors show workers, if it is known which worker runs a chain: from the location of
     its partitions, or from ``inputs=``. A merge between two workers, which moves a forest, is a filled dot.
     A merge on one worker, or on unknown workers, is a ring.
 
@@ -66,15 +65,13 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     >>> with dask.config.set(num_workers=4):
     ...     labels = gf.connected_components(edges, source="src", target="dst")
     >>> gf.plot.plan(labels).get_title(loc="left")
-    '16 partitions in 4 chains, 3 merges, 2 deep'
+    '16 partitions in 4 chains, 0 merges'
     """
     pyplot()
     reduction = _reduction(labels)
     chains: Sequence[Chain] = reduction.operand("chains")
     merges: Sequence[Merge] = reduction.operand("merges")
-    parts = int(reduction.operand("owners")) * int(reduction.operand("shares"))
-    # The members of a gang number the ids by messages, without tasks.
-    dense = isinstance(reduction, ForestGang) or bool(reduction.operand("program").dense)
+    parts = int(reduction.operand("parts"))
     ax = new_axes(ax, (8.5, min(1.6 + 0.36 * max(len(chains), ROWS), 9)))
     workers = sorted({chain.at for chain in chains if chain.at is not None})
     colors: dict[str | None, str] = {None: ANYWHERE if workers else PALETTE[0]}
@@ -82,14 +79,13 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     paint = [colors[chain.at] for chain in chains]
 
     hooked = _hooks(ax, chains, paint)
-    begin = hooked + 0.4 if dense else hooked + 2.0
-    end = _merges(ax, chains, merges, paint, begin)
+    homes = _homes(chains, int(reduction.operand("members")))
+    begin = _share(ax, homes, paint, hooked)
+    between = [(homes.index(source), homes.index(target)) for source, target in merges]
+    end = _merges(ax, chains, between, paint, begin)
     rows = max(len(chains), ROWS)
     _labels(ax, parts, paint[0], end, rows)
     marks = {hooked / 2: "hook", (begin + end) / 2: "merge", end + 3.0: "label"}
-    if not dense:
-        ax.axvspan(hooked + 0.6, begin - 0.4, color=FAINT, alpha=0.45, linewidth=0)
-        marks[hooked + 1.1] = "number"
     ax.set_xticks(sorted(marks), [marks[x] for x in sorted(marks)])
     ax.tick_params(axis="x", length=0)
     ax.set_xlim(-1, end + 4.2)
@@ -112,9 +108,7 @@ def _reduction(labels: Any) -> Any:
     give = "give the lazy result of connected_components, before compute() or persist()"
     if not hasattr(labels, "expr"):
         raise OptionError(f"labels is a {type(labels).__module__}.{type(labels).__name__}; {give}")
-    reductions = {
-        one._name: one for one in labels.expr.find_operations((ForestReduction, ForestGang))
-    }
+    reductions = {one._name: one for one in labels.expr.find_operations(ForestGang)}
     if len(reductions) != 1:
         raise OptionError(
             f"labels is the result of {counted(len(reductions), 'call')} of connected_components, not of "
@@ -134,6 +128,23 @@ def _hooks(ax: Axes, chains: Sequence[Chain], paint: Sequence[str]) -> float:
     return max(step * longest, NARROW)
 
 
+def _homes(chains: Sequence[Chain], members: int) -> list[int]:
+    """Return the member that takes the forest of each chain, as far as that is known before it runs."""
+    workers = list(dict.fromkeys(chain.at for chain in chains))
+    if None in workers or len(workers) != members:
+        return [row * members // len(chains) for row in range(len(chains))]
+    return [workers.index(chain.at) for chain in chains]
+
+
+def _share(ax: Axes, homes: Sequence[int], paint: Sequence[str], hooked: float) -> float:
+    """Draw how the chains of a member join, in one forest, and return where the merges begin."""
+    x = hooked + 0.4
+    for row, home in enumerate(homes):
+        first = homes.index(home)
+        ax.plot([0, x, x], [row, row, first], color=paint[row], linewidth=1.0, zorder=1)
+    return x + 0.4
+
+
 def _merges(
     ax: Axes,
     chains: Sequence[Chain],
@@ -144,7 +155,7 @@ def _merges(
     """Draw the line of each chain to its merges and a dot per merge, and return where the merges end."""
     step = min(1.2, WIDTH / max(depth(merges), 1))
     level = [0] * len(chains)
-    at = [0.0] * len(chains)  # how far each chain's line is drawn
+    at = [begin - 0.4] * len(chains)  # how far each chain's line is drawn
     spots, fills, rims = [], [], []
     for source, target in merges:
         level[target] = max(level[source], level[target]) + 1

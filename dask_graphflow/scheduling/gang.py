@@ -34,7 +34,16 @@ from dask_graphflow.exceptions import OptionError, UsageError
 from . import freeing, placement, plugins
 from .clients import imported
 from .expr import Empty, Resident, collection
-from .gang_expr import Dealt, Gang, Parts, Reads, Roster, delayed_parts
+from .gang_expr import (
+    Dealt,
+    Found,
+    Gang,
+    LocalResults,
+    Parts,
+    Reads,
+    Roster,
+    delayed_parts,
+)
 
 TIMEOUT = "30s"
 
@@ -55,8 +64,9 @@ def run(
 
     Parameters
     ----------
-    shards : dask.dataframe.DataFrame, list of Delayed, Reads or Dealt
-        A member runs for each partition, each object, or each list of what is read or dealt.
+    shards : dask.dataframe.DataFrame, list of Delayed, Reads, Dealt or LocalResults
+        A member runs for each partition, each object, or each list of what is read or dealt. Of
+        :class:`.LocalResults`, each member gets a :class:`.Found`.
     loop : callable
         Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
         part. It is run again from the start if another member was lost. It must therefore change only
@@ -115,7 +125,7 @@ def run(
 
 
 def _parts(shards: Any) -> Any:
-    if isinstance(shards, Reads | Dealt):
+    if isinstance(shards, Reads | Dealt | LocalResults):
         return shards
     if isinstance(shards, Sequence):
         if not shards or not all(isinstance(shard, Delayed) for shard in shards):
@@ -184,6 +194,9 @@ class _Program:
                     "result; leave out scheduler=, and dask.config.set(scheduler=...)"
                 )
             shards = [one.shard for one in ready[:size]]
+            if roster.local is not None:  # the first member takes all
+                found = [one.shard for one in ready]
+                shards = [Found.all(*found), *[Found({}, len(found), found.pop)] * (size - 1)]
             parts = ready[0].all(lambda: _together(self.loop, shards, self.args))
             return parts[rank] if rank < size else self.idle
         if rank >= size:
@@ -193,12 +206,26 @@ class _Program:
         from .membership import joined
 
         plugins.watch_worker()
+        if roster.local is not None:
+            shard = _found(worker, roster.local)
         with joined(worker, roster, rank, size, self.timeout, self.alone) as (
             channel,
             members,
         ):
             channel.resources = placement.resources(members)
             return self.loop(channel, shard, rank, *self.args)
+
+
+def _found(worker: Any, keys: list[Any]) -> Found:
+    """Return the results that a worker holds, in memory or on disk."""
+
+    def fetch(number: int) -> Any:
+        from distributed import Future, get_client
+
+        return Future(keys[number], get_client()).result()
+
+    here = {i: worker.data[key] for i, key in enumerate(keys) if key in worker.data}
+    return Found(here, len(keys), fetch)
 
 
 def _members(shard: Any, size: int) -> int:

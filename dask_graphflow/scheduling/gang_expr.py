@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -154,6 +154,49 @@ class Dealt:
         return self._token
 
 
+class LocalResults(Expr):  # type: ignore[misc]
+    """Results that stay on the workers that made them: each member of a gang uses those of its worker.
+
+    A subclass has an operand `members`, the number of members, and makes the tasks of the results.
+    """
+
+    @property
+    def keys(self) -> list[Any]:
+        """The keys of the results."""
+        raise NotImplementedError
+
+    @property  # a cached one would be pickled
+    def _meta(self) -> Any:
+        return None
+
+    def _divisions(self) -> tuple[None, ...]:
+        return (None,) * (int(self.operand("members")) + 1)
+
+
+class Found:
+    """The results that a member found on its worker.
+
+    Attributes
+    ----------
+    here : dict
+        The results on this worker, by number.
+    count : int
+        Number of results on all workers.
+    """
+
+    def __init__(self, here: dict[int, Any], count: int, fetch: Callable[[int], Any]) -> None:
+        self.here, self.count, self._fetch = here, count, fetch
+
+    @classmethod
+    def all(cls, *results: Any) -> Found:
+        """Return results that are all in one place."""
+        return cls(dict(enumerate(results)), len(results), results.__getitem__)
+
+    def fetch(self, number: int) -> Any:
+        """Return a result that no member has found. Waits until its task has run again, if it was lost."""
+        return self._fetch(number)
+
+
 class GangProgram(Protocol):
     """The functions that the tasks of a gang run; see the diagram in the module's docstring."""
 
@@ -176,15 +219,21 @@ class Roster:
         Whether the shards are futures: somebody else keeps them in memory, for further gangs.
     lists : list of list of keys, optional
         If the shard of a member is a list, the keys of its items. The first one is in `shards`.
+    local : list of keys, optional
+        The keys of :class:`LocalResults`. Some of them are in `shards`.
     """
 
     name: str
     shards: list[Any]
     kept: bool
     lists: list[list[Any]] | None = None
+    local: list[Any] | None = None
 
     def shard(self, rank: int) -> Any:
-        """Return the reference to the shard of a member."""
+        """Return the reference to the shard of a member; None if it finds its shard on its worker."""
+        if self.local is not None:
+            alone = len(self.shards) == 1
+            return Task(None, Found.all, *map(TaskRef, self.local)) if alone else None
         if self.lists is None:
             return TaskRef(self.shards[rank])
         return List(*(TaskRef(key) for key in self.lists[rank]))
@@ -230,7 +279,7 @@ class Gang(Expr):  # type: ignore[misc]
     def _layer(self) -> dict[Any, Any]:
         shards, program, size = self.operand("shards"), self.operand("program"), self.npartitions
         tasks: dict[Any, Any] = {} if isinstance(shards, Expr) else dict(shards.layer)
-        named = isinstance(shards, Reads | Parts | Resident | Dealt)
+        named = isinstance(shards, Reads | Parts | Resident | Dealt | LocalResults)
         keys = list(shards.keys) if named else [(shards._name, i) for i in range(size)]
 
         def add(key: Any, function: Any, *arguments: Any) -> TaskRef:
@@ -239,7 +288,10 @@ class Gang(Expr):  # type: ignore[misc]
 
         kept = isinstance(shards, Parts | Resident | Dealt) and shards.kept
         lists = shards.lists if isinstance(shards, Dealt) else None
-        roster = Roster(self._name, keys, kept, lists)
+        local = keys if isinstance(shards, LocalResults) else None
+        if local is not None:
+            keys = [local[len(local) * rank // size] for rank in range(size)]
+        roster = Roster(self._name, keys, kept, lists, local)
         if size == 1:
             add((self._name, 0), program.only, roster.shard(0))
             return tasks
@@ -247,7 +299,7 @@ class Gang(Expr):  # type: ignore[misc]
         if not roster.kept:
             ready = [
                 add((stage, i), program.ready, TaskRef(key), (stage, i))
-                for i, key in enumerate(keys)
+                for i, key in enumerate(local or keys)
             ]
         for rank in range(size):
             add((self._name, rank), program.member, roster.shard(rank), List(*ready), roster, rank)

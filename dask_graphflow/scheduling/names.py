@@ -6,7 +6,6 @@ import uuid
 from typing import Any
 
 MARK = "-graphflow-at-"
-BROUGHT = "-graphflow-brought"
 GANG = "-gang-"
 STAYS = "-graphflow-stays"
 
@@ -50,30 +49,6 @@ def pinned_to(key: Any) -> str | None:
     """
     _, mark, rest = str(key[0] if isinstance(key, tuple) else key).partition(MARK)
     return rest.rpartition("-")[0] if mark else None
-
-
-def brought(stage: str) -> str:
-    """Return the name of the task that sends a stage's result to the worker with its other inputs.
-
-    Examples
-    --------
-    >>> brought("merge-0-slice")
-    'merge-0-slice-graphflow-brought'
-    """
-    return stage + BROUGHT
-
-
-def cargo(key: Any) -> Any:
-    """Return the key of the result that a task sends to the worker with its other inputs, or None.
-
-    Examples
-    --------
-    >>> cargo(("graphflow-merge-0-slice-graphflow-brought-0a1b2c", 0, 1, 0))
-    ('graphflow-merge-0-slice-0a1b2c', 0, 1, 0)
-    """
-    if not isinstance(key, tuple) or not isinstance(key[0], str) or BROUGHT not in key[0]:
-        return None
-    return (key[0].replace(BROUGHT, ""), *key[1:])
 
 
 def staying(stage: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
-from .clients import again, client_in_use, own_worker
+from .clients import client_in_use, own_worker
 
-_preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # modules by client
 _with_gangs: WeakSet[Any] = WeakSet()  # clients
 _watched: WeakSet[Any] = WeakSet()  # clients
 
@@ -60,14 +59,3 @@ def watch_worker() -> None:
         from distributed import get_client
 
         _watch(get_client())
-
-
-def preload(module: str) -> None:
-    """Have all workers import a module, now or when they join the cluster."""
-    client = client_in_use()
-    if client is None or module in _preloaded.setdefault(client, set()):
-        return
-    from .preload import Preload
-
-    again(lambda: client.register_plugin(Preload(module)))
-    _preloaded[client].add(module)

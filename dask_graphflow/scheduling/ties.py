@@ -15,6 +15,7 @@ from typing import Any
 from .gang_expr import depending_on, roster_of
 
 WANTS = "graphflow-gangs"  # the name of the ties' client, which is not a process
+HOLDS = "graphflow-held"  # the name of a client that wants what members find on their workers
 PAUSE = 0.02  # seconds between looks for ties that may end
 WILL_RUN = ("waiting", "queued", "no-worker", "processing")
 
@@ -46,9 +47,23 @@ class Ties:
 
     def transition(self, key: Any, finish: str) -> None:
         """When a task changes, end the tie of a failed member, and ties that are no longer needed."""
+        if isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
+            self._hold(key, finish)
         if finish == "erred" and isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
             asyncio.get_running_loop().call_soon(self._fail, key)
-        elif finish in ("released", "forgotten") and not self._looking:
+        elif finish in ("released", "forgotten"):
+            self._look_later()
+
+    def _hold(self, key: Any, finish: str) -> None:
+        """Keep the results that a member needs from other tasks, where they are, until all have ended."""
+        local = _local(self._scheduler.tasks.get(key))
+        if local and finish == "waiting":
+            self._scheduler.client_desires_keys(local, client=HOLDS)
+        elif local and finish == "memory":
+            self._look_later()
+
+    def _look_later(self) -> None:
+        if not self._looking:
             self._looking = True
             asyncio.get_running_loop().call_later(PAUSE, self._look)
 
@@ -85,14 +100,22 @@ class Ties:
         self._end(tie)
 
     def _look(self) -> None:
-        """End the ties of gangs of which no part is in use."""
+        """End the ties of gangs of which no part is in use, and free what ended gangs have used."""
         self._looking = False
         client = self._scheduler.clients.get(WANTS)
         for tie in list(client.wants_what) if client is not None else ():
+            if not any(task.state in WILL_RUN for task in tie.dependencies):
+                self._free(tie)
             if not any(_in_use(task, tie) for task in tie.dependencies):
                 self._end(tie)
 
+    def _free(self, tie: Any) -> None:
+        local = _local(next(iter(tie.dependencies), None))
+        if local:
+            self._scheduler.client_releases_keys(local, client=HOLDS, stimulus_id=_stimulus())
+
     def _end(self, tie: Any) -> None:
+        self._free(tie)
         self._scheduler.client_releases_keys([tie.key], client=WANTS, stimulus_id=_stimulus())
 
     def _transitions(self, tasks: list[Any], states: tuple[str, ...], finish: str) -> None:
@@ -102,6 +125,12 @@ class Ties:
 
 def _in_use(member: Any, tie: Any) -> bool:
     return bool(member.state != "released" or member.who_wants or member.dependents != {tie})
+
+
+def _local(member: Any) -> list[Any] | None:
+    """Return the keys of the results that the members of a gang find on their workers."""
+    roster = None if member is None else roster_of(member.run_spec)
+    return None if roster is None else roster.local
 
 
 def _tie(member: Any) -> str:

@@ -71,20 +71,6 @@ class Chain:
         return self.worker or self.home
 
 
-def together(chains: Sequence[Chain]) -> list[list[int]]:
-    """Group the chains whose forests will be on the same worker, as far as that is known.
-
-    Examples
-    --------
-    >>> together([Chain([0], "a"), Chain([1]), Chain([2], home="a"), Chain([3])])
-    [[0, 2], [1], [3]]
-    """
-    groups: dict[Any, list[int]] = {}
-    for number, chain in enumerate(chains):
-        groups.setdefault(number if chain.at is None else chain.at, []).append(number)
-    return list(groups.values())
-
-
 def tree(count: int) -> list[Merge]:
     """Merge neighboring forests, then neighboring results, and so on: depth ceil(log2(count)).
 
