@@ -18,9 +18,8 @@ import numpy as np
 import pandas as pd
 
 import dask_graphflow as gf
-from benchmarks.commands import compare
 from benchmarks.lib import gpu, report
-from benchmarks.lib.edges import Edges
+from benchmarks.lib.edges import SEED, Edges, Sizes, rmat, road
 from benchmarks.lib.errors import UnusableInputError
 from benchmarks.lib.ours import call_with
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
@@ -87,11 +86,9 @@ def run(options: argparse.Namespace) -> int:
 
 def edges_of(graph: str, options: argparse.Namespace) -> Edges:
     """Return the edges of a graph, with weights."""
-    if graph == "rmat":
-        frame = compare.rmat(options.scale)
-    else:
-        frame = compare.road(compare.Sizes(0, options.side, 0, 0, "int32"))
-    return Edges.of(frame.astype("int32").reset_index(drop=True), compare.SEED)
+    sizes = Sizes(options.scale, options.side, 0, 0, "int32")
+    frame = rmat(sizes.scale) if graph == "rmat" else road(sizes)
+    return Edges.of(frame.astype("int32").reset_index(drop=True), SEED)
 
 
 class Graphs:

@@ -9,8 +9,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from benchmarks.commands import compare
 from benchmarks.lib import gpu, report, side
+from benchmarks.lib.edges import (
+    GPU,
+    GRAPHS,
+    HOST,
+    NAMED,
+    PARTITIONS,
+    Sizes,
+    selected,
+    write,
+)
 from benchmarks.lib.errors import DisagreementError, UnusableInputError
 from benchmarks.lib.harness import Outcome, Spread, take_turns, timed
 from benchmarks.peers import cugraph
@@ -38,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="NAME",
-        help=f"graphs ({', '.join(compare.NAMED)}), build, or calls ({', '.join(CALLS)})",
+        help=f"graphs ({', '.join(NAMED)}), build, or calls ({', '.join(CALLS)})",
     )  # fmt: skip
     parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
 
@@ -49,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
         raise UnusableInputError("give --members 2 or more, and --repeat 1 or more")
     if options.peers and not options.gpu:
         raise UnusableInputError("--peers needs --gpu")
-    graphs, calls = compare.selected(options.only, CALLS)
-    sizes = (compare.GPU if options.gpu else compare.HOST).at(options.scale)
+    graphs, calls = selected(options.only, CALLS)
+    sizes = (GPU if options.gpu else HOST).at(options.scale)
     if options.gpu:
         gpu.check("cupy", "cudf", "dask_cudf", "dask_cuda", *(["cugraph"] if options.peers else []))
     rows = []
@@ -83,15 +92,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _files(
-    name: str, calls: Sequence[str], sizes: compare.Sizes, folder: Path, *, on_gpu: bool
+    name: str, calls: Sequence[str], sizes: Sizes, folder: Path, *, on_gpu: bool
 ) -> dict[str, Any]:
     """Return what :meth:`.Side.load` takes. GPUs make the edges of large R-MAT graphs themselves."""
     if not on_gpu or name != "rmat":
-        return compare.write(compare.GRAPHS[name](sizes), folder, sizes.ids)
+        return write(GRAPHS[name](sizes), folder, sizes.ids)
     weighted = "weighted" in {
         side.TRACED[call][0] if call in side.TRACED else call for call in calls
     }
-    edges = {"scale": sizes.scale, "parts": compare.PARTITIONS, "weighted": weighted}
+    edges = {"scale": sizes.scale, "parts": PARTITIONS, "weighted": weighted}
     return {"few": edges, "files": edges, "start": gpu.HUB}
 
 

@@ -36,11 +36,11 @@ CALLS = {
     "connected_components": "g.connected_components()",
     "pagerank": "g.pagerank(max_iter=10, tol=None)",
     "label_propagation": "g.label_propagation(max_iter=10)",
-    "streamed_components": "gf.connected_components(frame, source=source, target=target)",
     "core_number": "g.core_number()",
     "maximal_independent_set": "g.maximal_independent_set()",
     "louvain": "g.louvain()",
     "triangle_count": "g.triangle_count()",
+    "streamed_components": "gf.connected_components(frame, source=source, target=target)",
 }
 READ = 1 << 31  # bytes of the plain read
 PIECE = 1 << 23  # bytes of the plain read at a time
