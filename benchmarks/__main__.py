@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from benchmarks.commands import (
     algorithms,
+    checking,
     compare,
     estimates,
     first_calls,
@@ -38,6 +39,7 @@ COMMANDS = (
     on_disk,
     from_a_table,
     under_limit,
+    checking,
 )
 
 TOOLS = (on_gpu, pages)  # which store what they find in their own way
