@@ -32,9 +32,10 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
 
     The plot reads from left to right. Each chain hooks its partitions into one forest, one after another.
     The chains of a process share a forest, so their lines join. The forests of the processes are merged,
-    two at a time, into one. Each process then writes its range of the labels. Colors show workers, if it is known which worker runs a chain: from the location of
-    its partitions, or from ``inputs=``. A merge between two workers, which moves a forest, is a filled dot.
-    A merge on one worker, or on unknown workers, is a ring.
+    two at a time, into one. Each process then writes its range of the labels. Colors show workers, if it
+    is known which worker runs a chain: from the location of its partitions, or from ``inputs=``. A merge
+    between two workers, which moves a forest, is a filled dot. A merge on one worker, or on unknown
+    workers, is a ring.
 
     Parameters
     ----------

@@ -205,6 +205,16 @@ def bind_known(futures: Sequence[Any]) -> None:
             future.bind_client(client)
 
 
+def fetch_result(key: Any) -> Any:
+    """Return the result of another task to the calling task, once the scheduler has it."""
+    from distributed import Future, get_client
+
+    client = get_client()
+    future = Future(key, client)
+    client._inform_scheduler_of_futures()  # otherwise the client does not learn the future's state
+    return future.result()
+
+
 async def _unknown(keys: Sequence[Any], dask_scheduler: Any) -> bool:
     """Return whether a scheduler lacks the result of one of the keys, and is not computing it.
 

@@ -33,7 +33,7 @@ from dask_graphflow.exceptions import OptionError, UsageError
 
 from . import freeing, placement, plugins
 from .clients import imported
-from .expr import Empty, Resident, collection
+from .expr import Empty, Resident, collection, fetch_result
 from .gang_expr import (
     Dealt,
     Found,
@@ -220,9 +220,7 @@ def _found(worker: Any, keys: list[Any]) -> Found:
     """Return the results that a worker holds, in memory or on disk."""
 
     def fetch(number: int) -> Any:
-        from distributed import Future, get_client
-
-        return Future(keys[number], get_client()).result()
+        return fetch_result(keys[number])
 
     here = {i: worker.data[key] for i, key in enumerate(keys) if key in worker.data}
     return Found(here, len(keys), fetch)

@@ -374,7 +374,8 @@ def _place(scheduler: Any, members: list[Any]) -> None:
             _shard(scheduler, task),
             scheduler.tasks.get((ready_name(task.key[0]), task.key[1])),
         ]
-        if roster_of(task.run_spec).local is not None:
+        roster = roster_of(task.run_spec)
+        if roster is not None and roster.local is not None:
             made = []  # any worker may make what the members find there
         to_come = [one for one in made if one is not None and not one.who_has and _is_free(one)]
         for held in (task, *to_come):
