@@ -38,7 +38,7 @@ collect_ignore = ["typed"]  # programs that mypy reads
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without pytest-xdist
 
 # Modules that nearly every worker imports.
-PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.host_rows"]
+PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.rows.host"]
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 ENDS = {"source": "a", "target": "b"}  # the columns of `frame`

@@ -64,7 +64,7 @@ def main(part=0, parts=1):
     cupy.cuda.set_allocator(None)
     module = cupy.RawModule
     cupy.RawModule = lambda *arguments, **options: Recorded(module(*arguments, **options))
-    from dask_graphflow.kernels import device
+    from dask_graphflow.kernels.common import device
 
     every, failed = set(), False
     cases = list(CASES)[part::parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import VERTICES, inner_edges, kernels_of, launches
+from sanitize_cases import VERTICES, inner_edges, launches, load_kernels
 from scipy import sparse
 
 from dask_graphflow.kernels.fixed_point import units
@@ -19,7 +19,7 @@ from dask_graphflow.programs.vertex_program import compiled
 @launches("gather_degrees", "uniquify")
 def advanced(kernels, parents, ids):
     """A sum and a minimum by every policy; the minimum has conditions and may stop early."""
-    rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
+    rows, advance = load_kernels(kernels, "rows"), load_kernels(kernels, "advance")
     source, target, *ends = inner_edges(kernels, ids)
     out, into = (rows.rows(*pair, count=VERTICES) for pair in (ends, ends[::-1]))
     out, into = (made._replace(ends=made.ends.astype(ids)) for made in (out, into))
@@ -65,7 +65,7 @@ def advanced(kernels, parents, ids):
 @launches()  # advance_run, advance_after and advance_after_words are compiled for each edge program
 def pushed_on(kernels, parents, ids):
     """Levels in one call: with a copy of the column that messages read, and until `after` ends them."""
-    rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
+    rows, advance = load_kernels(kernels, "rows"), load_kernels(kernels, "advance")
     source, target, *ends = (side[::4] for side in inner_edges(kernels, ids))  # few enough
     out = rows.rows(*ends, count=VERTICES)
     out = out._replace(ends=out.ends.astype(ids))
@@ -92,7 +92,7 @@ def pushed_on(kernels, parents, ids):
         given = tuple(columns[name] for name in op.columns)
         program = bound.host_program if kernels.__name__.endswith(".host") else bound.device_program
         before = None if reads == "low" else columns["copy"]
-        run = advance.Run(program, out, given, before)
+        run = advance.new_run(program, out, given, before)
         following, leaving, done = run.push((), first, size, 2, VERTICES, (0, 0, False))
         assert (len(following), leaving) == (0, 0)
         assert done[0].tolist() == [1, size]
@@ -131,7 +131,7 @@ def pushed_on(kernels, parents, ids):
 @launches()  # the kernels of vertices.cuh are compiled for each set of expressions
 def computed_per_vertex(kernels, parents, ids):
     """Two columns that read each other, and reductions over some of the vertices."""
-    vertices = kernels_of(kernels, "vertices")
+    vertices = load_kernels(kernels, "vertices")
     rng = np.random.default_rng(4)
     whole = rng.integers(-9, 9, VERTICES).astype(parents)
     real = rng.normal(size=VERTICES).astype("float32" if ids == "int32" else "float64")
@@ -162,10 +162,10 @@ def computed_per_vertex(kernels, parents, ids):
     program, reads = compiled(
         (read("float64(real) / 0.0 if whole == 3 else float64(real)").begin(),)
     )
-    total = vertices.FloatTotal(program, given(reads), there_exists)
+    total = vertices.new_float_total(program, given(reads), there_exists)
     assert total.wrong == int((exists & (whole == 3)).sum())
     program, reads = compiled((read("float64(real)").begin(),))
-    total = vertices.FloatTotal(program, given(reads), there_exists)
+    total = vertices.new_float_total(program, given(reads), there_exists)
     assert (total.wrong, total.largest) == (0, abs(real[exists]).max())
     exponent = int(np.frexp(total.largest)[1])
     high, low = total.parts(exponent, VERTICES)

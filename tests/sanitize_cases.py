@@ -63,7 +63,7 @@ def hub_rows(kernels, ids, weight=None):
     target = np.concatenate(
         [np.arange(count) for count in size] + [rng.integers(0, VERTICES, 6000)]
     )
-    rows, there = kernels_of(kernels, "rows"), kernels.namespace.asarray
+    rows, there = load_kernels(kernels, "rows"), kernels.namespace.asarray
     if weight is not None:
         weight = there(rng.choice([0, 0, 0.5, 1], len(source)).astype(weight))
     made = [
@@ -79,7 +79,7 @@ def whole_matrix(kernels, rows):
     return sparse.csr_array((weights, ends, offsets), (VERTICES, VERTICES))
 
 
-def kernels_of(kernels, name):
+def load_kernels(kernels, name):
     """Return another module of the device's kernels, or of the host's."""
     place = "host" if kernels.__name__.endswith(".host") else "device"
-    return importlib.import_module(f"dask_graphflow.kernels.{place}_{name}")
+    return importlib.import_module(f"dask_graphflow.kernels.{name}.{place}")

@@ -230,6 +230,6 @@ def skipping(kernels, room):
     """
     if kernels.__name__.endswith(".host"):
         return contextlib.nullcontext()
-    from dask_graphflow.kernels import giant
+    from dask_graphflow.kernels.common import giant
 
     return mock.patch.object(giant, "ROOM", room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels, whole_matrix
 from scipy import sparse
 
 from dask_graphflow.operators.priorities import priorities
@@ -12,7 +12,7 @@ from dask_graphflow.operators.priorities import priorities
 @launches("few_groups", "some_groups", "many_groups")
 def grouped(kernels, parents, ids):
     """The best of few labels, with several as good, and of many, by each rule."""
-    best = kernels_of(kernels, "groups").best_groups
+    best = load_kernels(kernels, "groups").best_groups
     asarray, to_host = kernels.namespace.asarray, kernels.to_host
     rng = np.random.default_rng(3)
     sides = hub_rows(kernels, ids)
@@ -66,7 +66,7 @@ def swept(kernels, parents, ids):
 
 def check_sweeps(kernels, ids, rows, matrix, skew):
     """Compare sweeps, in which vertices have some skews or none."""
-    sweep = kernels_of(kernels, "groups").sweep
+    sweep = load_kernels(kernels, "groups").sweep
     asarray, to_host = kernels.namespace.asarray, kernels.to_host
     mass, ranks = matrix.sum(axis=1), np.random.default_rng(4).permutation(VERTICES)
     factor, room = 1 / mass.sum(), {}
@@ -105,7 +105,7 @@ def check_sweeps(kernels, ids, rows, matrix, skew):
 @launches("list_members", "sum_between", "copy_rows", "weight_between", "edges_inside")
 def grouped_edges(kernels, parents, ids):
     """Sums of the weights between few large groups, and between many groups; edges inside groups."""
-    groups, asarray = kernels_of(kernels, "groups"), kernels.namespace.asarray
+    groups, asarray = load_kernels(kernels, "groups"), kernels.namespace.asarray
     to_host = kernels.to_host
     rows, matrix = both_ways(kernels, ids)
     owners, ends = owners_of(to_host(rows.offsets)), to_host(rows.ends)
@@ -142,7 +142,7 @@ def numbered_groups(kernels, parents, ids):
     rng, asarray = np.random.default_rng(6), kernels.namespace.asarray
     labels = rng.integers(-1, VERTICES, 2 * VERTICES).astype(ids)
     load = rng.integers(0, 3, VERTICES)
-    numbers, mass = kernels_of(kernels, "groups").numbered(asarray(labels), asarray(load))
+    numbers, mass = load_kernels(kernels, "groups").numbered(asarray(labels), asarray(load))
     has = np.flatnonzero(load)
     wanted = np.where(np.isin(labels, has), np.searchsorted(has, labels), -1)
     np.testing.assert_array_equal(kernels.to_host(numbers), wanted)
@@ -151,7 +151,7 @@ def numbered_groups(kernels, parents, ids):
 
 def both_ways(kernels, ids):
     """Return the rows of an undirected graph with weights, and its matrix without self-loops."""
-    rows = kernels_of(kernels, "rows")
+    rows = load_kernels(kernels, "rows")
     out = hub_rows(kernels, ids)[0]
     ends = kernels.to_host(out.ends).astype(ids)
     source = owners_of(kernels.to_host(out.offsets)).astype(ids)

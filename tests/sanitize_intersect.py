@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels, whole_matrix
 
 
 def oriented_rows(kernels, ids, weight):
@@ -11,7 +11,7 @@ def oriented_rows(kernels, ids, weight):
 
     One row has more ends than a block's table has room for, and another one almost as many.
     """
-    rows, there = kernels_of(kernels, "rows"), kernels.namespace.asarray
+    rows, there = load_kernels(kernels, "rows"), kernels.namespace.asarray
     whole = whole_matrix(kernels, hub_rows(kernels, ids, "float64")[0]).tocoo()
     # The hubs come late, so most of their ends come before them.
     source, target = ((side + 2500) % VERTICES for side in (whole.row, whole.col))
@@ -43,7 +43,7 @@ def triangles_of(high, low):
 @launches("triangles", "credit")
 def intersected(kernels, parents, ids):
     """The triangles of rows, of their entries too, and the weights opposite to their vertices."""
-    intersect, xp = kernels_of(kernels, "intersect"), kernels.namespace
+    intersect, xp = load_kernels(kernels, "intersect"), kernels.namespace
     high, low, rows, entering = oriented_rows(
         kernels, ids, lambda count: np.random.default_rng(4).integers(1, 4, count, "int32")
     )
@@ -72,7 +72,7 @@ def intersected(kernels, parents, ids):
 @launches("lose", "settle")
 def triangles_lost(kernels, parents, ids):
     """Edges lose each triangle once, however many of its edges leave: a few edges, and a third."""
-    intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
+    intersect, rows = (load_kernels(kernels, name) for name in ("intersect", "rows"))
     there, rng = kernels.namespace.asarray, np.random.default_rng(4)
     high, low, *_ = oriented_rows(kernels, ids, lambda count: np.ones(count, "int32"))
     edges = np.arange(len(high)).astype(parents)
@@ -109,7 +109,7 @@ def triangles_lost(kernels, parents, ids):
 @launches("peel_edges")
 def edges_peeled(kernels, parents, ids):
     """Edges that leave at increasing limits, with all edges in the rows and with those that remain."""
-    intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
+    intersect, rows = (load_kernels(kernels, name) for name in ("intersect", "rows"))
     if not hasattr(intersect, "peel_edges"):  # on the host, a call does one step
         return
     there = kernels.namespace.asarray
@@ -139,7 +139,7 @@ def edges_peeled(kernels, parents, ids):
 @launches("common")
 def shared_ends(kernels, parents, ids):
     """The ends that two rows have in common, and their weights, for short rows and long ones."""
-    intersect, rng = kernels_of(kernels, "intersect"), np.random.default_rng(4)
+    intersect, rng = load_kernels(kernels, "intersect"), np.random.default_rng(4)
     _, _, rows, own = oriented_rows(kernels, ids, lambda count: rng.integers(1, 2**40, count))
     pairs = rng.integers(0, VERTICES, (2, 2000))
     pairs[0, :500], pairs[1, 250:750] = VERTICES - 496, 5  # a hub, as 5 + 2500 is

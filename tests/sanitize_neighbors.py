@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import VERTICES, kernels_of, launches
+from sanitize_cases import VERTICES, launches, load_kernels
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Rows
@@ -14,12 +14,12 @@ from dask_graphflow.kernels.csr import Rows
 @launches("peel_run", "peel_all")
 def peeled(kernels, parents, ids):
     """Vertices with few edges left, one after another and many at once."""
-    peel, there = kernels_of(kernels, "peel").peel, kernels.namespace.asarray
+    peel, there = load_kernels(kernels, "peel").peel, kernels.namespace.asarray
     for size, chain in ((VERTICES, True), (VERTICES, False)):
         source = np.arange(size - 1)
         target = source + 1 if chain else np.full(size - 1, size - 1)
         ends = np.concatenate([source, target]), np.concatenate([target, source])
-        rows = kernels_of(kernels, "rows").rows(
+        rows = load_kernels(kernels, "rows").rows(
             *(there(side.astype(ids)) for side in ends), count=size
         )
         # The device chooses the ends' dtype by their number, and the kernels' lists have the same dtype.
@@ -32,11 +32,11 @@ def peeled(kernels, parents, ids):
         assert len(removed) == len(set(removed.tolist()))
         assert set(range(size)) - set(removed.tolist()) <= {size - 1}
         if hasattr(
-            kernels_of(kernels, "peel"), "peel_all"
+            load_kernels(kernels, "peel"), "peel_all"
         ):  # on the host, a call removes one limit
             core = kernels.namespace.full(size, -1, "int32")
             left = there(np.diff(kernels.to_host(rows.offsets)))
-            kernels_of(kernels, "peel").peel_all(rows._replace(first=0), left, core, room)
+            load_kernels(kernels, "peel").peel_all(rows._replace(first=0), left, core, room)
             assert (kernels.to_host(core) == 1).all()
 
 
@@ -69,7 +69,7 @@ def predecessors_set(kernels, parents, ids):
     rows = Rows(there(offsets), there(ends.astype(ids)), None, 0)
     vertices, at = np.arange(size, dtype=ids), size - np.arange(size)
     level, predecessor = there(level), there(predecessor)
-    kernels_of(kernels, "predecessors").set_predecessors(
+    load_kernels(kernels, "predecessors").set_predecessors(
         rows, there(seen), there(vertices), there(bits), there(at), 7, level, predecessor
     )
     for found, right in zip((level, predecessor), wanted, strict=True):
@@ -86,10 +86,10 @@ def numbers_free(kernels, parents, ids):
     source, target = np.concatenate([pairs, more]).astype(ids).T
     ends = np.concatenate([source, target]), np.concatenate([target, source])
     size, there = clique + 2 * leaves, kernels.namespace.asarray
-    rows = kernels_of(kernels, "rows").rows(*(there(side) for side in ends), count=size)
+    rows = load_kernels(kernels, "rows").rows(*(there(side) for side in ends), count=size)
     rows = rows._replace(ends=rows.ends.astype(ids), first=0)
     order = np.lexsort((np.arange(size), -np.bincount(ends[0], minlength=size)))
-    found = kernels_of(kernels, "order").first_free(rows, there(order.astype(ids)))
+    found = load_kernels(kernels, "order").first_free(rows, there(order.astype(ids)))
     wanted = np.empty(size, "int32")
     wanted[order[:clique]] = np.arange(clique)
     wanted[clique:] = 0
@@ -105,14 +105,14 @@ def cycles_joined(kernels, parents, ids):
     pairs = [(path, path + 1), (near, near + rng.integers(2, 40, 60)), ([0] * 9, path[300:309])]
     one, other = np.concatenate([*pairs, ([650], [651])], axis=1).astype(ids)
     source, target = np.concatenate([one, other]), np.concatenate([other, one])
-    rows = kernels_of(kernels, "rows").rows(there(source), there(target), count=size)
+    rows = load_kernels(kernels, "rows").rows(there(source), there(target), count=size)
     matrix = sparse.coo_array((np.ones(len(source)), (source, target)), (size, size)).tocsr()
     order, parent = sparse.csgraph.breadth_first_order(matrix, 0)
     label = np.empty(size, ids)
     label[order] = np.arange(size)
     above = label[np.maximum(parent[order], 0)]
     block = kernels.identity(size, ids)
-    kernels_of(kernels, "biconnected").join_cycles(
+    load_kernels(kernels, "biconnected").join_cycles(
         rows._replace(ends=rows.ends.astype(ids), first=0),
         there(label),
         there(above),

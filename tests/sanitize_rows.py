@@ -6,7 +6,7 @@ import contextlib
 from unittest import mock
 
 import numpy as np
-from sanitize_cases import VERTICES, inner_edges, kernels_of, launches
+from sanitize_cases import VERTICES, inner_edges, launches, load_kernels
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Reached
@@ -38,7 +38,7 @@ def check_rows(kernels, rows, source, target, weight):
 )
 def rows_made(kernels, parents, ids):
     """Rows with narrow ends and wide ones, in several blocks."""
-    rows = kernels_of(kernels, "rows")
+    rows = load_kernels(kernels, "rows")
     source, target, *ends = inner_edges(kernels, ids)
     columns = VERTICES if parents == "int32" else 1 << 40
     both = np.concatenate([source, target[source != target]])
@@ -62,7 +62,7 @@ def rows_made(kernels, parents, ids):
 @launches("choose", "count_grains", "part_found", "take_offers")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
-    deal, search, rows = (kernels_of(kernels, name) for name in ("partition", "search", "rows"))
+    deal, search, rows = (load_kernels(kernels, name) for name in ("partition", "search", "rows"))
     source, target, *ends = inner_edges(kernels, ids)
     xp, grains = kernels.namespace, -(-VERTICES // 64)
     owner = np.sort(np.arange(grains) % 3).astype("int16")
@@ -98,7 +98,7 @@ def shared_out(kernels, parents, ids):
 
 @launches("relabel", "owners")
 def rows_changed(kernels, parents, ids):
-    rows = kernels_of(kernels, "rows")
+    rows = load_kernels(kernels, "rows")
     source, target, *ends = inner_edges(kernels, ids)
     weight = np.arange(len(source)).astype("float32" if parents == "int32" else "float64")
     made = rows.rows(*ends, kernels.namespace.asarray(weight), count=VERTICES)
@@ -122,7 +122,7 @@ def rows_changed(kernels, parents, ids):
     "set_words", "count_ones", "write_words", "tally", "sum_degrees", "list_marked", "count_true"
 )
 def words_made(kernels, parents, ids):
-    advance = kernels_of(kernels, "advance")
+    advance = load_kernels(kernels, "advance")
     for size in (1, 64, VERTICES):
         vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
         listed = kernels.namespace.asarray(vertices)
@@ -145,6 +145,6 @@ def words_made(kernels, parents, ids):
 
 def in_blocks(rows):
     """Make rows of few edges on the device in as many blocks as for many edges."""
-    if rows.__name__.endswith("host_rows"):
+    if rows.__name__.endswith("rows.host"):
         return contextlib.nullcontext()
     return mock.patch.object(rows, "SMALLEST", 1)

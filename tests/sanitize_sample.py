@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, kernels_of, launches
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
 
 
 def hash_of(keys, counter):
@@ -24,7 +24,7 @@ def random_of(keys, counter):
 @launches("hashes")
 def hashed(kernels, parents, ids):
     """Ranks with one seed, which can be negative, and with a seed for each."""
-    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    sample, there = load_kernels(kernels, "sample"), kernels.namespace.asarray
     ranks = np.arange(VERTICES).astype(ids)
     found = sample.hashes(there(ranks), -7)
     wanted = hash_of(np.uint64(2**64 - 7), ranks + 1)
@@ -36,7 +36,7 @@ def hashed(kernels, parents, ids):
 @launches("pick_edges")
 def picked(kernels, parents, ids):
     """All edges of vertices, some with replacement, and some without: rows of up to 3,000 edges."""
-    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    sample, there = load_kernels(kernels, "sample"), kernels.namespace.asarray
     out, _ = hub_rows(kernels, ids)
     rng, low = np.random.default_rng(6), kernels.to_host(out.offsets)
     vertices = np.concatenate([np.arange(12), rng.integers(0, VERTICES, 600)])
@@ -67,7 +67,7 @@ def picked(kernels, parents, ids):
 @launches("walk", "propose", "connected", "cumulate")
 def walked(kernels, parents, ids):
     """Walks of every bias, step by step too; without one also by their definition."""
-    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    sample, there = load_kernels(kernels, "sample"), kernels.namespace.asarray
     out, _ = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
     offsets, ends = (kernels.to_host(array) for array in out[:2])
     weights, sizes = kernels.to_host(out.weights).astype("float64"), np.diff(offsets)
@@ -117,7 +117,7 @@ def walked(kernels, parents, ids):
 
 def proposed(kernels, out, sums, given, keys, step, bias):
     """Return the next vertices of walks, by candidates and tests of them."""
-    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    sample, there = load_kernels(kernels, "sample"), kernels.namespace.asarray
     vertices, previous = given
     attempts, found = np.zeros(len(keys), "int64"), np.full(len(keys), sample.OPEN)
     while len(left := np.flatnonzero(found == sample.OPEN)):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, kernels_of, launches
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
 
-from dask_graphflow.kernels import host_pull
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units
+from dask_graphflow.kernels.pull import host as host_pull
 
 
 @launches(
@@ -20,7 +20,7 @@ from dask_graphflow.kernels.fixed_point import CHANGES, SUM, units
     "apply_batch",
 )
 def ranked(kernels, parents, ids):
-    pagerank, scores = kernels_of(kernels, "pull"), kernels_of(kernels, "scores")
+    pagerank, scores = load_kernels(kernels, "pull"), load_kernels(kernels, "scores")
     there, rng = kernels.namespace.asarray, np.random.default_rng(4)
     for precision in ("float32", "float64"):
         _, into = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
@@ -33,7 +33,7 @@ def ranked(kernels, parents, ids):
         ):
             wanted = np.zeros(VERTICES, "int64")
             np.add.at(wanted, owners, terms.astype("int64"))
-            sums, totals = kernels.namespace.zeros(VERTICES, "int64"), scores.RunningTotals()
+            sums, totals = kernels.namespace.zeros(VERTICES, "int64"), scores.new_totals()
             pagerank.sum_contributions(one, there(given), sums, totals)
             np.testing.assert_array_equal(kernels.to_host(sums), wanted)
             assert totals.read()[SUM] == wanted.sum()
@@ -62,7 +62,7 @@ def ranked(kernels, parents, ids):
             with np.errstate(divide="ignore"):
                 wanted = np.where(leaving > 0, 2.0**62 / leaving if fits else np.nan, 0)
             np.testing.assert_array_equal(kernels.to_host(share), wanted.astype(precision))
-        totals = scores.RunningTotals()
+        totals = scores.new_totals()
         pagerank.apply_sums(
             sums * 0, rank, shares, contribution, restart, None, 0.75, 1 / 3, totals
         )
@@ -92,7 +92,7 @@ def ranked(kernels, parents, ids):
 @launches("total", "combine", "scale")
 def scored(kernels, parents, ids):
     """New scores from sums, divided by their norm or their total, and the sum of any values."""
-    scores, there = kernels_of(kernels, "scores"), kernels.namespace.asarray
+    scores, there = load_kernels(kernels, "scores"), kernels.namespace.asarray
     whole = np.random.default_rng(4).integers(0, 2**40, VERTICES)
     high, low, wrong = scores.total(there(whole / 2.0), 2.0**39, VERTICES)
     coarse, fine = units(2.0**39, VERTICES)
@@ -100,7 +100,7 @@ def scored(kernels, parents, ids):
     for precision in ("float32", "float64"):
         for sums in (whole, whole / 1.0):
             old, new, wide = (kernels.namespace.ones(VERTICES, "float64") for _ in range(3))
-            totals, squares = scores.RunningTotals(), units(2.0**82, VERTICES)
+            totals, squares = scores.new_totals(), units(2.0**82, VERTICES)
             scores.combine(there(sums.copy()), old, 3.0, 2.0, new, squares, totals)
             wanted = 3 + 2.0 * whole
             np.testing.assert_array_equal(kernels.to_host(new), wanted)

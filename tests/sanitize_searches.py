@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, inner_edges, kernels_of, launches, whole_matrix
+from sanitize_cases import VERTICES, hub_rows, inner_edges, launches, load_kernels, whole_matrix
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Reached, Rows
@@ -14,7 +14,7 @@ from dask_graphflow.kernels.csr import Reached, Rows
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
 def searched(kernels, parents, ids):
     """Levels by push, by pull and in one launch, from a vertex with few edges and from one with most."""
-    search, words = kernels_of(kernels, "search"), kernels_of(kernels, "advance")
+    search, words = load_kernels(kernels, "search"), load_kernels(kernels, "advance")
     out, into = hub_rows(kernels, ids, "float64")
     ones = whole_matrix(kernels, out)
     ones.data[:] = 1
@@ -70,7 +70,7 @@ def contributions(matrix, source):
 @launches("join_components")
 def spanned(kernels, parents, ids):
     """A minimum spanning forest of edges of few weights, in two parts, and of a path in many rounds."""
-    spanning, there = kernels_of(kernels, "spanning"), kernels.namespace.array
+    spanning, there = load_kernels(kernels, "spanning"), kernels.namespace.array
     source, target, *_ = inner_edges(kernels, ids)
     source, target = source[source != target], target[source != target]
     few = np.random.default_rng(2).integers(0, 9, len(source))
@@ -114,17 +114,17 @@ def led_through(kernels, parents, ids):
             through, reached = contributions(ones, source)
             wanted += through + endpoints * reached
             wanted[source] += endpoints * (reached.sum() - 2)
-        kernels_of(kernels, "searches").add_dependencies(
+        load_kernels(kernels, "searches").add_dependencies(
             out, into, kernels.namespace.asarray(sources), scores, endpoints=endpoints
         )
         np.testing.assert_allclose(kernels.to_host(scores), wanted, rtol=1e-12)
-    found = kernels_of(kernels, "searches").levels(out, kernels.namespace.asarray(sources))
+    found = load_kernels(kernels, "searches").levels(out, kernels.namespace.asarray(sources))
     distance = sparse.csgraph.dijkstra(ones, indices=sources, unweighted=True)
     distance[np.isinf(distance)] = -1
     np.testing.assert_array_equal(kernels.to_host(found), distance)
-    if not hasattr(kernels_of(kernels, "searches"), "paths"):
+    if not hasattr(load_kernels(kernels, "searches"), "paths"):
         return
-    counted = kernels_of(kernels, "searches").paths(out, into, kernels.namespace.asarray(sources))
+    counted = load_kernels(kernels, "searches").paths(out, into, kernels.namespace.asarray(sources))
     for source, row, (level, sigma, power, _) in zip(sources, distance, counted, strict=True):
         np.testing.assert_array_equal(np.maximum(kernels.to_host(level), -1), row)
         near, edges = level == 1, ones[[source]].toarray()[0]
@@ -148,7 +148,7 @@ def led_through(kernels, parents, ids):
 )
 def relaxed(kernels, parents, ids):
     """Shortest paths, many of them along edges with the weight 0."""
-    sssp = kernels_of(kernels, "buckets")
+    sssp = load_kernels(kernels, "buckets")
     out, _ = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
     if hasattr(sssp, "weigh"):
         weights = kernels.to_host(out.weights)
@@ -166,7 +166,7 @@ def relaxed(kernels, parents, ids):
     distance = np.full(VERTICES, np.inf)
     distance[sources[0]] = 0
     distance, sources = kernels.namespace.asarray(distance), kernels.namespace.asarray(sources)
-    buckets = sssp.Buckets(sssp.light_first(out, 0.75), distance, sources[:1], 0.75)
+    buckets = sssp.new_buckets(sssp.light_first(out, 0.75), distance, sources[:1], 0.75)
     for _ in range(2):  # the second source is offered once the first one has reached all it can
         while buckets.relax(np.inf, 0):
             pass
@@ -190,7 +190,7 @@ def relaxed(kernels, parents, ids):
     )
     distance[:] = np.inf
     distance[sources[:1]] = 0
-    buckets = sssp.Buckets(sssp.light_first(own, 0.75), distance, sources[:1], 0.75)
+    buckets = sssp.new_buckets(sssp.light_first(own, 0.75), distance, sources[:1], 0.75)
     while buckets.relax(np.inf, 0):
         pass
     mirrors, found = buckets.take_mirrors()
@@ -203,7 +203,7 @@ def relaxed(kernels, parents, ids):
 @launches("light_first", "relax_on", "offer_distances", "measure_piles", "least_distance")
 def settled_again(kernels, parents, ids):
     """Shortest paths along heavy edges, with more settled vertices between two offers than vertices."""
-    sssp, xp = kernels_of(kernels, "buckets"), kernels.namespace
+    sssp, xp = load_kernels(kernels, "buckets"), kernels.namespace
     # From i to i + 1 and, at more than twice the distance, to i + 2; and far from the source to 0.
     steps = np.arange(80)
     source = len(steps)
@@ -215,7 +215,7 @@ def settled_again(kernels, parents, ids):
     rows = Rows(*(xp.asarray(array) for array in (offsets, ends[order], weights[order])), 0)
     distance = xp.full(source + 1, np.inf)
     distance[source] = 0
-    buckets = sssp.Buckets(sssp.light_first(rows, 1.0), distance, xp.asarray([source]), 1.0)
+    buckets = sssp.new_buckets(sssp.light_first(rows, 1.0), distance, xp.asarray([source]), 1.0)
     for nearest in (1000.0, 500.0, 0.0):
         while buckets.relax(np.inf, 0):
             pass

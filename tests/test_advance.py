@@ -13,13 +13,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, advance, power_law_pairs, rows_to_host
 
-from dask_graphflow.kernels import (
-    host_advance,
-    host_atomics,
-    host_threads,
-    kernels_of,
-    sorted_unique,
-)
+from dask_graphflow.kernels import buckets as buckets_kernels
+from dask_graphflow.kernels import host_atomics, host_threads, sorted_unique
+from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels.advance import host as host_advance
 from dask_graphflow.operators.direction import DIRECTIONS, Direction
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.operators.view import Frontier
@@ -50,7 +47,7 @@ class Case:
     def rows(self, entering=False, **options):
         ends = (self.target, self.source) if entering else (self.source, self.target)
         edges = [on_backend(array) for array in (*ends, self.weight)]
-        make = kernels_of("rows", edges[0]).rows
+        make = rows_kernels.of(edges[0]).rows
         size = {"count": self.count, "columns": self.count}
         return make(*edges, **size, undirected=self.undirected, **options)
 
@@ -306,12 +303,12 @@ def distances(case, source):
 
 def sssp(case, source, delta, threads, dtype=np.float64):
     rows = case.rows()
-    kernels = kernels_of("buckets", rows.ends)
+    kernels = buckets_kernels.of(rows.ends)
     distance = np.full(case.count, np.inf, dtype)
     distance[source] = 0
     distance, sources = on_backend(distance), on_backend(np.array([source]))
     light = kernels.light_first(rows, delta)
-    buckets = kernels.Buckets(light, distance, sources, delta, threads=threads)
+    buckets = kernels.new_buckets(light, distance, sources, delta, threads=threads)
     while buckets.relax(np.inf, 0):
         pass
     return to_host(distance), buckets

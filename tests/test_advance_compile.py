@@ -173,7 +173,7 @@ def assigned(module):
 
 def test_numbers_that_python_and_the_kernels_share_are_the_same():
     rows, cull = constants("rows.cu"), constants("advance.cu")
-    python = assigned("device_rows.py")
+    python = assigned("rows/device.py")
     assert python["EACH, BINS"] == f"({rows['EACH']}, {rows['BINS']})"
     assert "constexpr u64 RUN = 32 * EACH;" in sources.source("rows.cu")
     assert python["RUN"] == "32 * EACH"
@@ -201,9 +201,9 @@ def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
     (edges,) = re.findall(r"struct Edges \{\n(.*?)\n\n", sources.source("rows.cu"), re.DOTALL)
     ends = [line.split(";")[0].split()[-1].strip("*") for line in edges.splitlines()]
     for module, variable, wanted in (
-        ("device_advance.py", "_TASK", members("Task")),
-        ("device_advance.py", "_RUN", members("Run")),
-        ("device_rows.py", "_EDGES", ends),
+        ("advance/device.py", "_TASK", members("Task")),
+        ("advance/device.py", "_RUN", members("Run")),
+        ("rows/device.py", "_EDGES", ends),
     ):
         value = assigned(module)[variable]
         named = [name for name in re.findall(r"'(\w+)'", value) if not re.fullmatch("[ui]8", name)]

@@ -64,7 +64,7 @@ def machine(monkeypatch):
         monkeypatch.setattr(gpu, "_packages", lambda: dict(packages))
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         monkeypatch.setitem(sys.modules, "cudf", cudf)
-        monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.device", raising=False)
+        monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.common.device", raising=False)
         monkeypatch.delattr(kernels, "device", raising=False)
 
     return set_up

@@ -10,7 +10,7 @@ from oracles import confirm
 from shapes import WAYS, apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
-from dask_graphflow.kernels import host_biconnected
+from dask_graphflow.kernels.biconnected import host as host_biconnected
 from dask_graphflow.operators.biconnected import Blocks
 
 pytestmark = pytest.mark.usefixtures("backend")

@@ -17,7 +17,7 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import host_groups
+from dask_graphflow.kernels.groups import host as host_groups
 from dask_graphflow.operators.labels import Groups, coarser
 from dask_graphflow.operators.view import GraphView
 

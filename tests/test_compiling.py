@@ -22,7 +22,9 @@ import pytest
 
 import dask_graphflow
 from dask_graphflow import EdgeOp
-from dask_graphflow.kernels import compiling, host_advance, host_rows
+from dask_graphflow.kernels import compiling
+from dask_graphflow.kernels.advance import host as host_advance
+from dask_graphflow.kernels.rows import host as host_rows
 
 NOBODY = 64_999  # another user
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1  # of Linux
@@ -32,7 +34,10 @@ import json, warnings
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     {}
-    from dask_graphflow.kernels import host, host_advance, host_rows, host_buckets
+    from dask_graphflow.kernels.common import host
+    from dask_graphflow.kernels.advance import host as host_advance
+    from dask_graphflow.kernels.buckets import host as host_buckets
+    from dask_graphflow.kernels.rows import host as host_rows
 told = [str(one.message) for one in seen if "Numba" in str(one.message)]
 print(json.dumps([told, host._hook.stats.cache_path]))
 """
@@ -45,7 +50,7 @@ COMPONENTS = RECORD.format(
 )
 SMALL = RECORD.format(
     """import numpy as np
-    from dask_graphflow.kernels import host_advance
+    from dask_graphflow.kernels.advance import host as host_advance
     words = np.zeros(1, "uint64")
     host_advance._to_words(np.array([3]), words)
     assert words.tolist() == [8]"""

@@ -138,7 +138,9 @@ def test_a_wrong_kernel_does_not_compile_and_the_log_says_where(nvrtc: Nvrtc) ->
 
 
 def test_every_source_file_is_listed_and_every_header_is_pasted() -> None:
-    assert {p.name for p in (FOLDER / "cuda").glob("*.cu")} == set(sources.KERNELS)
+    assert sorted(path.name for path in FOLDER.rglob("*.cu")) == sorted(sources.KERNELS)
+    headers = [path.name for path in FOLDER.rglob("*.cuh")]
+    assert len(headers) == len(set(headers))
     for name in sources.KERNELS:
         assert not re.search("^ *#include", sources.source(name), re.MULTILINE)
 
@@ -147,7 +149,7 @@ def test_every_kernel_that_the_device_module_launches_is_listed() -> None:
     listed = {e.partition("<")[0] for names in sources.KERNELS.values() for e in names}
     calls = [
         node
-        for path in FOLDER.glob("*.py")
+        for path in FOLDER.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
@@ -172,7 +174,7 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same() -> None:
     plain = r"constexpr \w+ (\w+) = (\d+);"
     forest, giant = (_constants(sources.source(name), plain) for name in ("forest.cu", "giant.cu"))
     python = {}
-    for module in ("device.py", "giant.py"):
+    for module in ("common/device.py", "common/giant.py"):
         for node in ast.parse((FOLDER / module).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign):
                 with contextlib.suppress(ValueError):
@@ -202,13 +204,13 @@ def _public_face(module: str) -> dict[str, str]:
 
 
 def test_host_and_device_have_the_same_functions() -> None:
-    host, device = _public_face("host.py"), _public_face("device.py")
+    host, device = _public_face("common/host.py"), _public_face("common/device.py")
     assert {"namespace", "hook", "compress"} <= set(host)
     assert device == host
 
 
 def test_without_cupy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.device", raising=False)
+    monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.common.device", raising=False)
     with pytest.raises(BackendError, match=r'pip install "dask-graphflow\[cuda13\]"'):
-        importlib.import_module("dask_graphflow.kernels.device")
+        importlib.import_module("dask_graphflow.kernels.common.device")

@@ -15,13 +15,14 @@ from conftest import cupy_or_skip
 
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.kernels import host, kernels_for
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels.common import host
 
 pytestmark = pytest.mark.gpu
 
 cupy = cupy_or_skip()
 
-from dask_graphflow.kernels import device, giant  # noqa: E402
+from dask_graphflow.kernels.common import device, giant  # noqa: E402
 from dask_graphflow.kernels.launching import launch  # noqa: E402
 from dask_graphflow.kernels.sources import instance  # noqa: E402
 

@@ -11,15 +11,17 @@ from conftest import GRAPHS, cupy_or_skip
 from shapes import HOPS, NEVER, PATHS
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.kernels import host_advance, host_rows
+from dask_graphflow.kernels.advance import host as host_advance
+from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.programs.edge_op import EdgeOp
 
 pytestmark = pytest.mark.gpu
 
 cupy = cupy_or_skip()
 
-from dask_graphflow.kernels import device, device_advance  # noqa: E402
-from dask_graphflow.kernels.device_advance import POLICIES, STAGES  # noqa: E402
+from dask_graphflow.kernels.advance import device as device_advance  # noqa: E402
+from dask_graphflow.kernels.common import device  # noqa: E402
+from dask_graphflow.kernels.policies import POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
 # The column that is read at src is not the one that is written, so a single step has one result.

@@ -21,8 +21,9 @@ import dask_graphflow as gf
 from dask_graphflow.algorithms.label_propagation import label_propagation
 from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import host_groups, host_rows
-from dask_graphflow.kernels.host_pull import ONE
+from dask_graphflow.kernels.groups import host as host_groups
+from dask_graphflow.kernels.pull.host import ONE
+from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import RULES, Direction
 from dask_graphflow.operators.pull import NeighborSums, Pull
@@ -35,15 +36,13 @@ pytestmark = pytest.mark.gpu
 cupy = cupy_or_skip()
 cudf = pytest.importorskip("cudf")
 
-from dask_graphflow.kernels import (  # noqa: E402
-    device_buckets,
-    device_groups,
-    device_intersect,
-    device_scores,
-    device_search,
-    device_vertices,
-    launching,
-)
+from dask_graphflow.kernels import launching  # noqa: E402
+from dask_graphflow.kernels.buckets import device as device_buckets  # noqa: E402
+from dask_graphflow.kernels.groups import device as device_groups  # noqa: E402
+from dask_graphflow.kernels.intersect import device as device_intersect  # noqa: E402
+from dask_graphflow.kernels.scores import device as device_scores  # noqa: E402
+from dask_graphflow.kernels.search import device as device_search  # noqa: E402
+from dask_graphflow.kernels.vertices import device as device_vertices  # noqa: E402
 
 RNG = np.random.default_rng(11)
 
@@ -391,10 +390,10 @@ def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch
     edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
     graph = gf.Graph(edges, source="a", target="b").persist()
     launched, read = [], []
-    launch, totals = launching.launch_blocks, device_scores.RunningTotals.read
+    launch, totals = launching.launch_blocks, device_scores.DeviceTotals.read
     monkeypatch.setattr(launching, "launch_blocks", lambda *a: [launched.append(a[0]), launch(*a)])
     monkeypatch.setattr(
-        device_scores.RunningTotals, "read", lambda self: [read.append(self), totals(self)][1]
+        device_scores.DeviceTotals, "read", lambda self: [read.append(self), totals(self)][1]
     )
 
     def taken(most):

@@ -10,13 +10,15 @@ from conftest import GRAPHS, cupy_or_skip
 from shapes import SUMS, summed_edges
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import host_rows
+from dask_graphflow.kernels.rows import host as host_rows
 
 pytestmark = pytest.mark.gpu
 
 cupy = cupy_or_skip()
 
-from dask_graphflow.kernels import device, device_partition, device_rows  # noqa: E402
+from dask_graphflow.kernels.common import device  # noqa: E402
+from dask_graphflow.kernels.partition import device as device_partition  # noqa: E402
+from dask_graphflow.kernels.rows import device as device_rows  # noqa: E402
 
 DTYPES = ["int32", "int64", "float32", "float64"]
 SHAPES = {

@@ -30,9 +30,10 @@ from dask_graphflow.api import storage_choice
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
 from dask_graphflow.graph import blocks, make_rows
 from dask_graphflow.graph.edgelist import Ends
-from dask_graphflow.kernels import disk, host_rows, memory, read_ahead
+from dask_graphflow.kernels import disk, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
+from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators import connected
 from dask_graphflow.operators.intersect import triangles as intersect
 from dask_graphflow.scheduling.parquet import rows_at_most

@@ -20,7 +20,7 @@ from dask_graphflow import kernels
 from dask_graphflow.api import member_plan
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import blocks, device_shard, make_rows, partition
-from dask_graphflow.kernels import disk, memory
+from dask_graphflow.kernels import common, disk, memory
 
 LEAST = 1 << 10  # bytes of an array in a file
 
@@ -71,8 +71,8 @@ def device(monkeypatch, host_memory):
     monkeypatch.setattr(member_plan, "load_cupy", lambda: None)
     monkeypatch.setattr(device_shard.DeviceShard, "on_device", False)
     stand_in = types.SimpleNamespace(namespace=device, linked=device.linked)
-    for name in ("device", "device_copies"):
-        monkeypatch.setattr(kernels, name, stand_in, raising=False)
+    for package, name in ((common, "device"), (kernels, "device_copies")):
+        monkeypatch.setattr(package, name, stand_in, raising=False)
     return device
 
 

@@ -18,7 +18,8 @@ from shapes import advance
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
-from dask_graphflow.kernels import host_advance, host_rows
+from dask_graphflow.kernels.advance import host as host_advance
+from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.programs import expressions
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -18,7 +18,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
 )
 from dask_graphflow.graph import renumber
-from dask_graphflow.kernels import host_distinct
+from dask_graphflow.kernels.distinct import host as host_distinct
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -10,7 +10,7 @@ from conftest import GRAPHS, on_backend, some_steps, to_host
 
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.local_rows import localize
-from dask_graphflow.kernels import host_rows
+from dask_graphflow.kernels.rows import host as host_rows
 
 
 def power_law(count=900, edges=6000, seed=5):

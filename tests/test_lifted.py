@@ -14,6 +14,7 @@ from dask_graphflow import kernels
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import common
 from dask_graphflow.kernels.csr import Rows
 
 
@@ -93,12 +94,12 @@ def test_only_the_edges_of_rows_are_linked(monkeypatch):
         return lambda array: Copy(name, len(array))
 
     namespace = types.SimpleNamespace(asarray=there("device"))
-    for name, stub in {
-        "device": types.SimpleNamespace(namespace=namespace),
-        "device_copies": types.SimpleNamespace(linked=there("host")),
-    }.items():
-        monkeypatch.setattr(kernels, name, stub, raising=False)
-        monkeypatch.setitem(sys.modules, f"dask_graphflow.kernels.{name}", stub)
+    for package, name, stub in (
+        (common, "device", types.SimpleNamespace(namespace=namespace)),
+        (kernels, "device_copies", types.SimpleNamespace(linked=there("host"))),
+    ):
+        monkeypatch.setattr(package, name, stub, raising=False)
+        monkeypatch.setitem(sys.modules, f"{package.__name__}.{name}", stub)
     rows = Rows(array(5), array(9), array(9), 0)
     found, sizes, what = kernels.lift((rows, [array(3)], "text"), linked=True)
     assert found == Rows(Copy("device", 5), Copy("host", 9), Copy("host", 9), 0)

@@ -22,7 +22,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
-from dask_graphflow.kernels import host_pull
+from dask_graphflow.kernels.pull import host as host_pull
 from dask_graphflow.operators.pull import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")

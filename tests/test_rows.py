@@ -9,7 +9,9 @@ import pytest
 from scipy.sparse import coo_array
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import host_partition, host_rows, host_threads
+from dask_graphflow.kernels import host_threads
+from dask_graphflow.kernels.partition import host as host_partition
+from dask_graphflow.kernels.rows import host as host_rows
 from tests.conftest import GRAPHS
 from tests.shapes import SUMS, VERTEX, summed_edges
 

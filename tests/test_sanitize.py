@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sanitize
 
-from dask_graphflow.kernels import host
+from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.sources import KERNELS
 
 

@@ -12,7 +12,7 @@ from shapes import LARGE, SMALL, check_search, same, traced, weights
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import UnknownVertexError, WeightError
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import buckets as buckets_kernels
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -24,7 +24,7 @@ def step_by_step(monkeypatch):
     """Make members exchange distances after each bucket, however small it is."""
 
     def begin():
-        monkeypatch.setattr(kernels_of("buckets", on_backend(np.zeros(1))), "AHEAD", 0)
+        monkeypatch.setattr(buckets_kernels.of(on_backend(np.zeros(1))), "AHEAD", 0)
 
     return begin
 

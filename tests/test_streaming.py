@@ -21,6 +21,7 @@ import pytest
 import test_components
 from conftest import BACKEND, ENDS, as_dict, cupy_or_skip, frame, oracle, partitioned, two_workers
 from distributed import Client
+from host_copies import Copies
 
 import dask_graphflow as gf
 from dask_graphflow.components import streaming
@@ -29,8 +30,7 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
 from dask_graphflow.inputs import edges as inputs
-from dask_graphflow.kernels import host
-from dask_graphflow.kernels.host_copies import Copies
+from dask_graphflow.kernels.common import host
 
 # All tests of components once more.
 

@@ -10,7 +10,8 @@ from conftest import BACKEND, frame, is_as_announced, on_backend
 from oracles import confirm
 from shapes import MIXED, WAYS
 
-from dask_graphflow.kernels import disk, kernels_of
+from dask_graphflow.kernels import disk
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.operators import edge_set
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -67,7 +68,7 @@ def test_only_the_rows_of_the_vertices_are_read(built, storage, call, edges, mon
     band = frame(zip(first, first + np.tile(np.arange(1, 11), 2000), strict=True))
     g = built(band, directed=call == "neighbors", storage=storage)
     assert len(getattr(g, call)([700, 701]).compute()) == edges
-    kernels, read = kernels_of("rows", on_backend(np.empty(0))), []
+    kernels, read = rows_kernels.of(on_backend(np.empty(0))), []
     owners = kernels.owners
     monkeypatch.setattr(
         kernels,

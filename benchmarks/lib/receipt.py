@@ -38,29 +38,10 @@ NOT_ON_GPU = (
     "disk.py",
     "gpu.py",
     "host.py",
-    "host_advance.py",
     "host_atomics.py",
-    "host_biconnected.py",
-    "host_buckets.py",
-    "host_copies.py",
-    "host_distinct.py",
-    "host_groups.py",
-    "host_intersect.py",
-    "host_local_rows.py",
-    "host_order.py",
-    "host_outbox.py",
-    "host_partition.py",
-    "host_paths.py",
-    "host_peel.py",
-    "host_predecessors.py",
-    "host_pull.py",
-    "host_rows.py",
-    "host_sample.py",
-    "host_scores.py",
-    "host_search.py",
     "host_threads.py",
-    "host_tight_edges.py",
     "memory.py",
+    "narrowing.py",
     "read_ahead.py",
 )
 
@@ -91,10 +72,12 @@ class ReceiptError(Exception):
 
 def sources(root: Path = ROOT) -> dict[str, str]:
     """Return the hashes of all files that a receipt covers, by path in the repository."""
-    files = [file for file in root.glob("dask_graphflow/kernels/cuda/*") if file.is_file()]
-    for folder in FOLDERS:
-        files += [file for file in (root / folder).glob("*.py") if file.name not in NOT_ON_GPU]
+    files = [file for folder in FOLDERS for file in (root / folder).glob("**/*.*") if _counts(file)]
     return {file.relative_to(root).as_posix(): code_hash(file) for file in sorted(files)}
+
+
+def _counts(file: Path) -> bool:
+    return file.suffix in (".cu", ".cuh", ".py") and file.name not in NOT_ON_GPU
 
 
 def code_hash(file: Path) -> str:

@@ -9,7 +9,6 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import Any
 
 import dask
@@ -22,7 +21,8 @@ from dask_graphflow.costs.links import Links
 from dask_graphflow.costs.rates import Rates, typical_rates
 from dask_graphflow.graph import generate
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels.common import CommonKernels
 from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang
@@ -148,23 +148,23 @@ def room_of(device: bool) -> int | None:
     return free_bytes(_kernels_on(device))
 
 
-def _kernels_on(device: bool) -> ModuleType:
+def _kernels_on(device: bool) -> CommonKernels:
     """Return the kernels of this process' GPU, or of the host."""
     if device:
-        from dask_graphflow.kernels import device as on_device
+        from dask_graphflow.kernels.common import device as on_device
 
         return on_device
-    from dask_graphflow.kernels import host
+    from dask_graphflow.kernels.common import host
 
     return host
 
 
-def _view(kernels: ModuleType, size: int, threads: int) -> GraphView:
+def _view(kernels: CommonKernels, size: int, threads: int) -> GraphView:
     """Return an undirected R-MAT graph as the only member of a gang sees it."""
     frame = generate.rmat(size.bit_length() - 1, npartitions=1).compute(scheduler="synchronous")
     asarray = kernels.namespace.asarray
     ends = [asarray(np.ascontiguousarray(frame[name])) for name in ("src", "dst")]
-    make = kernels_of("rows", ends[0]).rows
+    make = rows_kernels.of(ends[0]).rows
     rows = make(*ends, count=size, undirected=True, threads=threads)
     shard = Shard(ends[0][:0], [0, size], 0, rows, directed=False)
     return GraphView(shard, Exchange(in_process(1)[0], device=shard.on_device), threads)

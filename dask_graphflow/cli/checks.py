@@ -122,7 +122,8 @@ def kernels() -> Iterator[Check]:
 
 def cache() -> Iterator[Check]:
     """Check the folder in which Numba caches compiled kernels."""
-    from dask_graphflow.kernels import compiling, host
+    from dask_graphflow.kernels import compiling
+    from dask_graphflow.kernels.common import host
 
     name = "kernel cache"
     folder, by_numba = compiling.cached_in(host._hook)

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, on_device
+from dask_graphflow.kernels import outbox as outbox_kernels
 
 from .exchange import Exchange, Totals
 from .outbox import Box, Packed, pack, unpack
@@ -96,11 +97,7 @@ class Mirrors:
         """
         cuts = self._bounds
         if dirty is not None:
-            if (
-                values is None
-                and on_device(dirty)
-                and len(dirty) <= kernels_of("outbox", dirty).HOST_ENTRIES
-            ):
+            if values is None and on_device(dirty) and len(dirty) <= outbox_kernels.HOST_ENTRIES:
                 to_host = kernels_for(dirty).to_host
                 values = None if column is None else to_host(column[dirty + self._owned])
                 dirty = to_host(dirty)

@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_of, on_device
+from dask_graphflow.kernels import index_dtype, on_device
+from dask_graphflow.kernels import outbox as outbox_kernels
 
 FORMS = ("nothing", "pairs", "marked", "dense")
 
@@ -65,7 +66,7 @@ class Box:
         memory = self._memory.get(there)
         if memory is None or size > len(memory):
             most = 0 if memory is None else 2 * len(memory)
-            memory = self._memory[there] = kernels_of("outbox", like).room(max(size, most))
+            memory = self._memory[there] = outbox_kernels.of(like).room(max(size, most))
         return memory[:size]
 
 
@@ -102,7 +103,7 @@ def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
     packed_form = form(count, size)
     width = 0 if column is None else count * column.dtype.itemsize
     begin = -(-width // 8) * 8
-    kernels = kernels_of("outbox", at if column is None else column)
+    kernels = outbox_kernels.of(at if column is None else column)
     if packed_form == "pairs":
         tail = at.astype(index_dtype(size), copy=False).view(np.uint8)
     elif packed_form == "marked":
@@ -130,5 +131,5 @@ def unpack(packed: Packed, size: int) -> tuple[Any, Any]:
     if packed_form == "pairs":
         return tail.view(index_dtype(size)), values
     if packed_form == "marked":
-        return kernels_of("outbox", raw).from_marks(tail, size), values
+        return outbox_kernels.of(raw).from_marks(tail, size), values
     return (None if packed_form == "dense" else tail[:0].view(index_dtype(size))), values

@@ -290,7 +290,7 @@ class Forest:
         Call :meth:`mark_members` first.
         """
         start, stop = max(low, self.base) - self.base, min(high, self.stop) - self.base
-        return self.kernels.labels(  # type: ignore[no-any-return]
+        return self.kernels.labels(
             self.parent, self.seen, start, max(stop, start), base=self.base, dtype=dtype
         )
 

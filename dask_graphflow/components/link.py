@@ -92,7 +92,7 @@ class Link:
     Parameters
     ----------
     copies : Copies
-        From :mod:`~dask_graphflow.kernels.device_copies`, or from its twin for the host.
+        From :mod:`~dask_graphflow.kernels.device_copies`; tests have others, for host memory.
     chunk : int
         Most edges in a chunk.
     buffers : int
@@ -109,18 +109,6 @@ class Link:
     ----------
     counters : Counters
         Counts and times so far.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dask_graphflow.kernels.host_copies import Copies
-    >>> source, target = np.arange(5), np.arange(5) + 1
-    >>> with Link(Copies(), chunk=2) as link:
-    ...     for u, v in link.stream(source, target, dtype="int32"):
-    ...         print(u, v)
-    [0 1] [1 2]
-    [2 3] [3 4]
-    [4] [5]
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.host_copies import narrow
+from dask_graphflow.kernels.narrowing import narrow
 
 ALIGNMENT = 256  # bytes; alignment of arrays in a buffer, the same as that of cudaMalloc
 BUFFERS = 3  # two are being filled, the first of them almost ready, while a third is copied from

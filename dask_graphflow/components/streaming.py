@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.kernels import require_gpu
+from dask_graphflow.kernels.common import CommonKernels
 
 from .link import Link
 
@@ -25,7 +25,7 @@ STAGING_THREADS = 4, 6
 class Device(NamedTuple):
     """The kernels and copies of the device that stores the forest."""
 
-    kernels: ModuleType
+    kernels: CommonKernels
     copies: Callable[[], Any]
 
 
@@ -38,7 +38,7 @@ def device() -> Device:
         The process has no GPU.
     """
     require_gpu()
-    from dask_graphflow.kernels import device as kernels
+    from dask_graphflow.kernels.common import device as kernels
     from dask_graphflow.kernels.device_copies import Copies as DeviceCopies
 
     return Device(kernels, DeviceCopies)

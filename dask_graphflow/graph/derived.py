@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import beside, index_dtype, kernels_of
+from dask_graphflow.kernels import beside, index_dtype
+from dask_graphflow.kernels import rows as rows_kernels
 
-from . import build, numbering
+from . import build, numbering, stored
 from .blocks import blocks, collected, filtered
 from .device_shard import on_this_device
 from .make_rows import make_rows
@@ -28,7 +29,7 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     host = shard.host
 
     def rows() -> Any:
-        out, kernels = host.out, kernels_of("rows", host.out.ends)
+        out, kernels = host.out, rows_kernels.of(host.out.ends)
         offsets = beside(out.ends, len(out.offsets), "int64")
         offsets[:] = 0
 
@@ -60,7 +61,7 @@ def lightest(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     host = shard.host
 
     def rows() -> Any:
-        out, kernels = host.out, kernels_of("rows", host.out.ends)
+        out, kernels = host.out, rows_kernels.of(host.out.ends)
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
         columns = filtered((sources, out.ends, out.weights), lambda edges: edges[0] != edges[1])
         edges = ([column] for column in columns)
@@ -77,7 +78,7 @@ def reverse(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     host = shard.host
     into = build.into(host, exchange)
     turned = _derived("reverse", shard, exchange, lambda: into, directed=True)
-    turned.host.kept("into", lambda: host.out)
+    turned.host.kept(stored.INTO, lambda: host.out)
     return turned
 
 
@@ -90,12 +91,12 @@ def undirected(shard: Shard, exchange: Exchange, threads: int, multi: str = "kee
     host = shard.host
 
     def rows() -> Any:
-        out, kernels = host.out, kernels_of("rows", host.out.ends)
+        out, kernels = host.out, rows_kernels.of(host.out.ends)
         # A self-loop is already in its row.
         entering = filtered(build.entering(host, exchange), lambda edges: edges[0] != edges[1])
-        sources = kernels.owners(out, index_dtype(host.size), threads=threads)
+        own = kernels.owners(out, index_dtype(host.size), threads=threads)
         weights = None if out.weights is None else [out.weights, entering[2]]
-        sources = [sources, entering[1]]
+        sources = [own, entering[1]]
         targets = [out.ends, entering[0]]
         return _merged(host, exchange, sources, targets, weights, multi=multi)
 
@@ -113,7 +114,7 @@ def _merged(
     multi: str,
 ) -> Any:
     """Return the rows of edges, each column of which is a list of arrays."""
-    kernels, labels = kernels_of("rows", host.out.ends), None
+    kernels, labels = rows_kernels.of(host.out.ends), None
     if host.placed is not None:  # within a row, ends are in the order of their numbers
         labels = host.placed.places
         sources, targets = (
@@ -146,7 +147,8 @@ def _derived(
         about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
         about["for_device"] = host.for_device
         made = Shard(host.like, host.bounds, host.rank, rows(), directed=directed, **about)
-        made.kept("occurs", lambda: exists)  # a vertex without its self-loops is still a vertex
+        # A vertex without its self-loops is still a vertex.
+        made.kept(stored.OCCURS, lambda: exists)
         return made
 
     derived: Shard = numbering.kept_by_all(host, exchange, name, make)

@@ -17,6 +17,7 @@ from weakref import WeakSet
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels import lift
 
+from . import stored
 from .local_rows import Local
 from .shard import Shard
 
@@ -82,7 +83,7 @@ class DeviceShard(Shard):
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows whose ends are the positions of the vertices in this shard."""
-        local: Local = self.here(f"local {which}", self.host.local(which, threads))
+        local: Local = self.here(stored.local(which), self.host.local(which, threads))
         return local
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 from pandas.api.types import union_categoricals
 
 from dask_graphflow.kernels import disk, kernels_for, values_of
+from dask_graphflow.kernels.common import CommonKernels
 
 
 def is_pandas(kind: type) -> bool:
@@ -25,7 +25,7 @@ def to_pandas(frame: Any) -> Any:
     return kernels_for(frame).to_pandas(frame)
 
 
-def kind(kernels: ModuleType) -> type:
+def kind(kernels: CommonKernels) -> type:
     """Return the frame type for the memory in which these kernels work."""
     library = "pandas" if kernels.namespace.__name__ == "numpy" else "cudf"
     return importlib.import_module(library).DataFrame  # type: ignore[no-any-return]

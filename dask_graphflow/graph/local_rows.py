@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import local_rows as local_rows_kernels
 
 
 class Local(NamedTuple):
@@ -74,6 +74,6 @@ def localize(rows: Any, bounds: Sequence[int], part: int, *, threads: int = 1) -
         The result does not depend on the number of threads.
     """
     low, high = bounds[part], bounds[part + 1]
-    localized = kernels_of("local_rows", rows.ends).localized
+    localized = local_rows_kernels.of(rows.ends).localized
     made, slots, slot_bounds = localized(rows, bounds, part, threads=threads)
     return Local(made, slots, slot_bounds, low, high - low)

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.resources import Resources
-from dask_graphflow.kernels import aligned, disk, index_dtype, kernels_of, on_device
+from dask_graphflow.kernels import aligned, disk, index_dtype, on_device
+from dask_graphflow.kernels import partition as partition_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
 SHIFT = 6  # a range consists of blocks of 2**6 vertices
@@ -37,7 +39,7 @@ def make_rows(
     folder: str | None = None,
     **how: Any,
 ) -> Rows:
-    """Return the rows of an edge list; see :func:`.host_rows.rows`.
+    """Return the rows of an edge list; see :meth:`.RowsKernels.rows`.
 
     They are in a file of `folder`, or by default on disk if the edges are. `resources` are those of the
     member that makes them.
@@ -49,7 +51,7 @@ def make_rows(
     how |= {"columns": columns, "undirected": undirected, "threads": threads}
     # A short array can be in memory although the others are on disk.
     longest = max(lists[0], key=len)
-    folder, kernels = folder or disk.folder_of(longest), kernels_of("rows", longest)
+    folder, kernels = folder or disk.folder_of(longest), rows_kernels.of(longest)
     if folder is None:
         if not on_device(longest):
             _check_room(resources, lists, count, columns, undirected)
@@ -57,7 +59,7 @@ def make_rows(
         return made
     sides = [*lists[0], *(lists[1] if undirected else ())]
     blocks = -(-count // (1 << SHIFT))
-    entries = kernels.count_all(sides, first=first, count=blocks, shift=SHIFT, threads=threads)
+    entries = rows_kernels.count_all(sides, first=first, count=blocks, shift=SHIFT, threads=threads)
     cuts = _cuts(entries)
     owners = np.full(-(-columns // (1 << SHIFT)), len(cuts) - 1, np.int16)
     owners[first >> SHIFT :][:blocks] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
@@ -67,9 +69,10 @@ def make_rows(
     for piece in _pieces(lists, index_dtype(columns)):
         by = piece[0], piece[1] if undirected else None
         # Edges that belong to no range are not written: those of other members.
-        options = {"shift": SHIFT, "threads": threads, "but": len(cuts) - 1}
-        parts = kernels_of("partition", longest).parted(piece, *by, owners, len(cuts), **options)
-        for spool, *arrays in zip(spools, *parts, strict=False):
+        split = partition_kernels.of(longest).parted(
+            piece, *by, owners, len(cuts), shift=SHIFT, threads=threads, but=len(cuts) - 1
+        )
+        for spool, *arrays in zip(spools, *split, strict=False):
             for array in arrays:
                 spool.append(array)
     disk.let_go()  # of the pages of the edges that were dealt
@@ -90,9 +93,8 @@ def make_rows(
 
 def rows_bytes(entries: float, count: float, columns: float, weight_bytes: int) -> float:
     """Return the bytes that rows in memory take while they are made: keys, ends, weights and offsets."""
-    from dask_graphflow.kernels import (
-        host_rows,  # imports Numba, which importing the package does not
-    )
+    # Imports Numba, which importing the package does not.
+    from dask_graphflow.kernels.rows import host as host_rows
 
     ends = np.dtype(index_dtype(int(columns))).itemsize
     key = host_rows.key_bytes(int(entries), int(count), int(columns))

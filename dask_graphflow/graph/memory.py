@@ -14,8 +14,8 @@ KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
 BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
 COPIES = 1  # most copies of the rows that the four usual calls make
-TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.host_distinct`, and in their result
-BUFFER = 16  # bytes per id of the buffers of :mod:`.host_distinct`, which deals some ids at a time
+TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.distinct.host`, and in their result
+BUFFER = 16  # bytes per id of the buffers of :mod:`.distinct.host`, which deals some ids at a time
 SORTED = 60  # bytes per id while ids are sorted
 FACTORIZED = 24  # bytes per id, beside a copy of it, while pandas numbers ids that are not integers
 DEALT = 24  # bytes per edge of a piece while it is dealt to members, or to ranges of rows
@@ -187,7 +187,8 @@ class Part(NamedTuple):
     def _distinct(self, ids: float) -> float:
         """Return the bytes that a copy of ids takes, and their numbers while these are given."""
         if self.integers:
-            from dask_graphflow.kernels import host_distinct  # imports Numba
+            # Imports Numba.
+            from dask_graphflow.kernels.distinct import host as host_distinct
 
             tables = TABLE * min(ids, self.vertices) + BUFFER * min(ids, host_distinct.ROUND)
             return ids * (self.id_bytes + index_bytes(int(ids))) + tables

@@ -19,8 +19,10 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import frames, renumber
-from dask_graphflow.kernels import count_true, index_dtype, kernels_for, kernels_of, sorted_unique
+from dask_graphflow.kernels import count_true, index_dtype, kernels_for, sorted_unique
+from dask_graphflow.kernels import rows as rows_kernels
 
+from . import stored
 from .blocks import blocks
 from .shard import Shard
 from .vertex_ids import brought, shown, unknown
@@ -97,7 +99,7 @@ def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int =
     """
     local = shard.host.local(which, threads)
     ends = local.slots, local.slot_bounds, shard.bounds
-    name = f"mirrored {which if shard.directed else 'out'}"
+    name = stored.mirrored(which if shard.directed else stored.OUT)
     mirrored = kept_by_all(shard.host, exchange, name, lambda: Mirrors(exchange, *ends).mirrored)
     return Mirrors(exchange, *ends, shard.here(name, mirrored))
 
@@ -118,11 +120,11 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
         has = host.degrees > 0
         if host.directed:
             has |= own_marks(exchange, marked(host.out.ends, host.size), host.bounds)
-        if host.has("listed"):
-            has |= host.made("listed")
+        if host.has(stored.LISTED):
+            has |= host.made(stored.LISTED)
         return has
 
-    return shard.here("occurs", kept_by_all(host, exchange, "occurs", make))
+    return shard.here(stored.OCCURS, kept_by_all(host, exchange, stored.OCCURS, make))
 
 
 def marked(vertices: Any, size: int) -> Any:
@@ -138,7 +140,7 @@ def vertex_count(shard: Shard, exchange: Exchange) -> int:
     def make() -> int:
         return exchange.all_sum(count_true(occurs(shard, exchange)))
 
-    count: int = kept_by_all(shard.host, exchange, "vertices", make)
+    count: int = kept_by_all(shard.host, exchange, stored.VERTICES, make)
     return count
 
 
@@ -154,7 +156,7 @@ def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
     """
     rows, loops = shard.out, 0
     if not shard.directed:
-        kernels, threads = kernels_of("rows", rows.ends), channel.resources.threads
+        kernels, threads = rows_kernels.of(rows.ends), channel.resources.threads
         for _, block in blocks(rows):
             owners = kernels.owners(block, rows.ends.dtype, threads=threads)
             loops += count_true(owners == block.ends)

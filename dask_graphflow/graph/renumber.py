@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import VertexTypeError
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import distinct as distinct_kernels
+from dask_graphflow.kernels import index_dtype, kernels_for
 
 from . import dtypes
 from .frames import empty_like, is_pandas, one_column, stack
@@ -76,7 +77,7 @@ def distinct(ids: Any, *, threads: int) -> tuple[Any, Any]:
     values = ids.iloc[:, 0].to_numpy()
     # As int64: ids of 2**63 or more become negative, and stay distinct.
     wide = values.view("int64") if values.itemsize == 8 else values.astype("int64")
-    codes, found = kernels_of("distinct", wide).distinct(wide, threads=threads)
+    codes, found = distinct_kernels.of(wide).distinct(wide, threads=threads)
     return codes, one_column(found.view(kind) if kind.itemsize == 8 else found.astype(kind), ids)
 
 

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import rows as rows_kernels
 
+from . import stored
 from .numbering import kept_by_all
 from .shard import Shard
 
@@ -46,7 +48,7 @@ class RestoreIds(NamedTuple):
     def bring(self, exchange: Exchange, values: Any, order: np.ndarray, threads: int) -> np.ndarray:
         """Return the values of some ids that this member stores, selected by `order`."""
         column = self.received(exchange, values)
-        ordered: np.ndarray = kernels_of("rows", column).renamed(order, column, threads=threads)
+        ordered: np.ndarray = rows_kernels.of(column).renamed(order, column, threads=threads)
         return ordered
 
 
@@ -64,5 +66,5 @@ def restore_ids(shard: Shard, exchange: Exchange) -> RestoreIds:
         order[numbers - low] = np.arange(len(numbers), dtype=order.dtype)
         return own._replace(order=order)
 
-    cached: RestoreIds = kept_by_all(host, exchange, "restore_ids", make)
+    cached: RestoreIds = kept_by_all(host, exchange, stored.RESTORE_IDS, make)
     return cached

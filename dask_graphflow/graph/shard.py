@@ -20,10 +20,11 @@ from dask_graphflow.kernels import (
     index_dtype,
     is_on_disk,
     kernels_for,
-    kernels_of,
     on_device,
 )
+from dask_graphflow.kernels import rows as rows_kernels
 
+from . import stored
 from .local_rows import Local, localize
 from .memo import Memo
 from .vertices import Placed
@@ -105,9 +106,9 @@ class Shard(Memo, Subset):
         if rows is not None:
             self._made["out"] = rows
         if entering is not None:
-            self._made["entering"] = entering
+            self._made[stored.ENTERING] = entering
         if listed is not None:
-            self._made["listed"] = listed
+            self._made[stored.LISTED] = listed
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"device_view": None}
@@ -143,20 +144,20 @@ class Shard(Memo, Subset):
     @property
     def out(self) -> Any:
         """The rows of the edges that leave the range's vertices; on the host if :attr:`host` is."""
-        return self.host.made("out")
+        return self.host.made(stored.OUT)
 
     @property
     def degrees(self) -> Any:
         """Number of edges that leave each of the range's vertices, as int64. Do not change the array."""
         out = self.out
         if not is_on_disk(out.ends):
-            return self.here("degrees", np.diff(out.offsets))
+            return self.here(stored.DEGREES, np.diff(out.offsets))
 
         def make() -> Any:
             made = beside(out.ends, len(out.offsets) - 1, "int64")
             return np.subtract(out.offsets[1:], out.offsets[:-1], out=made)
 
-        return self.here("degrees", self.host.kept("degrees", make))
+        return self.here(stored.DEGREES, self.host.kept(stored.DEGREES, make))
 
     @property
     def filled(self) -> int:
@@ -169,16 +170,18 @@ class Shard(Memo, Subset):
         dtype = index_dtype(self.size)
         if self.placed is None:
             own = np.arange(self.low, self.high, dtype=dtype, like=self.out.ends)
-            return self.here("numbers", own)
+            return self.here(stored.NUMBERS, own)
         placed, low, high = self.placed, self.low, self.high
-        return self.here("numbers", self.host.kept("numbers", lambda: placed.numbers(low, high)))
+        return self.here(
+            stored.NUMBERS, self.host.kept(stored.NUMBERS, lambda: placed.numbers(low, high))
+        )
 
     def numbers_at(self, places: Any, threads: int = 1) -> Any:
         """Return the numbers of the vertices at places in any range."""
         if self.placed is None:
             return places
         kernels, names = kernels_for(places), self.all_numbers
-        numbers = kernels_of("rows", names).renamed(kernels.to_host(places), names, threads=threads)
+        numbers = rows_kernels.of(names).renamed(kernels.to_host(places), names, threads=threads)
         return kernels.namespace.asarray(numbers)
 
     @property
@@ -186,13 +189,15 @@ class Shard(Memo, Subset):
         """The number of the vertex at each place, on the host; -1 at empty places."""
         assert self.placed is not None, "vertices are in the order of their numbers"
         placed = self.placed
-        numbers: np.ndarray = self.host.kept("all numbers", lambda: placed.numbers(0, self.size))
+        numbers: np.ndarray = self.host.kept(
+            stored.ALL_NUMBERS, lambda: placed.numbers(0, self.size)
+        )
         return numbers
 
     def slot_numbers(self, which: str = "out", threads: int = 1) -> Any:
         """Return the numbers of the vertices of which :meth:`local` has mirrors."""
         slots = self.host.local(which, threads).slots.astype(index_dtype(self.size), copy=False)
-        return self.here(f"numbers {which}", self.host.numbers_at(slots, threads))
+        return self.here(stored.slot_numbers(which), self.host.numbers_at(slots, threads))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows whose ends are positions of vertices in this shard: masters, then mirrors.
@@ -207,7 +212,7 @@ class Shard(Memo, Subset):
         def make() -> Local:
             return localize(self._made[which], self.bounds, self.rank, threads=threads)
 
-        local: Local = self.kept(f"local {which}", make)
+        local: Local = self.kept(stored.local(which), make)
         return local
 
     def owners(self, vertices: Any) -> Any:

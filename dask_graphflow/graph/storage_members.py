@@ -14,7 +14,7 @@ from dask_graphflow.comm.resources import Resources
 from dask_graphflow.kernels import kernels_for, lift
 from dask_graphflow.kernels.csr import Rows
 
-from . import build, partition
+from . import build, partition, stored
 from .frames import is_pandas
 from .manifest import Manifest, Range
 from .numbering import num_edges, num_vertices, occurs
@@ -154,7 +154,7 @@ def load(
         "ids": ids,
     }
     shard = Shard(like, bounds, rank, rows["out"], **about)
-    shard.kept("occurs", lambda: lift(exists) if device else exists)
+    shard.kept(stored.OCCURS, lambda: lift(exists) if device else exists)
     if manifest.directed:
-        shard.kept("into", lambda: rows["into"])
+        shard.kept(stored.INTO, lambda: rows["into"])
     return shard

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -36,7 +34,6 @@ __all__ = [
     "is_on_disk",
     "joined",
     "kernels_for",
-    "kernels_of",
     "lift",
     "no_room",
     "no_room_on_device",
@@ -118,7 +115,7 @@ def empty_on(device: bool) -> Any:
     """Return an empty array on the host or on the current device."""
     if not device:
         return np.empty(0)
-    from . import device as kernels
+    from .common import device as kernels
 
     return kernels.namespace.empty(0)
 
@@ -126,24 +123,24 @@ def empty_on(device: bool) -> Any:
 def kernels_for(data: Any) -> ModuleType:
     """Return the kernel module for the host or device that stores `data` (a frame, series or array)."""
     if on_device(data):
-        from . import device
+        from .common import device
 
         return device
-    from . import host
+    from .common import host
 
     return host
 
 
 def device_room() -> int:
     """Return the number of bytes available for arrays on the current device."""
-    from . import device
+    from .common import device
 
     return free_bytes(device) or 0
 
 
 def device_memory() -> int:
     """Return the total memory of the current device in bytes, free or not."""
-    from . import device
+    from .common import device
 
     return int(device.namespace.cuda.runtime.memGetInfo()[1])
 
@@ -156,7 +153,7 @@ def no_room_on_device(needed: int | None = None) -> GraphMemoryError:
     needed : int, optional
         The number of bytes that could not be allocated, if known.
     """
-    from . import device
+    from .common import device
 
     return no_room_for_rows(device, needed)
 
@@ -262,7 +259,7 @@ def lift(value: Any, *, linked: bool = False) -> Any:
         The device does not have enough memory, or the host has not enough for edges that stay there.
     """
     if isinstance(value, np.ndarray):
-        from . import device
+        from .common import device
 
         try:
             return _copied(device.namespace, value)
@@ -307,14 +304,3 @@ def _link(array: np.ndarray | None) -> Any:
             limit=disk.memory(),
         )
     return array if array is None else device_copies.linked(array)
-
-
-def kernels_of(name: str, data: Any) -> ModuleType:
-    """Return the kernel module `name`, such as "rows", for the host or device that stores `data`."""
-    return _module(f"device_{name}" if on_device(data) else f"host_{name}")
-
-
-@cache
-def _module(name: str) -> ModuleType:
-    # Imported on first use, because the modules import Numba or CuPy.
-    return importlib.import_module(f".{name}", __name__)

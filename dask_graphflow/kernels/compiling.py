@@ -95,8 +95,8 @@ def _cached(function: Callable[..., Any], program: str, options: dict[str, Any])
 def _stamps() -> tuple[tuple[str, float, int], ...]:
     """Return the name, modification time and size of each source file of the kernels and programs."""
     package = Path(__file__).parents[1]
-    paths = [path for name in ("kernels", "programs") for path in package.glob(f"{name}/*.py")]
-    files = [(path.name, path.stat()) for path in sorted(paths)]
+    paths = [path for name in ("kernels", "programs") for path in package.glob(f"{name}/**/*.py")]
+    files = [(str(path.relative_to(package)), path.stat()) for path in sorted(paths)]
     return tuple((name, about.st_mtime, about.st_size) for name, about in files)
 
 

@@ -1,6 +1,6 @@
 """Sets of vertices on the device, as lists and as bitmaps in words of 64 bits.
 
-:mod:`.host_advance` has the host versions.
+:mod:`.advance.host` has the host versions.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .device import namespace as cupy
+from .common.device import namespace as cupy
 from .launching import launch, read
 from .sources import instance
 
-# As in cuda/cull.cuh:
+# As in cull.cuh:
 TAIL, EDGES, TILES, APPENDS, SMALL, MEDIUM, LARGE, OWNED, LEAVING, COUNTS = range(10)
 
 _DEGREES = np.dtype([("of", "u8"), ("owned", "u8")])

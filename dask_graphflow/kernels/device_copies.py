@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .device import namespace as cupy  # its error says what to do without CuPy or a GPU
+# Its error says what to do without CuPy or a GPU.
+from .common.device import namespace as cupy
 
 PROBE, PROBES = 1 << 24, 3  # bytes that are copied to measure the link, and number of copies
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .device import namespace as cupy
+from .common.device import namespace as cupy
 
 PATIENCE = 5.0  # seconds that a running call has to end before the communicator is aborted anyway
 

@@ -1,6 +1,6 @@
 """The load-balancing policies of an advance, and the CUDA C++ source of each policy for an edge program.
 
-This module needs neither CuPy nor a GPU; :mod:`.device_advance` describes each policy.
+This module needs neither CuPy nor a GPU; :mod:`.advance.device` describes each policy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CULLING = ("lb_cull", "lb_light_cull", "all_edges")
 POLICIES = (*KERNELS, "auto")
 # On the host, one thread processes each row. A thread takes another mini-chunk of rows when it is done.
 HOST_POLICIES = ("thread", "all_edges", "auto")
-STAGES = {"bitmask": 1, "block": 2, "warp": 4, "exact": 8}  # as in cuda/cull.cuh
+STAGES = {"bitmask": 1, "block": 2, "warp": 4, "exact": 8}  # as in cull.cuh
 
 
 def check(balance: str, policies: Collection[str] = POLICIES, *, frontier: bool = False) -> None:

@@ -60,7 +60,7 @@ class DeviceProgram(NamedTuple):
     Attributes
     ----------
     name, struct : str
-        The name of the program's struct, and its source, which has to come after ``cuda/advance.cuh``.
+        The name of the program's struct, and its source, which has to come after ``advance.cuh``.
     layout : dtype
         The members of the struct: first the pointers to columns, then the parameters.
     target : int
@@ -91,7 +91,7 @@ class VertexProgram(NamedTuple):
         Takes the sequence, in host memory. Returns one array per expression, or a scalar if all vertices
         share the value.
     struct : str
-        The expressions in CUDA C++, as a struct ``Values``, which has to come after ``cuda/vertices.cuh``.
+        The expressions in CUDA C++, as a struct ``Values``, which has to come after ``vertices.cuh``.
     layout : dtype
         The members of the struct: the number of vertices, pointers to the columns that the values are
         assigned to, and what the expressions read.

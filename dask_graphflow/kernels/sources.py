@@ -24,7 +24,7 @@ _C_TYPES |= {"uint32": "unsigned int", "uint64": "unsigned long long"}
 _FLOATS = ("float32", "float64")
 _KEYS = ("uint32", "uint64")
 _SUMS = ("int64", "float64")
-_RULES = ("COUNT", "SUM", "SCORE")  # as in cuda/groups.cu
+_RULES = ("COUNT", "SUM", "SCORE")  # as in groups.cu
 
 
 @cache
@@ -180,9 +180,20 @@ def source(name: str) -> str:
 
     CuPy caches compiled code by the text that it is given, so it would not notice a change in a header.
     """
-    folder = files(__package__) / "cuda"
-    lines = (folder / name).read_text(encoding="utf-8").splitlines()
+    lines = _texts()[name].splitlines()
     for at, line in enumerate(lines):
         if line.startswith("#include "):
-            lines[at] = (folder / line.split('"')[1]).read_text(encoding="utf-8")
+            lines[at] = _texts()[line.split('"')[1]]
     return "\n".join(lines) + "\n"
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """Return the texts of all source files and headers. No two of them have one name."""
+    folders = (folder for folder in files(__package__).iterdir() if folder.is_dir())
+    inside = (file for folder in folders for file in folder.iterdir())
+    return {
+        file.name: file.read_text(encoding="utf-8")
+        for file in inside
+        if file.name.endswith((".cu", ".cuh"))
+    }

@@ -17,8 +17,10 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
-from dask_graphflow.kernels import kernels_for, kernels_of, on_device
+from dask_graphflow.kernels import kernels_for, on_device
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 
 from .view import GraphView
@@ -97,7 +99,9 @@ def places_of(g: GraphView, numbers: Any) -> Any:
     placed = g.member.shard.placed
     if placed is None:
         return numbers
-    places = g.member.shard.here("places", placed.places) if on_device(numbers) else placed.places
+    places = (
+        g.member.shard.here(stored.PLACES, placed.places) if on_device(numbers) else placed.places
+    )
     return beside(numbers, places)[numbers]
 
 
@@ -273,13 +277,13 @@ def count_entering(g: GraphView) -> Any:
     """
     local = g.member.local("out")
     ends = local.rows.ends
-    counts = kernels_of("rows", ends).degrees(ends, count=local.size, threads=g.member.threads)
+    counts = rows_kernels.of(ends).degrees(ends, count=local.size, threads=g.member.threads)
     return sums_of_owned(g, counts)
 
 
 def sources_of(g: GraphView, rows: Rows, dtype: Any = None) -> Any:
     """Return the row of each entry of some rows, which is the source of an edge, as the ends or a dtype."""
-    owners = kernels_of("rows", rows.ends).owners
+    owners = rows_kernels.of(rows.ends).owners
     return owners(rows, rows.ends.dtype if dtype is None else dtype, threads=g.member.threads)
 
 
@@ -380,7 +384,7 @@ def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any, Any]:
     """
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
     entries = np.arange(int(offsets[-1]), like=offsets)
-    kernels = kernels_of("rows", rows.ends)
+    kernels = rows_kernels.of(rows.ends)
     row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
     entries += (rows.offsets[which] - offsets[:-1])[row]
     return offsets, row, entries

@@ -21,7 +21,8 @@ import numpy as np
 
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.hubs import inverse
-from dask_graphflow.kernels import count_true, kernels_of
+from dask_graphflow.kernels import biconnected as biconnected_kernels
+from dask_graphflow.kernels import count_true
 
 from .access import entries_of, gather, places_of
 from .view import GraphView
@@ -90,7 +91,7 @@ class Blocks:
         g, rows = self._g, self._g.member.rows("out")
         forest = Forest(label, size=len(label))
         with g.superstep("pull", g.count, g.edges):
-            join_cycles = kernels_of("biconnected", label).join_cycles
+            join_cycles = biconnected_kernels.of(label).join_cycles
             join_cycles(rows, label, self._above, forest.parent, threads=g.member.threads)
             forest.flat = False
             forest.compress(threads=g.member.threads)

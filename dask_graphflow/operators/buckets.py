@@ -27,9 +27,12 @@ import numpy as np
 
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
 from dask_graphflow.graph.hubs import has_hubs, inverse
-from dask_graphflow.kernels import count_true, kernels_of
+from dask_graphflow.kernels import buckets as buckets_kernels
+from dask_graphflow.kernels import count_true
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
@@ -94,8 +97,8 @@ class Buckets:
             distance = g.column(np.inf, "float64", g.member.local("out").size)
             distance[self._sources] = 0
         self._mirrors = None if g.member.alone else g.member.mirrors("out")
-        self._kernels = kernels_of("buckets", distance)
-        self._waiting = self._kernels.Buckets(
+        self._kernels = buckets_kernels.of(distance)
+        self._waiting = self._kernels.new_buckets(
             rows, distance, self._sources, delta, cutoff=cutoff, threads=g.member.threads
         )
         self._distance, self._counts = distance, self._waiting.counts
@@ -166,7 +169,7 @@ class Buckets:
         array of index, shape (V_p,)
             Vertex numbers; the dtype's maximum for sources and for vertices that were not reached.
         """
-        self._waiting = None  # its memory is used for the predecessors
+        self._waiting = None  # type: ignore[assignment]  # its memory is used for the predecessors
         if self._mirrors is not None:
             return self._common_predecessors(self._mirrors)
         g, find = self._g, self._kernels.predecessors
@@ -234,9 +237,9 @@ def bucket_width(g: GraphView) -> float:
         A weight of any member is negative or NaN.
     """
     rows = g.member.shard.out
-    kernels = kernels_of("buckets", rows.ends)
+    kernels = buckets_kernels.of(rows.ends)
     wrong, mean = g.member.shard.host.kept(
-        "weighed", lambda: kernels.weigh(rows.weights, threads=g.member.threads)
+        stored.WEIGHED, lambda: kernels.weigh(rows.weights, threads=g.member.threads)
     )
     own = np.array([wrong, mean, len(rows.ends), count_true(g.exists)], "float64")
     wrong, means, edges, vertices = np.array(g.member.exchange.all_gather(own)).T
@@ -259,16 +262,16 @@ def light_first(g: GraphView, delta: float) -> Labelled:
     """
     rows = g.member.local("out").rows
     if not g.member.shard.on_device:
-        return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta))
+        return Labelled(buckets_kernels.of(rows.ends).light_first(rows, delta))
     if g.member.shard.linked:  # there is no room on the device for a copy of its edges
         return Labelled(Light(rows, rows.offsets[1:]))
 
     def make() -> Labelled:
         labelled = _hubs_first(g) if g.member.alone else Labelled(rows)
-        light_first = kernels_of("buckets", rows.ends).light_first
+        light_first = buckets_kernels.of(rows.ends).light_first
         return labelled._replace(rows=light_first(labelled.rows, delta))
 
-    kept: Labelled = g.member.shard.kept("light first", make)
+    kept: Labelled = g.member.shard.kept(stored.LIGHT_FIRST, make)
     return kept
 
 
@@ -285,7 +288,7 @@ def unit_weights(g: GraphView) -> Labelled:
 def _hubs_first(g: GraphView) -> Labelled:
     """Return rows by labels, hubs first, so that the distances that are read most often are adjacent."""
     rows = g.member.local("out").rows
-    kernels = kernels_of("rows", rows.ends)
+    kernels = rows_kernels.of(rows.ends)
     degrees = g.degrees
     if g.directed:  # a sample of the edges is enough to find hubs
         degrees = kernels.degrees(rows.ends[::SAMPLED], count=g.size)

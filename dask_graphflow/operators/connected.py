@@ -17,7 +17,8 @@ import numpy as np
 
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.blocks import blocks
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import groups as groups_kernels
+from dask_graphflow.kernels import kernels_for
 
 from .access import gather, sources_of, wide_column
 from .view import GraphView
@@ -82,7 +83,7 @@ def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
         if labels is None:
             yield sources_of(g, piece), piece.ends
         else:
-            yield kernels_of("groups", labels).edges_inside(piece, labels)
+            yield groups_kernels.of(labels).edges_inside(piece, labels)
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.graph.hubs import inverse
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import order as order_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
@@ -57,7 +58,7 @@ def first_free(g: GraphView, priority: Any) -> Any:
         return _together(g, priority)
     rows = g.member.local("out").rows
     with g.superstep("push", g.count, len(rows.ends)):
-        values = kernels_of("order", rows.ends).first_free(rows, _order(g, priority))
+        values = order_kernels.of(rows.ends).first_free(rows, _order(g, priority))
     values[~g.exists] = -1
     return values
 
@@ -66,7 +67,7 @@ def _order(g: GraphView, priority: Any) -> Any:
     """Return the positions in order, if there is a single member."""
     order = np.argsort(priority)[::-1]
     ends = g.member.local("out").rows.ends
-    labels = kernels_of("rows", ends).degree_labels(g.degrees[order])
+    labels = rows_kernels.of(ends).degree_labels(g.degrees[order])
     return order[inverse(labels)].astype(ends.dtype)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.graph import build, numbering
+from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
 
@@ -50,7 +50,7 @@ class Member:
         Their other ends are vertex numbers (places in a hybrid graph) of all members. All members call it.
         """
         if self.side(side) == "out":
-            return self.shard.here("out", self.shard.out)
+            return self.shard.here(stored.OUT, self.shard.out)
         return build.into(self.shard, self.exchange)
 
     def local(self, side: str = "out") -> Local:

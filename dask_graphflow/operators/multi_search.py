@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import predecessors as predecessors_kernels
 from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
@@ -168,7 +169,7 @@ def predecessors(
     sources = np.flatnonzero((places >= 0) & (places < width) & (row >= 0))
     level[places[sources], row[sources]] = 0
 
-    find = partial(kernels_of("predecessors", at).set_predecessors, threads=g.member.threads)
+    find = partial(predecessors_kernels.of(at).set_predecessors, threads=g.member.threads)
     seen = g.column(0, "uint64", local.size)
     for depth, (vertices, new) in enumerate(levels):
         if depth:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import count_true, is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, is_on_disk
+from dask_graphflow.kernels import peel as peel_kernels
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
@@ -94,7 +95,7 @@ class Peel:
         if not (g.member.alone and g.member.shard.on_device):
             return False
         with g.superstep("push", count_true(core == -1), len(self._rows.ends)):
-            kernels_of("peel", core).peel_all(self._rows, self.counts, core, self._room)
+            peel_kernels.peel_all(self._rows, self.counts, core, self._room)
         return True
 
     def _remove_alone(self, frontier: Frontier, limit: int) -> Any:
@@ -102,7 +103,7 @@ class Peel:
         if not frontier:
             return vertices
         with g.superstep("push", len(frontier), frontier.leaving) as row:
-            kernels = kernels_of("peel", self._rows.ends)
+            kernels = peel_kernels.of(self._rows.ends)
             more = kernels.peel(
                 self._rows, self.counts, limit, vertices, self._room, threads=g.member.threads
             )

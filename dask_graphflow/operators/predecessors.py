@@ -20,7 +20,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import frames
 from dask_graphflow.graph.numbering import swap
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import paths as paths_kernels
 
 
 class ResultRows(NamedTuple):
@@ -109,7 +109,7 @@ def follow_predecessors(
     count = exchange.all_sum(len(vertices))
 
     ahead[sources] = -1
-    kernels = kernels_of("paths", ahead)
+    kernels = paths_kernels.of(ahead)
     lengths = np.zeros(len(targets), np.int64)
     followed: list[_Followed] = []
     paths, at = np.arange(len(targets)), targets

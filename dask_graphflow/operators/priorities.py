@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import sample as sample_kernels
 
 from .view import GraphView
 
@@ -28,7 +28,7 @@ def priorities(ranks: Any, seed: Any) -> Any:
     -------
     array of int64, shape (n,)
     """
-    return kernels_of("sample", ranks).hashes(ranks, seed).view("int64")
+    return sample_kernels.of(ranks).hashes(ranks, seed).view("int64")
 
 
 LAST = np.iinfo("int64").max

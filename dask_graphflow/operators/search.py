@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
-from dask_graphflow.kernels import count_true, is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, is_on_disk
+from dask_graphflow.kernels import search as search_kernels
 from dask_graphflow.kernels.csr import Reached
 
 from .buckets import Buckets, unit_weights
@@ -60,7 +61,7 @@ class Search:
         self._rows = local.rows
         if g.member.shard.on_device:  # its kernels need the same dtype for ends and for parents
             self._rows = local.rows._replace(ends=local.rows.ends.astype(g.index, copy=False))
-        self._kernels = kernels_of("search", self._rows.ends)
+        self._kernels = search_kernels.of(self._rows.ends)
         self._mirrors = None if g.member.alone else g.member.mirrors("out")
         self._level = g.column(-1, "int32", local.size)
         self._parent = g.column(np.iinfo(g.index).max, g.index, local.size)
@@ -226,7 +227,7 @@ class Search:
             final = None if total.sums[2] else total
             return self._frontier(vertices=reached, leaving=sum(edges), total=final)
 
-    def _state(self) -> tuple[Any, ...]:
+    def _state(self) -> tuple[Reached, int]:
         return Reached(self._seen, self._parent, self._level), self.depth
 
     def _frontier(

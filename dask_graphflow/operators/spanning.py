@@ -12,7 +12,8 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges
-from dask_graphflow.kernels import count_true, kernels_of
+from dask_graphflow.kernels import count_true
+from dask_graphflow.kernels import spanning as spanning_kernels
 
 from .access import send_rows, sort_rows, sources_of
 from .view import GraphView
@@ -87,7 +88,7 @@ class SpanningForest:
         at = np.flatnonzero(some & (source < target))
         at = at[self._tree[source[at]] != self._tree[target[at]]]
         ends = self._tree[source[at]], self._tree[target[at]]
-        join = kernels_of("spanning", at).join_components
+        join = spanning_kernels.of(at).join_components
         join(self._tree, *ends, sort_keys(weight, at), at, self._taken)
 
     @property

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels import advance as advance_kernels
+from dask_graphflow.kernels import index_dtype
 
 
 class VertexSet:
@@ -55,7 +56,7 @@ class VertexSet:
 
     def __len__(self) -> int:
         if self._count is None:
-            self._count, _ = kernels_of("advance", self._words).tally(self._words)
+            self._count, _ = advance_kernels.of(self._words).tally(self._words)
         return self._count
 
     @property
@@ -67,7 +68,7 @@ class VertexSet:
     def vertices(self) -> Any:
         """The vertices as a list; ascending if it was made from the bitmap."""
         if self._vertices is None:
-            self._vertices = kernels_of("advance", self._words).from_words(
+            self._vertices = advance_kernels.of(self._words).from_words(
                 self._words, index_dtype(self.size), self._count
             )
         return self._vertices
@@ -76,7 +77,7 @@ class VertexSet:
     def words(self) -> Any:
         """The vertices as a bitmap."""
         if self._words is None:
-            self._words = kernels_of("advance", self._vertices).to_words(self._vertices, self.size)
+            self._words = advance_kernels.of(self._vertices).to_words(self._vertices, self.size)
         return self._words
 
     def edges(self, degrees: Any) -> int:
@@ -89,10 +90,10 @@ class VertexSet:
         """
         if self._edges is None or self._edges[0] is not degrees:
             if self._vertices is None:
-                kernels = kernels_of("advance", self._words)
+                kernels = advance_kernels.of(self._words)
                 self._count, total = kernels.tally(self._words, degrees)
             else:
-                kernels = kernels_of("advance", self._vertices)
+                kernels = advance_kernels.of(self._vertices)
                 total = kernels.sum_degrees(self._vertices, degrees)
             self._edges = degrees, total
         return self._edges[1]

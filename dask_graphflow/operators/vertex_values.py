@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import vertices as vertices_kernels
 from dask_graphflow.kernels.fixed_point import units
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.arrays import evaluated
@@ -58,7 +58,7 @@ class VertexValues:
         roots = self._reduced(tuple(trees.values()))
         program, reads = self._compiled(roots, assigns=True)
         columns = [self._columns["now"][name] for name in trees]
-        kernels_of("vertices", columns[0]).assign(program, self._given(reads), columns)
+        vertices_kernels.of(columns[0]).assign(program, self._given(reads), columns)
 
     def shared(self, root: Node) -> Any:
         """Return the value of an expression that all vertices share, as a NumPy scalar.
@@ -96,12 +96,12 @@ class VertexValues:
         g, dtype = self._g, np.dtype(reduction.argument.dtype)
         program, reads = self._compiled((reduction.argument,))
         given = program, self._given(reads), g.exists
-        kernels = kernels_of("vertices", g.exists)
+        kernels = vertices_kernels.of(g.exists)
         if dtype.kind != "f":  # integer sums wrap around
             own = kernels.integer_total(*given)
             low, high = g.all_reduce(sums=(own % 2**32, own >> 32)).sums
             return np.uint64((low + (high << 32)) % WORD).astype(dtype)
-        total = kernels.FloatTotal(*given, threads=g.member.threads)
+        total = kernels.new_float_total(*given, threads=g.member.threads)
         wrong, largest = g.all_reduce(sums=(total.wrong,), most=total.largest)
         if wrong[0]:
             raise ExpressionError(
@@ -116,7 +116,7 @@ class VertexValues:
     def _largest(self, reduction: Reduction) -> Any:
         g, dtype = self._g, np.dtype(reduction.argument.dtype)
         program, reads = self._compiled((reduction.argument,))
-        kernels = kernels_of("vertices", g.exists)
+        kernels = vertices_kernels.of(g.exists)
         own = kernels.largest(program, self._given(reads), g.exists, dtype)
         maxima = np.concatenate(g.member.exchange.all_gather(own))
         zero = dtype.type(0)

@@ -19,9 +19,10 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.exceptions import GraphflowError, WeightError
-from dask_graphflow.graph import build, derived, numbering, vertex_numbers
+from dask_graphflow.graph import build, derived, numbering, stored, vertex_numbers
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import (
     all_true,
     count_true,
@@ -29,8 +30,9 @@ from dask_graphflow.kernels import (
     index_dtype,
     is_on_disk,
     kernels_for,
-    kernels_of,
 )
+from dask_graphflow.kernels import pull as pull_kernels
+from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import units
 
 from .member import Member
@@ -238,9 +240,9 @@ class GraphView:
                 all_true((block.weights >= 0) & (block.weights < np.inf))
                 for _, block in blocks(rows)
             )
-            return kernels_of("pull", rows.ends).row_totals(rows) if valid else None
+            return pull_kernels.of(rows.ends).row_totals(rows) if valid else None
 
-        name = f"weighted degrees {side}"
+        name = stored.weighted_degrees(side)
         own = host.kept(name, totals)
         if self.all_sum(own is None):
             raise WeightError(
@@ -314,7 +316,7 @@ class GraphView:
         if not bound:
             return 0.0
         count = self.count if count is None else count
-        kernels = kernels_of("scores", values)
+        kernels = scores_kernels.of(values)
         sums = kernels.total(values, bound, count, threads=self.member.threads)
         high, low, wrong = self.all_reduce(sums=sums).sums
         if wrong or not math.isfinite(bound):
@@ -343,7 +345,7 @@ class GraphView:
 
     def positions(self, marks: Any) -> Any:
         """Return the positions at which a column of bool is true: array of index, in any order."""
-        return kernels_of("advance", marks).listed(marks, self.index)
+        return advance_kernels.of(marks).listed(marks, self.index)
 
     def find(self, ids: Any, *, unique: bool = True) -> Any:
         """Return the positions of the vertices in a frame of ids. All members call it.

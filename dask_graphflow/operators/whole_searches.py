@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import count_true, is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, is_on_disk
+from dask_graphflow.kernels import searches as searches_kernels
+from dask_graphflow.kernels import tight_edges as tight_edges_kernels
 
 from .view import GraphView
 
@@ -58,7 +60,7 @@ def in_order(places: Any) -> Any:
 def distances(g: GraphView, sources: Any) -> Iterator[Any]:
     """Yield the weighted distances from one source after another, on one host; infinite if not reached."""
     rows, threads = g.member.local("out").rows, g.member.threads
-    kernels = kernels_of("tight_edges", rows.ends)
+    kernels = tight_edges_kernels.of(rows.ends)
     most = max(threads, min(kernels.AT_ONCE, ROOM // g.owned))
     for found in _batches(g, sources, most, partial(kernels.distances, rows, threads=threads)):
         yield from found
@@ -67,7 +69,7 @@ def distances(g: GraphView, sources: Any) -> Iterator[Any]:
 def levels(g: GraphView, sources: Any) -> Any:
     """Return the level of each vertex in the search from each source; -1 if it is not reached."""
     rows = g.member.local("out").rows
-    search = partial(kernels_of("searches", rows.ends).levels, rows, threads=g.member.threads)
+    search = partial(searches_kernels.of(rows.ends).levels, rows, threads=g.member.threads)
     return next(_batches(g, sources.astype("int64"), len(sources), search))
 
 
@@ -86,7 +88,7 @@ def add_dependencies(g: GraphView, sources: Any, scores: Any, *, endpoints: bool
         Whether a path also counts for its first and its last vertex.
     """
     rows, into = _both_ways(g)
-    kernels, threads = kernels_of("searches", rows.ends), g.member.threads
+    kernels, threads = searches_kernels.of(rows.ends), g.member.threads
 
     def add(some: Any) -> None:
         kernels.add_dependencies(rows, into, some, scores, endpoints=endpoints, threads=threads)
@@ -112,7 +114,7 @@ def add_contributions(
         Whether each weight changes the distance to which it is added. If not, the sums are wrong.
     """
     rows, into = _both_ways(g)
-    kernels, threads = kernels_of("tight_edges", rows.ends), g.member.threads
+    kernels, threads = tight_edges_kernels.of(rows.ends), g.member.threads
     sums = scores, np.empty(0) if carried is None else carried
 
     def add(some: Any) -> Any:
@@ -130,7 +132,7 @@ def paths(g: GraphView, sources: Any) -> Iterator[tuple[Any, int, tuple[Any, ...
     vertex, two arrays with the number of paths to it, and its dependency; see :class:`.Paths`.
     """
     rows, into = _both_ways(g)
-    found = kernels_of("searches", rows.ends).paths(rows, into, sources)
+    found = searches_kernels.paths(rows, into, sources)
     with g.superstep("push", len(sources), len(sources) * len(rows.ends)):
         for source, columns in zip(sources, found, strict=True):
             yield source[None], count_true(columns[0] >= 0), columns

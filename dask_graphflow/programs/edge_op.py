@@ -516,7 +516,7 @@ class BoundOp:
     @property
     @cache  # noqa: B019
     def host_program(self) -> HostProgram:
-        """The program as ``kernels.host_advance`` takes it. Equal programs share their compiled code."""
+        """The program as ``kernels.advance.host`` takes it. Equal programs share their compiled code."""
         from . import host  # on first use, because it imports Numba
 
         return host.compiled(self.typed)
@@ -524,7 +524,7 @@ class BoundOp:
     @property
     @cache  # noqa: B019
     def device_program(self) -> DeviceProgram:
-        """The program as ``kernels.device_advance`` takes it."""
+        """The program as ``kernels.advance.device`` takes it."""
         return cuda.compiled(self.typed)
 
     @property

@@ -16,6 +16,7 @@ from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import GraphMemoryError, WeightError
+from dask_graphflow.graph import stored
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.inputs.frames import as_dask
@@ -210,7 +211,7 @@ def _answer(
     There are two dicts of options if some of them are frames.
     """
     shard = g.member.shard  # a GPU says itself if it lacks memory
-    if not shard.on_device and shard.has("out") and is_on_disk(ends := shard.out.ends):
+    if not shard.on_device and shard.has(stored.OUT) and is_on_disk(ends := shard.out.ends):
         check_room(
             kernels_for(ends),
             edge_bytes[g.weighted] * len(ends),
@@ -233,7 +234,7 @@ def _memory_errors_explained(shard: Shard) -> Iterator[None]:
     except MemoryError as error:
         if shard.host is not shard:
             raise no_room_on_device() from error
-        movable = shard.has("out") and not is_on_disk(shard.out.ends)
+        movable = shard.has(stored.OUT) and not is_on_disk(shard.out.ends)
         raise GraphMemoryError(
             f"the call needs more memory than is available ({error}). Give smaller values for options that "
             f"enlarge the result, {ELSEWHERE if movable else ''}or use a machine with more memory",

@@ -19,7 +19,8 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import all_true, disk, index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import all_true, disk, index_dtype, kernels_for
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.operators.access import send_rows
 from dask_graphflow.operators.edge_set import EdgeSet
 
@@ -125,7 +126,7 @@ def _cut_edges(
     if rows.weights is not None:
         columns["weight"] = rows.weights
     if answer.among is None:
-        owners = kernels_of("rows", rows.ends).owners
+        owners = rows_kernels.of(rows.ends).owners
         columns["source"] = owners(rows, index_dtype(shard.size), threads=threads)
     else:
         vertices, entries = answer.among
@@ -193,7 +194,7 @@ def _on_host(values: Any) -> np.ndarray:
 
 
 def _renamed(chosen: Any, threads: int, values: Any) -> Any:
-    return kernels_of("rows", values).renamed(chosen, values, threads=threads)
+    return rows_kernels.of(values).renamed(chosen, values, threads=threads)
 
 
 def _each(take: Callable[[Any], Any], values: Any) -> Any:

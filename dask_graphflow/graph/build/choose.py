@@ -13,7 +13,8 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.hubs import is_even
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import partition as partition_kernels
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +121,7 @@ def count_ends(exchange: Exchange, numbers: Numbers, vertices: int) -> np.ndarra
     grains, shift = -(-vertices // partition.GRAIN), partition.GRAIN.bit_length() - 1
     threads, edges = exchange.resources.threads, np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
-        count = kernels_of("partition", side).count_grains
+        count = partition_kernels.of(side).count_grains
         edges += count(side, grains, shift=shift, threads=threads)
     total: np.ndarray = np.sum(exchange.all_gather(edges), axis=0)
     return total

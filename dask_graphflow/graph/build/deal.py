@@ -13,7 +13,8 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.numbering import swap
-from dask_graphflow.kernels import aligned, as_stored, disk, kernels_of, on_device
+from dask_graphflow.kernels import aligned, as_stored, disk, on_device
+from dask_graphflow.kernels import partition as partition_kernels
 
 SLICE = 1 << 22  # edges per slice, if edges in one array are dealt in slices
 DEVICE_SLICE = 1 << 27  # the same on a device
@@ -22,7 +23,7 @@ DEVICE_SLICE = 1 << 27  # the same on a device
 class Edges(NamedTuple):
     """Some or all edges of a graph: numbers of vertices, and weights or None.
 
-    A column may be a list of arrays, which is read as one array; see :func:`.host_rows.rows`.
+    A column may be a list of arrays, which is read as one array; see :meth:`.RowsKernels.rows`.
     """
 
     source: Any
@@ -173,7 +174,7 @@ def _part(
     options: dict[str, Any] = {"shift": owners.shift, "threads": exchange.resources.threads}
     if stays:
         options["but"] = exchange.rank
-    parted = kernels_of("partition", piece.source).parted
+    parted = partition_kernels.of(piece.source).parted
     parts: list[list[Any]] = parted(copies, *ends, owners.members, exchange.size, **options)
     return parts
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph import numbering, partition
+from dask_graphflow.graph import numbering, partition, stored
 from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, joined, kernels_of
+from dask_graphflow.kernels import index_dtype, joined
+from dask_graphflow.kernels import rows as rows_kernels
 
 from .choose import count_ends
 from .deal import Edges, deal_in_slices
@@ -22,7 +23,7 @@ def into(shard: Shard, exchange: Exchange) -> Any:
     """Return the rows of the edges that enter the range's vertices, and cache them as "into"."""
     host, threads = shard.host, exchange.resources.threads
     if not shard.directed:
-        return shard.here("into", host.out)
+        return shard.here(stored.INTO, host.out)
 
     def make() -> Any:
         rows_or_edges = entered(host, exchange)
@@ -44,13 +45,17 @@ def into(shard: Shard, exchange: Exchange) -> Any:
             resources=exchange.resources,
         )
 
-    return shard.here("into", numbering.kept_by_all(host, exchange, "into", make))
+    return shard.here(stored.INTO, numbering.kept_by_all(host, exchange, stored.INTO, make))
 
 
 def entering(shard: Shard, exchange: Exchange) -> Edges:
     """Return the edges that enter the range's vertices, as places among all vertices, in any order."""
     threads = exchange.resources.threads
-    if exchange.size == 1 and shard.directed and not (shard.has("entering") or shard.has("into")):
+    if (
+        exchange.size == 1
+        and shard.directed
+        and not (shard.has(stored.ENTERING) or shard.has(stored.INTO))
+    ):
         target, source, weight = edges_of(shard.out, threads)  # avoids a sort
         return Edges(source, target, weight)
     return edges_of(entered(shard, exchange), threads)
@@ -60,7 +65,7 @@ def edges_of(rows_or_edges: Any, threads: int) -> Edges:
     """Return edges unchanged, or convert rows to edges whose targets are the vertices of the rows."""
     if isinstance(rows_or_edges, Edges):
         return rows_or_edges
-    kernels = kernels_of("rows", rows_or_edges.ends)
+    kernels = rows_kernels.of(rows_or_edges.ends)
     owners = kernels.owners(rows_or_edges, rows_or_edges.ends.dtype, threads=threads)
     return Edges(rows_or_edges.ends, owners, rows_or_edges.weights)
 
@@ -71,11 +76,11 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     If some member lacks them, edges are sent from the owners of their sources to the owners of their
     targets. A member that is alone makes rows itself. Undirected edges enter at both ends.
     """
-    for name in ("entering", "into" if shard.directed else "out"):
+    for name in (stored.ENTERING, stored.INTO if shard.directed else stored.OUT):
         if not exchange.all_sum(not shard.has(name)):
             return shard.made(name)
     out, resources = shard.out, exchange.resources
-    kernels = kernels_of("rows", out.ends)
+    kernels = rows_kernels.of(out.ends)
     leaving = kernels.owners(out, index_dtype(shard.size), threads=resources.threads)
     if exchange.size == 1:
         size: dict[str, Any] = {"count": shard.owned, "columns": shard.size}
@@ -101,7 +106,7 @@ def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     size = len(rows.offsets) - 1
     if exchange.size == 1:
         return Shard(rows.ends[:0], [0, size], 0, rows, directed=False)
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    owners = rows_kernels.of(rows.ends).owners(rows, rows.ends.dtype, threads=threads)
     edges = Edges(owners, rows.ends, rows.weights)
     bounds = partition.chunk_grains(count_ends(exchange, [edges[:2]], size), size, exchange.size)
     low, high = bounds[exchange.rank : exchange.rank + 2]
@@ -122,7 +127,7 @@ def of_all_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     Later steps on the graph send nothing, and all members take all of them.
     """
     if exchange.size > 1:
-        size, kernels = len(rows.offsets) - 1, kernels_of("rows", rows.ends)
+        size, kernels = len(rows.offsets) - 1, rows_kernels.of(rows.ends)
         sources = kernels.owners(rows, rows.ends.dtype, threads=threads)
         every = map(exchange.all_gather, (sources, rows.ends, rows.weights))
         rows = kernels.rows(*map(list, every), count=size, multi="sum", threads=threads)

@@ -19,7 +19,8 @@ from dask_graphflow.graph import partition
 from dask_graphflow.graph.hubs import HUBS, HUBS_EDGES
 from dask_graphflow.graph.shares import Hybrid, HybridMember, HybridSize, Rate, member_speeds
 from dask_graphflow.graph.vertices import Placed
-from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import rows as rows_kernels
 
 DIGIT = 16  # bits of a key that one round of histograms covers
 
@@ -114,8 +115,7 @@ def _degrees(
     """Return the degree of each vertex of this member's home, counted over the edges of all members."""
     size = homes[-1]
     sides = list(itertools.chain.from_iterable(numbers))
-    kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
-    own = kernels.count_all(sides, count=size, threads=exchange.resources.threads)
+    own = rows_kernels.count_all(sides, count=size, threads=exchange.resources.threads)
     counts = exchange.all_to_all([own[low:high] for low, high in itertools.pairwise(homes)])
     degrees: np.ndarray = np.sum(counts, axis=0)
     return degrees

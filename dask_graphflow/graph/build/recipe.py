@@ -27,7 +27,7 @@ class Recipe:
     directed : bool
         Whether an edge leads from its source to its target only.
     multi : {"keep", "sum", "min", "first"}
-        How to treat several edges from one vertex to another; see :func:`.host_rows.rows`.
+        How to treat several edges from one vertex to another; see :meth:`.RowsKernels.rows`.
     turned : bool
         Send edges to the owners of the vertices that they enter, and build no rows: for algorithms that
         only use :func:`.entering`. Edges must be directed, and all are kept. If only one member gets a

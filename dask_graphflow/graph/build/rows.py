@@ -9,7 +9,8 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.vertices import Placed
-from dask_graphflow.kernels import aligned, as_stored, joined, kernels_of, summable
+from dask_graphflow.kernels import aligned, as_stored, joined, summable
+from dask_graphflow.kernels import rows as rows_kernels
 
 from .deal import Edges
 from .recipe import Recipe
@@ -63,6 +64,6 @@ def edges_without_rows(exchange: Exchange, dealt: Edges, placed: Placed | None) 
 
 def rename(edges: Edges, names: np.ndarray, threads: int) -> Edges:
     """Return the edges with both ends mapped through `names`."""
-    renamed = kernels_of("rows", edges.source).renamed
+    renamed = rows_kernels.of(edges.source).renamed
     source, target = (renamed(side, names, threads=threads) for side in edges[:2])
     return Edges(source, target, edges.weight)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from dask_graphflow.kernels import is_on_disk, kernels_of, on_device
+from dask_graphflow.kernels import advance as advance_kernels
+from dask_graphflow.kernels import is_on_disk, on_device
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
@@ -31,7 +32,7 @@ class LocalAdvance:
         self._program = typed.device_program if on_device(rows.ends) else typed.host_program
         self._columns = tuple(columns[name] for name in op.columns)
         self._size, self._rows = len(columns[op.target]), rows
-        self._kernels = kernels_of("advance", rows.ends)
+        self._kernels = advance_kernels.of(rows.ends)
         self._run: Any = None
 
     def step(
@@ -84,9 +85,9 @@ class LocalAdvance:
         dense: tuple[int, int, bool],
         before: Any,
     ) -> tuple[Any, int, Any]:
-        """Push several small supersteps in one call; see :class:`.host_advance.Run`."""
+        """Push several small supersteps in one call; see :class:`.advance.Run`."""
         if self._run is None:
-            self._run = self._kernels.Run(self._program, self._rows, self._columns, before)
+            self._run = self._kernels.new_run(self._program, self._rows, self._columns, before)
         done: tuple[Any, int, Any] = self._run.push(
             tuple(params.values()), frontier, leaving, first, most, dense
         )

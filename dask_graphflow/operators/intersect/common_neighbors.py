@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of, sorted_unique
+from dask_graphflow.kernels import intersect as intersect_kernels
+from dask_graphflow.kernels import sorted_unique
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import (
     entries_of,
@@ -105,7 +106,7 @@ def _sums_of_pairs(
         own = own._replace(
             weights=wide_column(g, weights.of_vertices)[g.member.local("out").rows.ends]
         )
-    kernels = kernels_of("intersect", own.ends)
+    kernels = intersect_kernels.of(own.ends)
     shorter = degrees[0] <= degrees[1]
     short, long = np.where(shorter, first, second), np.where(shorter, second, first)
     if g.member.alone:
@@ -162,7 +163,7 @@ class Neighborhood(NamedTuple):
 
     def best(self, g: GraphView, scores: Any, k: int | None) -> Any:
         """Return the pairs with the `k` best scores of each first vertex, best first; all by default."""
-        best = kernels_of("intersect", g.degrees).best
+        best = intersect_kernels.of(g.degrees).best
         return best(self.offsets, scores, k, threads=g.member.threads)[0]
 
 
@@ -183,7 +184,7 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
     places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
     # For each vertex, the number of row entries that are read for all vertices before it.
     blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
-    kernels = kernels_of("intersect", rows.ends)
+    kernels = intersect_kernels.of(rows.ends)
     # A graph without vertices has a block too.
     count = max(1, int(g.all_reduce(most=len(blocks)).most))
     blocks += [(g.owned, g.owned)] * (count - len(blocks))

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels import intersect as intersect_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import (
     entries_of,
@@ -50,7 +52,7 @@ class EdgeTriangles:
         self._g, self._oriented = g, oriented(g)
         rows = self._oriented.rows
         self.support = triangles.count_triangles(g, supports=True).supports.astype(rows.ends.dtype)
-        self._kernels = kernels_of("intersect", rows.ends)
+        self._kernels = intersect_kernels.of(rows.ends)
         self._early, self._owned = rows.ends, len(rows.ends)
         self._late = sources_of(g, rows)
         theirs = self._shared() if g.member.exchange.size > 1 else (rows.ends[:0],) * 2
@@ -61,7 +63,7 @@ class EdgeTriangles:
         edge = np.concatenate([edges[: self._owned], edges])
         mine = self._oriented.owner[source] == g.member.exchange.rank
         # For each label, the labels of all neighbors, with the edges to them stored as weights.
-        self._whole = self._rows = kernels_of("rows", rows.ends).rows(
+        self._whole = self._rows = rows_kernels.of(rows.ends).rows(
             source[mine],
             target[mine],
             edge[mine],
@@ -149,7 +151,7 @@ class EdgeTriangles:
             return False
         with g.superstep("push", self._owned, len(rows.ends)):
             ends = self._late, self._early
-            self._kernels.peel_edges(rows, *ends, self.support, truss, limit, most)
+            intersect_kernels.peel_edges(rows, *ends, self.support, truss, limit, most)
         return True
 
     def values(self, of_edges: Any, g: GraphView) -> Any:

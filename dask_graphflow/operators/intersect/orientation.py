@@ -17,7 +17,9 @@ import numpy as np
 
 from dask_graphflow.graph import numbering
 from dask_graphflow.graph.make_rows import make_rows
-from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import intersect as intersect_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import offsets_of, positions_of
 from dask_graphflow.operators.view import GraphView
@@ -94,7 +96,7 @@ def containing(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -
     Rows
         Indices of rows, in ascending order, with the weights of `rows`.
     """
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
+    owners = rows_kernels.of(rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
     weights = None if rows.weights is None else rows.weights[among]
     columns = max(count, len(rows.offsets) - 1)
     sides = rows.ends[among], owners[among]
@@ -133,7 +135,7 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     host = g.member.shard.host
     local = host.local("out", g.member.threads)
     rows = local.rows
-    kernels = kernels_of("rows", rows.ends)
+    kernels = rows_kernels.of(rows.ends)
     degrees, slots = np.diff(rows.offsets), local.slots.astype(index_dtype(host.size), copy=False)
     own = np.arange(host.low, host.high, dtype=slots.dtype, like=slots)
     before = local.slot_bounds[host.rank]  # number of mirrors with places before the owned ones
@@ -156,7 +158,7 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     for rank, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
         ranks[host.owned + low : host.owned + high] = rank
     owner[label] = ranks
-    directed = kernels_of("intersect", rows.ends).directed
+    directed = intersect_kernels.of(rows.ends).directed
     source, target = directed(rows, label, threads=g.member.threads)
     weight = np.ones_like(source, "int32") if counted else None
     options: dict[str, Any] = {"count": len(label), "resources": g.member.exchange.resources}

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.graph.blocks import blocks, pieces_of
-from dask_graphflow.kernels import beside, disk, is_on_disk, kernels_of
+from dask_graphflow.kernels import beside, disk, is_on_disk
+from dask_graphflow.kernels import intersect as intersect_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import sources_of, sums_of_owned, swap_columns
 from dask_graphflow.operators.view import GraphView
@@ -59,8 +61,8 @@ class Triangles:
     ) -> None:
         self._g, self._oriented = g, orientation
         rows = self._rows = orientation.rows
-        self._kernels = kernels_of("intersect", rows.ends)
-        self._of_rows = kernels_of("rows", rows.ends)
+        self._kernels = intersect_kernels.of(rows.ends)
+        self._of_rows = rows_kernels.of(rows.ends)
         # Counts for entries of a row, made at its middle vertices, and for entries of the middle
         # vertices' rows.
         self._of_row = self._zeros(rows.ends, 2 if supports or parallel else 1)

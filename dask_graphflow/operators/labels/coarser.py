@@ -9,7 +9,8 @@ import numpy as np
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import of_all_numbers, of_numbers
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import groups as groups_kernels
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import beside, combine, gather
 from dask_graphflow.operators.view import GraphView
@@ -53,7 +54,7 @@ def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
         Weights of the edges; 1 each by default.
     groups : Groups
     """
-    holder, mass = kernels_of("groups", groups.labels).numbered(groups.labels, groups.load)
+    holder, mass = groups_kernels.of(groups.labels).numbered(groups.labels, groups.load)
     view, weights = _contract(g, weights, holder, len(mass))
     shard, skew = view.member.shard, None
     own = slice(shard.low, shard.high)
@@ -91,7 +92,7 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     are left out.
     """
     shard, rows = g.member.shard, g.member.local("out").rows._replace(weights=weights)
-    rows = kernels_of("groups", holder).sums_between(rows, holder, count, threads=g.member.threads)
+    rows = groups_kernels.of(holder).sums_between(rows, holder, count, threads=g.member.threads)
     exchange = g.member.exchange
     small = not g.member.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
     if small or shard.placed is not None:

@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import count_true, kernels_for, kernels_of
+from dask_graphflow.kernels import count_true, kernels_for
+from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.operators.access import gather, own_part
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.priorities import priorities
@@ -105,7 +106,7 @@ class Groups(Labels):
         All members call it.
         """
         g, part = self._g, own_part(self._g, len(self.load))
-        kernels = kernels_of("groups", self.labels)
+        kernels = groups_kernels.of(self.labels)
         between = kernels.weight_between(self._sides[0], self.labels, threads=g.member.threads)
         between = g.all_sum(between)
         # Every member has all loads, and squares a part of them.
@@ -150,7 +151,7 @@ class Groups(Labels):
 
     def _sweep_alone(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
         masses = self._mass, self.load, self._factor
-        rows, kernels = self._sides[0], kernels_of("groups", awake)
+        rows, kernels = self._sides[0], groups_kernels.of(awake)
         count: int = kernels.sweep(
             rows,
             self.labels,

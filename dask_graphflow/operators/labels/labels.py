@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.graph import build, numbering
+from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import count_true, kernels_of
+from dask_graphflow.kernels import count_true
+from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.operators.access import sources_of, update_mirrors
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
@@ -63,12 +64,12 @@ class Labels:
     def best(
         self, vertices: Any = None, masses: Any = None, limits: Any = None, skew: Any = None
     ) -> Any:
-        """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`.
+        """Return the best label for each of some vertices; see :meth:`.GroupsKernels.best_groups`.
 
         By default, this is the label with the largest weight for each owned vertex, and the smallest one if
         there is a tie.
         """
-        return kernels_of("groups", self.labels).best_groups(
+        return groups_kernels.of(self.labels).best_groups(
             self._sides, self.labels, vertices, masses, limits, skew,
             tables=self._tables, threads=self._g.member.threads,
         )  # fmt: skip
@@ -131,7 +132,9 @@ def _neighbors(g: GraphView) -> tuple[list[Any], str]:
         return [g.member.local("out").rows], "out"
     if g.member.alone:
         return [g.member.local("out").rows, g.member.rows("into")], "out"
-    return [g.member.shard.here("local around", _around(g.member.shard.host, g)).rows], "around"
+    return [
+        g.member.shard.here(stored.local(stored.AROUND), _around(g.member.shard.host, g)).rows
+    ], stored.AROUND
 
 
 def _around(shard: Shard, g: GraphView) -> Local:
@@ -153,5 +156,5 @@ def _around(shard: Shard, g: GraphView) -> Local:
         )
         return localize(both, shard.bounds, shard.rank, threads=g.member.threads)
 
-    rows: Local = shard.kept("local around", make)
+    rows: Local = shard.kept(stored.local(stored.AROUND), make)
     return rows

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import pull as pull_kernels
 from dask_graphflow.operators.view import GraphView
 
 from .pull import Pull
@@ -41,7 +42,7 @@ class BatchedPull:
     def __init__(self, g: GraphView, pull: Pull, share: Any, index: Any, batch: range) -> None:
         self._g, self._layout, self._share = g, pull.layout, share
         self._rows = pull.rows
-        self._kernels = kernels_of("pull", self._share)
+        self._kernels = pull_kernels.of(self._share)
         index, width = pull.take(index), len(batch)
         own = np.flatnonzero((index >= batch.start) & (index < batch.stop))
         columns, size = index[own] - batch.start, len(index)

@@ -20,12 +20,16 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph import stored
 from dask_graphflow.graph.build import Edges, edges_of, entered, entering
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.numbering import kept_by_all, marked, occurs, swap
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import count_true, index_dtype, is_on_disk, kernels_of
+from dask_graphflow.kernels import count_true, index_dtype, is_on_disk
+from dask_graphflow.kernels import pull as pull_kernels
+from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES
 from dask_graphflow.operators.access import update_mirrors
 from dask_graphflow.operators.view import GraphView
@@ -55,8 +59,8 @@ class HubRows:
 
     def __init__(self, g: GraphView) -> None:
         self._g, self.layout = g, _layout(g)
-        self.rows = kernels_of("pull", self.layout.names).readable(self.layout.rows)
-        self.totals = kernels_of("scores", self.layout.names).RunningTotals()
+        self.rows = pull_kernels.of(self.layout.names).readable(self.layout.rows)
+        self.totals = scores_kernels.of(self.layout.names).new_totals()
         self._mirrors = None if g.member.alone else self.layout.mirrors(g.member.exchange)
         own = len(self.layout.names), len(self.layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
@@ -106,7 +110,7 @@ class HubRows:
         sums : array of int64, shape (n,)
             In the order of :meth:`take`. On a device, they must be 0 before.
         """
-        kernels = kernels_of("pull", wide)
+        kernels = pull_kernels.of(wide)
         kernels.sum_contributions(
             self.rows, wide, sums, self.totals, threads=self._g.member.threads
         )
@@ -149,7 +153,7 @@ def _layout(g: GraphView) -> Layout:
     """Return a member's layout, which is made once and cached. All members call it at the same point."""
     shard, exchange = g.member.shard, g.member.exchange
     side = g.member.side("into")
-    name = f"hub rows {side}"
+    name = stored.hub_rows(side)
 
     def make() -> Layout:
         return _made(shard.host, exchange, g.member.threads, side)
@@ -170,9 +174,9 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         near = target - shard.low
     else:
         source, near = plain.ends, None
-    kernels, alone = kernels_of("rows", source), exchange.size == 1
+    kernels, alone = rows_kernels.of(source), exchange.size == 1
     # Rows on disk stay in the order of vertices, in which they can be read. Nothing needs to be counted.
-    ordered = plain is not None and is_on_disk(source) and shard.has("out")
+    ordered = plain is not None and is_on_disk(source) and shard.has(stored.OUT)
     leaving: Any = None
     read: Any = None
     if not alone and ordered:
@@ -181,7 +185,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         read = kernels.degrees(source, count=shard.size, threads=threads)
     if ordered:
         has = occurs(shard, exchange)
-    elif shard.has("out"):
+    elif shard.has(stored.OUT):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
     else:
         ranges = itertools.pairwise(shard.bounds)
@@ -189,7 +193,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         leaving = sum(counts[1:], start=counts[0])
         exists = leaving > 0
         exists[np.flatnonzero(np.diff(plain.offsets)) if near is None else near] = True
-        has = shard.kept("occurs", lambda: exists)  # needed again later, when the rows are gone
+        has = shard.kept(stored.OCCURS, lambda: exists)  # needed when the rows are gone
     hubs = not is_on_disk(source) and has_hubs(leaving)
     weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
     labels = kernels.degree_labels(weighed)
@@ -262,7 +266,7 @@ def _mirror_column(
         else:
             mirrors = np.flatnonzero(read[low:high])
             if hubs:
-                by_reads = kernels_of("rows", labels).degree_labels(read[low:high][mirrors])
+                by_reads = rows_kernels.of(labels).degree_labels(read[low:high][mirrors])
                 mirrors[by_reads] = mirrors.copy()
             first = shard.owned + slot_bounds[-1]
             place[mirrors + low] = np.arange(first, first + len(mirrors), like=mirrors)

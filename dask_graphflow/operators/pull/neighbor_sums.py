@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES, MOST, SQUARES, SUM, norm, units
 from dask_graphflow.operators.advance.float_sums import FloatSums
 from dask_graphflow.operators.view import Frontier, GraphView
@@ -146,7 +146,7 @@ class NeighborSums(HubRows):
         squares : float, optional
             Upper bound of the sum of the squares of the scores. By default, scores are not divided.
         """
-        g, kernels = self._g, kernels_of("scores", sums)
+        g, kernels = self._g, scores_kernels.of(sums)
         if self._new is None:
             self._new = np.empty_like(self.scores)
         self._squares = (
@@ -180,7 +180,7 @@ class NeighborSums(HubRows):
         self.totals.write(totals)
 
     def _scale(self, source: Any, into: NeighborSums, entering: float, unit: float) -> None:
-        kernels_of("scores", source).scale(
+        scores_kernels.of(source).scale(
             source,
             into.scores,
             into._wide,

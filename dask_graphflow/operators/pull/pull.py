@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import kernels_of, on_device
+from dask_graphflow.graph import stored
+from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels import pull as pull_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES
 
 from .hub_rows import HubRows
@@ -49,7 +51,7 @@ class Pull(HubRows):
         total = self.take(self._leaving_weights())
         share = np.empty_like(total, precision)
         least, threads = float(np.finfo(precision).tiny) * NORMAL, self._g.member.threads
-        counts = kernels_of("pull", total).shares(total, least, share, threads=threads)
+        counts = pull_kernels.of(total).shares(total, least, share, threads=threads)
         unfit, sinks = self._g.all_reduce(counts).sums
         if unfit:
             wrong = total[np.isnan(share)]
@@ -63,7 +65,8 @@ class Pull(HubRows):
     def _leaving_weights(self) -> Any:
         """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.member.shard.host
-        if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
+        # Without weights, rows may be gone.
+        if not host.has(stored.OUT) or host.out.weights is None:
             return self.leaving
         return self._g.weighted_degrees
 
@@ -81,7 +84,7 @@ class Pull(HubRows):
         """
         self._rank, self._share = rank, share
         self._dangling: float | None = dangling
-        self._kernels = kernels_of("pull", rank)
+        self._kernels = pull_kernels.of(rank)
         self._contributions = np.zeros_like(rank, shape=self.layout.size)
         self._own = self._contributions[: len(rank)]
         self._sums = np.zeros_like(rank, np.int64)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import check_room, disk, kernels_for, kernels_of
+from dask_graphflow.graph import stored
+from dask_graphflow.kernels import check_room, disk, kernels_for
+from dask_graphflow.kernels import sample as sample_kernels
 from dask_graphflow.operators.access import by_rank, places_of, send_rows
 from dask_graphflow.operators.view import GraphView
 
@@ -32,7 +34,7 @@ class Sampler:
     rows : Rows
         Rows of owned vertices, by position. Ends are vertex numbers.
     sums : array of int64, or None
-        Cumulative weights of each row; see :func:`.host_sample.cumulate`.
+        Cumulative weights of each row; see :meth:`.SampleKernels.cumulate`.
 
     Raises
     ------
@@ -47,15 +49,15 @@ class Sampler:
         if shard.placed is not None:  # ends are places, but in the order of their numbers
             host = shard.host
             ends = host.kept(
-                "numbers of ends", lambda: host.numbers_at(host.out.ends, g.member.threads)
+                stored.NUMBERS_OF_ENDS, lambda: host.numbers_at(host.out.ends, g.member.threads)
             )
-            self.rows = self.rows._replace(ends=shard.here("numbers of ends", ends))
-        self._kernels = kernels_of("sample", self.rows.ends)
+            self.rows = self.rows._replace(ends=shard.here(stored.NUMBERS_OF_ENDS, ends))
+        self._kernels = sample_kernels.of(self.rows.ends)
         self.sums = None
         if weighted and g.weighted:
             assert g.weighted_degrees is not None  # raises if a weight is not allowed
             self.sums = shard.kept(
-                "sums of weights",
+                stored.SUMS_OF_WEIGHTS,
                 lambda: self._kernels.cumulate(self.rows, threads=g.member.threads),
             )
 
@@ -131,7 +133,7 @@ class Sampler:
         first: int = 0,
         before: Any = None,
     ) -> Any:
-        """Return random walks; only for a graph with one member. See :func:`.host_sample.walk`."""
+        """Return random walks; only for a graph with one member. See :meth:`.SampleKernels.walk`."""
         assert self._g.member.alone, "walks of several members go on step by step"
         return self._kernels.walk(
             self.rows, self.sums, starts, keys.view("uint64"), length, bias, first=first,
@@ -156,7 +158,7 @@ class Sampler:
         keys : array of int64, shape (w,)
         step : int
         bias : ndarray of float64, shape (4,)
-            See :func:`.host_sample.walk`.
+            See :meth:`.SampleKernels.walk`.
 
         Returns
         -------

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import all_true, check_room, count_true, kernels_for, kernels_of
+from dask_graphflow.kernels import all_true, check_room, count_true, kernels_for
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import offsets_of, send_groups
 from dask_graphflow.operators.view import GraphView
@@ -32,7 +33,7 @@ def check_walks(like: Any, rows: int) -> None:
 
 
 def walk_bias(p: float, q: float) -> np.ndarray:
-    """Return the bias of node2vec for these parameters; see :func:`.host_sample.walk`."""
+    """Return the bias of node2vec for these parameters; see :meth:`.SampleKernels.walk`."""
     back, most = 1 / p, max(1.0, 1 / q)
     returning = (back / most, 1.0) if back <= most else (1.0, p * most)
     return np.array([*returning, min(1.0, q), min(1.0, 1 / q)])
@@ -120,7 +121,7 @@ def _even(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any,
 
 def _uneven(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any, Any]:
     """Return the walk, the step and the vertex of each row, walk by walk."""
-    owners, dtype = kernels_of("rows", blocks[0][2]).owners, blocks[0][2].dtype
+    owners, dtype = rows_kernels.of(blocks[0][2]).owners, blocks[0][2].dtype
     counts = np.ones_like(starts, "int64")
     for which, _, vertices in blocks:
         counts[which] += (vertices[:, 1:] >= 0).sum(axis=1)

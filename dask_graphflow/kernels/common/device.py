@@ -1,0 +1,350 @@
+"""Device kernels: CUDA C++ over CuPy arrays.
+
+Every function here has a counterpart of the same name and meaning in :mod:`.common.host`, which describes it.
+`threads` only affects the host; the device uses all of its threads. Work is queued on CuPy's current
+stream. Functions that return numbers, such as :func:`hook`, wait for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import VertexTypeError
+from dask_graphflow.kernels.gpu import load_cupy
+from dask_graphflow.kernels.sources import THREADS, instance
+
+cupy = load_cupy()
+from dask_graphflow.kernels.launching import (  # noqa: E402
+    NULL,
+    READ,
+    blocks_for,
+    launch,
+    launch_blocks,
+    launch_resident,
+    read,
+)
+
+from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
+
+namespace = cupy
+SAMPLED = 8  # a sample has one edge per this number of vertices
+LARGE = 1 << 24  # several threads copy an array of at least this many bytes to the host
+FETCHING, PART = 4, 1 << 22  # number of these threads, and bytes of pinned memory for each
+ROUNDS, RUN = 16, 512  # as in forest.cu: items that a lane and a warp read, e.g. for labels
+
+
+def asarray(series: Any) -> Any:
+    """Return the values of a cuDF Series or a CuPy array, without a copy if possible."""
+    if isinstance(series, cupy.ndarray):
+        return series
+    if not isinstance(series.dtype, np.dtype):  # nullable integers of pandas or Arrow
+        series = series.astype(series.dtype.numpy_dtype)
+    return series.to_cupy()
+
+
+def to_host(array: Any) -> np.ndarray:
+    """Return `array` in host memory."""
+    if array.nbytes < LARGE:
+        small: np.ndarray = cupy.asnumpy(array)
+        return small
+    array = cupy.ascontiguousarray(array)
+    copied = np.empty(array.shape, array.dtype)
+    made = cupy.cuda.get_current_stream().record()
+
+    def fetch(part: int) -> None:
+        with array.device:
+            stream = cupy.cuda.Stream(non_blocking=True)
+            stream.wait_event(made)
+            memory = cupy.cuda.alloc_pinned_memory(PART)
+            room = PART // array.itemsize
+            for start in range(part * room, array.size, FETCHING * room):
+                piece = array.reshape(-1)[start : start + room]
+                buffer = np.frombuffer(memory, array.dtype, len(piece))
+                piece.get(stream=stream, out=buffer, blocking=True)
+                copied.reshape(-1)[start : start + len(piece)] = buffer
+
+    # Several threads, because each one waits longer for memory that was never used than for the copy.
+    with ThreadPoolExecutor(FETCHING, "graphflow-fetching") as threads:
+        list(threads.map(fetch, range(FETCHING)))
+    return copied
+
+
+def count_true(marks: Any) -> int:
+    """Return how many entries of an array of bool are true.
+
+    CuPy compiles its own function for 5 seconds, and launches two kernels.
+    """
+    if not marks.size:
+        return 0
+    with marks.device:
+        total = cupy.zeros(1, "uint64")
+        marks = cupy.ascontiguousarray(marks)
+        launch_resident("count_true", marks.size // ROUNDS, marks, np.uint64(marks.size), total)
+        return int(read(total)[0])
+
+
+def wait() -> None:
+    """Wait for the work that is queued on the current stream."""
+    cupy.cuda.get_current_stream().synchronize()
+
+
+def _indices(source: Any, target: Any) -> tuple[Any, Any]:
+    """Return ids in a form that the kernels support: contiguous, and both int32 or both int64."""
+    if source.dtype != target.dtype:
+        source, target = source.astype("int64"), target.astype("int64")
+    if source.dtype == np.uint64:
+        # Ids of 2**63 or more become negative, so they are outside of every forest.
+        source, target = source.view("int64"), target.view("int64")
+    elif source.dtype not in (np.int32, np.int64):
+        source, target = source.astype("int64"), target.astype("int64")
+    return cupy.ascontiguousarray(source), cupy.ascontiguousarray(target)
+
+
+def hook(
+    parent: Any,
+    seen: Any,
+    source: Any,
+    target: Any,
+    *,
+    base: int = 0,
+    step: int = 1,
+    cache: dict[str, Any] | None = None,
+    threads: int = 1,
+) -> tuple[int, tuple[int, int] | None]:
+    """Join the trees of the two ends of edges; see :meth:`.CommonKernels.hook`.
+
+    A sample takes 256 consecutive edges out of every ``256 * step``, which are read at the same speed as
+    all edges. The host takes every `step`-th edge instead. If there are many edges, one bit per vertex is
+    used to skip the edges inside the largest tree.
+    """
+    return _hook(parent, seen, source, target, base, [step], cache)
+
+
+def hook_sampled(
+    parent: Any,
+    seen: Any,
+    source: Any,
+    target: Any,
+    *,
+    base: int = 0,
+    step: int,
+    cache: dict[str, Any] | None = None,
+    threads: int = 1,
+) -> tuple[int, tuple[int, int] | None]:
+    """Hook a sample, make the trees flat, then hook all edges; see :meth:`.CommonKernels.hook_sampled`."""
+    return _hook(parent, seen, source, target, base, [step, 1], cache)
+
+
+def _hook(
+    parent: Any,
+    seen: Any,
+    source: Any,
+    target: Any,
+    base: int,
+    steps: list[int],
+    cache: dict[str, Any] | None,
+) -> tuple[int, tuple[int, int] | None]:
+    """Hook the edges once for each of `steps`, flatten the trees in between, and wait for the report."""
+    if not len(source):
+        return 0, None
+    cache = {} if cache is None else cache
+    with parent.device:
+        source, target = _indices(source, target)
+        report = cupy.empty(3, "int64")
+        # Cleared by a kernel, because a copy from the host would queue behind the copies of the link.
+        launch("clear_report", 1, report)
+        edges = parent, seen if len(seen) else NULL, source, target, base, report
+        giant = None
+        try:
+            for turn, step in enumerate(steps):
+                if turn:
+                    compress(parent)
+                if step == 1 and worth_it(parent, source, target, base):
+                    if "giant" not in cache:
+                        giant = find_giant(parent, source, target, base)
+                    hook_outside(*edges, giant or cache["giant"])
+                else:
+                    queue_hook(*edges, step=step)
+            hooked, low, high = read(report).tolist()
+            if giant and giant.exists():
+                cache["giant"] = giant
+        except BaseException:
+            # Some edges may have been listed but not hooked. Another attempt must not skip them.
+            cache.clear()
+            raise
+    return hooked, (low, high) if low <= high else None
+
+
+def hook_first(parent: Any, rows: Any, count: int, *, threads: int = 1) -> None:
+    """Hook the first `count` edges of each row; see :meth:`.CommonKernels.hook_first`."""
+    _hook_rows(instance("hook_first", parent.dtype), parent, rows, np.int64(count))
+
+
+def hook_rest(parent: Any, rows: Any, tree: Any, *, threads: int = 1) -> None:
+    """Hook the edges of the rows of all vertices outside a tree; see :meth:`.CommonKernels.hook_rest`."""
+    _hook_rows(instance("hook_rest", parent.dtype), parent, rows, tree)
+
+
+def _hook_rows(kernel: str, parent: Any, rows: Any, which: Any) -> None:
+    size = len(rows.offsets) - 1
+    if not size:
+        return
+    with parent.device:
+        ends = cupy.ascontiguousarray(rows.ends, parent.dtype)
+        launch(kernel, size, parent, rows.offsets, ends, np.uint64(size), which)
+
+
+def choose_tree(parent: Any) -> Any:
+    """Return the root that most of some vertices have; see :meth:`.CommonKernels.choose_tree`. Does not wait."""
+    with parent.device:
+        tree = cupy.empty(1, parent.dtype)
+        # One block, in which all threads vote.
+        launch(instance("choose_tree", parent.dtype), 1, parent, np.uint64(len(parent)), tree)
+    return tree
+
+
+def absorb(
+    parent: Any,
+    entries: Any,
+    *,
+    first: int = 0,
+    shift: int = 0,
+    slots: Any = None,
+    threads: int = 1,
+) -> int:
+    """Hook the entries of another forest, or of a slice of one; see :meth:`.CommonKernels.absorb`."""
+    if not len(entries):
+        return 0
+    with parent.device:
+        where = NULL if slots is None else cupy.ascontiguousarray(slots, parent.dtype)
+        report = cupy.empty(3, "int64")
+        launch("clear_report", 1, report)
+        launch(
+            instance("absorb", parent.dtype, entries.dtype),
+            len(entries),
+            parent,
+            np.uint64(len(parent)),
+            cupy.ascontiguousarray(entries),
+            np.uint64(len(entries)),
+            np.uint64(first),
+            np.int64(shift),
+            where,
+            report,
+        )
+        return int(read(report)[0])
+
+
+def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: int = 1) -> None:
+    """Point every vertex from `start` to before `stop` at its root (multiple pointer jumping)."""
+    stop = len(parent) if stop is None else stop
+    if start >= stop:
+        return
+    with parent.device:
+        launch(
+            instance("compress", parent.dtype),
+            stop - start,
+            parent,
+            np.uint64(start),
+            np.uint64(stop),
+        )
+
+
+def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
+    """Set ``seen`` to 1 for every vertex with a hooked edge; `parent` has to be flat."""
+    if not len(parent):
+        return
+    with parent.device:
+        launch(
+            instance("mark_members", parent.dtype),
+            len(parent),
+            parent,
+            seen,
+            np.uint64(len(parent)),
+        )
+
+
+def labels(
+    parent: Any, seen: Any, start: int, stop: int, *, base: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Return the ids of the vertices that were seen and of their roots; see :meth:`.CommonKernels.labels`."""
+    native = dtype if dtype in (np.int32, np.int64) else np.dtype("int64")
+    with parent.device:
+        size = stop - start
+        runs = -(-size // RUN)
+        ends = cupy.empty(runs, "int64")
+        if size:
+            launch("count_seen", -(-size // ROUNDS), seen[start:stop], np.uint64(size), ends)
+            cupy.cumsum(ends, out=ends)
+        count = int(read(ends[-1:])[0]) if size else 0
+        vertices, roots = cupy.empty(count, native), cupy.empty(count, native)
+        if count:
+            launch(
+                instance("write_labels", parent.dtype, native),
+                -(-size // ROUNDS),
+                parent,
+                seen,
+                np.uint64(start),
+                np.uint64(size),
+                np.int64(base),
+                ends,
+                vertices,
+                roots,
+            )
+        if native != dtype:
+            vertices, roots = vertices.astype(dtype), roots.astype(dtype)
+    return vertices, roots
+
+
+def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
+    """Return the smallest and the largest of every `step`-th id."""
+    with source.device:
+        source, target = source[::step], target[::step]
+        if source.dtype != target.dtype or source.dtype not in (np.int32, np.int64):
+            source, target = _indices(source, target)
+        blocks = min(blocks_for(-(-len(source) // ROUNDS)), READ // 16)
+        extremes = cupy.empty((blocks, 2), "int64")
+        launch_blocks(
+            instance("bounds", source.dtype),
+            blocks,
+            THREADS,
+            0,
+            source,
+            np.int64(source.strides[0] // source.itemsize),
+            target,
+            np.int64(target.strides[0] // target.itemsize),
+            np.uint64(len(source)),
+            extremes,
+        )
+        lows, highs = read(extremes).T
+    return int(lows.min()), int(highs.max())
+
+
+def identity(size: int, dtype: Any) -> Any:
+    """Return a forest of `size` roots."""
+    parent = cupy.empty(size, dtype)
+    if size:
+        launch(instance("identity", parent.dtype), size, parent, np.uint64(size))
+    return parent
+
+
+def from_pandas(frame: Any) -> Any:
+    """Copy a pandas frame of ids to the device, with its rows numbered from 0."""
+    # Imported here, because cuDF is only needed to copy frames to a GPU.
+    cudf = importlib.import_module("cudf")
+    try:
+        return cudf.from_pandas(frame.reset_index(drop=True))
+    except (TypeError, ValueError, NotImplementedError) as error:
+        kinds = ", ".join(sorted({str(dtype) for dtype in frame.dtypes}))
+        raise VertexTypeError(
+            f"cuDF takes no ids of dtype {kinds} ({error}). Keep the ids in host memory, by leaving out "
+            "device= or backend=, or convert the columns, for example with astype('str')"
+        ) from error
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a cuDF frame as a pandas frame."""
+    return frame.to_pandas()

@@ -1,0 +1,618 @@
+"""Groups of neighbors on the host: the best one for each vertex, and the sums of weights between groups."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.disk import beside, file_of
+from dask_graphflow.kernels.host_atomics import weight_at
+from dask_graphflow.kernels.host_threads import TURN, even_turns, run, share, take, turns
+from dask_graphflow.kernels.read_ahead import in_order, portions, reading
+
+CHUNK = 64  # vertices that a thread takes at a time
+CLASSES = 8  # number of classes of vertices; the vertices of one class move at a time
+SMALL = 1 << 15  # edges, below which one thread is faster than several
+
+
+@partial(_compiled, forceinline=True)
+def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
+    """Return the slot of a label in a hash table, or the free slot where it belongs."""
+    # Fibonacci hashing, because labels are small and often consecutive numbers.
+    at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+    while sums[at] and keys[at] != label:
+        at = (at + np.uint64(1)) & mask
+    return at
+
+
+# This function is inlined, because a call per vertex is expensive compared to a short row.
+@partial(_compiled, forceinline=True)
+def _add(rows, v, labels, mask, table, groups):  # type: ignore[no-untyped-def]
+    """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
+    (offsets, ends, weights), (keys, sums, slots) = rows, table
+    for k in range(offsets[v], offsets[v + 1]):
+        weight = weight_at(weights, k)
+        if weight == 0:  # a sum of 0 is an empty slot
+            continue
+        label = labels[np.uint64(ends[k])]
+        at = _slot(label, mask, keys, sums)
+        if sums[at] == 0:
+            keys[at] = label
+            slots[groups] = at
+            groups += 1
+        sums[at] += weight
+    return groups
+
+
+@_compiled
+def _heaviest(rows, other, vertices, labels, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
+    offsets, (keys, sums, slots) = rows[0], table
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        for i in range(start, stop):
+            v = i if vertices is None else vertices[i]
+            edges = offsets[v + 1] - offsets[v]
+            if other is not None:
+                edges += other[0][v + 1] - other[0][v]
+            size = 2
+            while size < 2 * edges:
+                size *= 2
+            mask, groups = np.uint64(size - 1), 0
+            groups = _add(rows, v, labels, mask, table, groups)
+            if other is not None:
+                groups = _add(other, v, labels, mask, table, groups)
+            best, most = labels[v], 0
+            for j in range(groups):
+                at = slots[j]
+                label, score = keys[at], sums[at]
+                if score > most or (score == most and label < best):
+                    best, most = label, score
+                sums[at] = 0
+            best_labels[i] = best
+        start, stop = take(ranges, part, CHUNK)
+
+
+def best_groups(
+    sides: Sequence[Rows],
+    labels: np.ndarray,
+    vertices: np.ndarray | None = None,
+    masses: tuple[np.ndarray, np.ndarray, float] | None = None,
+    limits: tuple[np.ndarray, np.ndarray] | None = None,
+    skew: tuple[np.ndarray, np.ndarray] | None = None,
+    *,
+    tables: dict[int, Any],
+    threads: int = 1,
+) -> np.ndarray:
+    """Return the best label for each of some vertices.
+
+    Without masses, this is the label whose neighbors have the largest sum of weights, and the smallest one
+    if there is a tie. A self-loop counts: its vertex is its own neighbor. A vertex without neighbors keeps
+    its label.
+
+    With masses, the score of a label is the sum of the weights of a vertex's edges to other vertices with
+    that label, minus ``factor * mass * load``. For the vertex's own label, its mass is first subtracted
+    from the load. If the largest score is greater than the score of its own label, the vertex takes the
+    smallest label with that score.
+
+    Parameters
+    ----------
+    sides : sequence of 1 or 2 Rows
+        Rows of all vertices. With two, the neighbors are those of both rows of a vertex. Weights are int64
+        and at least 0, or None for 1 each. An edge with weight 0 does not count.
+    labels : ndarray of integers, shape (masters + mirrors,)
+    vertices : ndarray of integers, shape (f,), optional
+        Rows, without duplicates. Defaults to all rows.
+    masses : tuple, optional
+        The mass of each vertex (int64, shape (masters,)), the load of each label (int64, the total mass of
+        its vertices), and the factor (float). Sums of weights and loads are whole numbers below 2**62, so
+        that scores do not depend on the order of edges. Masses require a single side.
+    limits : tuple, optional
+        Only with masses. The first item is an array of the dtype of `labels`, shape (masters + mirrors,).
+        Neighbors whose value there differs from that of the vertex do not count. The second item is an
+        array of bool: the labels that no vertex takes.
+    skew : tuple, optional
+        Only with masses. The skew of each vertex (int64, shape (masters,)), and the total skew of each
+        label (int64). Then ``factor * skew * total`` is added to each score. For the vertex's own label,
+        its skew is first subtracted from the total.
+    tables : dict
+        Keeps each thread's sums between calls on the same rows.
+
+    Returns
+    -------
+    ndarray of the dtype of `labels`, shape (f,)
+    """
+    costs: Any
+    if vertices is None:
+        costs = sum(rows.offsets for rows in sides)
+        degrees = np.diff(costs)
+    else:
+        degrees = sum(rows.offsets[vertices + 1] - rows.offsets[vertices] for rows in sides)
+        costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    best_labels = np.empty(len(degrees), labels.dtype)
+    if not len(best_labels):
+        return best_labels
+    if masses is not None:
+        every = np.arange(len(degrees)) if vertices is None else vertices
+        _in_parts(sides[0], labels, masses, limits, skew, every, best_labels, tables, threads)
+        return best_labels
+    size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
+    ranges = even_turns(len(best_labels), threads, costs)
+    rows, other = sides[0][:3], None if len(sides) == 1 else sides[1][:3]
+
+    def work(part: int) -> None:
+        if part not in tables or len(tables[part][0]) < size:
+            tables[part] = _table(size, labels.dtype)
+        _heaviest(rows, other, vertices, labels, best_labels, tables[part], ranges, part)
+
+    share(work, threads, threads)
+    return best_labels
+
+
+@_compiled
+def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
+    """Sort the awake vertices by class, and set the bounds of the classes."""
+    drawn = np.empty(awake.size, np.uint8)
+    cuts[:] = 0
+    for v in range(awake.size):
+        if awake[v]:
+            # As in operators/priorities.py.
+            x = (np.uint64(ranks[v]) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            x = (x ^ (x >> np.uint64(31))) & np.uint64(CLASSES - 1)
+            drawn[v] = x
+            cuts[x + np.uint64(1)] += 1
+    for c in range(CLASSES):
+        cuts[c + 1] += cuts[c]
+    at = cuts[:CLASSES].copy()
+    for v in range(awake.size):
+        if awake[v]:
+            order[at[drawn[v]]] = v
+            at[drawn[v]] += 1
+
+
+@_compiled
+def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table):  # type: ignore[no-untyped-def]
+    """Find the labels with the best scores, with the sum of each label in a dense array."""
+    (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
+    for i in range(start, stop):
+        v = np.uint64(vertices[i])
+        own = labels[v]
+        groups = np.uint64(0)
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            if u == v:
+                continue
+            if limits is not None and limits[0][u] != limits[0][v]:
+                continue
+            weight = weight_at(weights, np.int64(k))
+            if weight == 0:  # a label with the sum 0 is not in the list
+                continue
+            # A branch for the first edge of a label would often be predicted wrongly.
+            label = np.uint64(labels[u])
+            before = sums[label]
+            keys[groups] = label
+            groups += np.uint64(before == 0)
+            sums[label] = before + weight
+        rate = factor * np.float64(mass[v])
+        if skew is not None:
+            skew_rate = factor * np.float64(skew[0][v])
+        stay, best_label, most = np.int64(0), own, -np.inf
+        for j in range(groups):
+            label = keys[j]
+            at = np.uint64(label)
+            if label == own:
+                stay = sums[at]
+            elif limits is None or not limits[1][at]:
+                penalty = rate * np.float64(load[at])
+                if skew is not None:
+                    penalty -= skew_rate * np.float64(skew[1][at])
+                score = np.float64(sums[at]) - penalty
+                if score > most or (score == most and label < best_label):
+                    best_label, most = label, score
+            sums[at] = 0
+        penalty = rate * np.float64(load[np.uint64(own)] - mass[v])
+        if skew is not None:
+            penalty -= skew_rate * np.float64(skew[1][np.uint64(own)] - skew[0][v])
+        if not most > np.float64(stay) - penalty:
+            best_label = own
+        best[i] = best_label
+
+
+@_compiled
+def _best_of_part(rows, labels, masses, limits, skew, vertices, best, table, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table)
+        start, stop = take(ranges, part, CHUNK)
+
+
+@_compiled
+def _close(labels, masses, closed, order, low, high):  # type: ignore[no-untyped-def]
+    """Close the labels of vertices that are alone, move these to the front, and return their end."""
+    (mass, load, _), count = masses, low
+    for i in range(low, high):
+        v = order[i]
+        if labels[v] == v and load[v] == mass[v]:
+            closed[v] = True
+            order[count] = v
+            count += 1
+    return count
+
+
+@_compiled
+def _apply(labels, masses, skew, closed, order, best, low, high, movers):  # type: ignore[no-untyped-def]
+    """Move vertices to their best labels, and list those that moved after the first `movers` of `order`."""
+    mass, load, _ = masses
+    for i in range(low, high):
+        v, label = order[i], best[i]
+        if closed is not None:
+            closed[v] = False
+        if label != labels[v]:
+            load[labels[v]] -= mass[v]
+            load[label] += mass[v]
+            if skew is not None:
+                skew[1][labels[v]] -= skew[0][v]
+                skew[1][label] += skew[0][v]
+            labels[v] = label
+            order[movers] = v
+            movers += 1
+    return movers
+
+
+@_compiled
+def _wake_between(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
+    """Wake the neighbors of moved vertices that are in another group: only these can be better off now."""
+    offsets, ends, _ = rows
+    for i in range(start, stop):
+        v = np.uint64(order[i])
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+            u = np.uint64(ends[k])
+            if labels[u] != labels[v]:
+                awake[u] = 1
+
+
+@_compiled
+def _wake(rows, labels, moved, awake, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        _wake_between(rows, labels, moved, start, stop, awake)
+        start, stop = take(ranges, part, CHUNK)
+
+
+@_compiled
+def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):  # type: ignore[no-untyped-def]
+    """A whole sweep in one thread."""
+    order, best = room
+    cuts = np.empty(CLASSES + 1, np.int64)
+    _drawn(awake, draw[0], draw[1], order, cuts)
+    closed = None if limits is None else limits[1]
+    movers = 0
+    for c in range(CLASSES):
+        low, high = cuts[c], cuts[c + 1]
+        if limits is not None:
+            high = _close(labels, masses, limits[1], order, low, high)
+        _best(rows, labels, masses, limits, skew, order, best, low, high, table)
+        movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
+    if limits is None:
+        awake[:] = 0
+        _wake_between(rows, labels, order, 0, movers, awake)
+    return movers
+
+
+def sweep(
+    rows: Rows,
+    labels: np.ndarray,
+    masses: tuple[np.ndarray, np.ndarray, float],
+    draw: tuple[np.ndarray, int],
+    awake: np.ndarray,
+    within: np.ndarray | None = None,
+    skew: tuple[np.ndarray, np.ndarray] | None = None,
+    *,
+    room: dict[Any, Any],
+    threads: int = 1,
+) -> int:
+    """Move the awake vertices to the labels with the best scores; return how many vertices moved.
+
+    Vertices are drawn into 8 classes. All vertices of a class choose their labels before any of them moves;
+    see :func:`best_groups`. Then the next class chooses.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of all vertices of a graph. Vertices and labels have the same numbers. Self-loops do not count.
+    labels : ndarray of integers, shape (V,)
+        Changed in place.
+    masses : tuple
+        The mass of each vertex and the load of each label (int64, shape (V,)), and the factor. Loads are
+        changed in place.
+    draw : tuple
+        A rank per vertex (integers, shape (V,)) and a seed: the class of a vertex is in the lowest bits of
+        its :func:`.priorities`.
+    awake : ndarray of int32, shape (V,)
+        1 for vertices that can move, and 0 for others. It is replaced by the neighbors of vertices that
+        moved, if these are in other groups, unless `within` is given.
+    within : ndarray of the dtype of `labels`, shape (V,), optional
+        If given, only neighbors with the same value as the vertex count. A vertex moves only while it is
+        alone with its own number as label, and takes no label of such a vertex of its class.
+    skew : tuple, optional
+        See :func:`best_groups`. The total skew of each label is changed in place.
+    room : dict
+        Keeps work space between calls on the same rows.
+
+    Returns
+    -------
+    int
+    """
+    count = len(labels)
+    order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
+    limits = None
+    if within is not None:
+        limits = within, _kept(room, "closed", count, "bool")
+    ranks, seed = draw[0], np.uint64(draw[1] % 2**64)
+    if (threads == 1 or len(rows.ends) < SMALL) and file_of(rows.ends) is None:
+        table = _dense(room, 0, count, labels.dtype)
+        return int(
+            _sweep(
+                rows[:3], labels, masses, limits, skew, (ranks, seed), awake, (order, best), table
+            )
+        )
+    cuts = np.empty(CLASSES + 1, np.int64)
+    _drawn(awake, ranks, seed, order, cuts)
+    closed = None if limits is None else limits[1]
+    movers = 0
+    for low, high in itertools.pairwise(cuts.tolist()):
+        if limits is not None:
+            high = _close(labels, masses, closed, order, low, high)
+        vertices, chosen = order[low:high], best[low:high]
+        _in_parts(rows, labels, masses, limits, skew, vertices, chosen, room, threads)
+        movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
+    if limits is None:
+        awake[:] = 0
+        moved = in_order(rows, order[:movers])
+        ranges = even_turns(movers, threads)
+        for read, part in portions(rows, moved, ranges):
+            run(_wake, part, read[:3], labels, moved, awake)
+    return int(movers)
+
+
+def _in_parts(
+    rows: Rows,
+    labels: Any,
+    masses: Any,
+    limits: Any,
+    skew: Any,
+    vertices: Any,
+    best: Any,
+    room: Any,
+    threads: int,
+) -> None:
+    parts = max(1, min(threads, len(vertices) // CHUNK))
+    about = labels, masses, limits, skew, vertices, best
+    for read, ranges in portions(rows, vertices, even_turns(len(vertices), parts)):
+
+        def work(part: int, read: Any = read, ranges: Any = ranges) -> None:
+            table = _dense(room, part, len(masses[1]), labels.dtype)
+            _best_of_part(read[:3], *about, table, ranges, part)
+
+        share(work, parts, parts)
+
+
+def _dense(
+    room: dict[Any, Any], part: int, count: int, dtype: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a thread's sum of each label, initially 0, and room for a list of labels and one more."""
+    return _kept(room, f"sums {part}", count, "int64"), _kept(
+        room, f"keys {part}", count + 1, dtype
+    )
+
+
+def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray:
+    """Return an array of zeros, or an array of this name from an earlier call, which can be longer."""
+    if name not in room or len(room[name]) < count or room[name].dtype != dtype:
+        room[name] = np.zeros(count, dtype)
+    return room[name]  # type: ignore[no-any-return]
+
+
+def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the labels that have a load, in ascending order.
+
+    Parameters
+    ----------
+    labels : ndarray of integers, shape (n,)
+        Negative at positions that are not vertices.
+    load : ndarray of int64, shape (V,)
+
+    Returns
+    -------
+    ndarray of the narrowest index dtype, shape (n,)
+        The number of each label, or -1 if it is negative or has no load.
+    ndarray of int64, shape (count,)
+        The loads by number.
+    """
+    has = load > 0
+    numbers = np.cumsum(has, dtype=labels.dtype)
+    numbers -= 1
+    numbers[~has] = -1
+    held = load[has]
+    numbers = numbers.astype(index_dtype(len(held)), copy=False)[labels]
+    numbers[labels < 0] = -1
+    return numbers, held
+
+
+@_compiled
+def _members(number, count):  # type: ignore[no-untyped-def]
+    """Sort vertices by group; return where the groups begin, and the vertices."""
+    starts = np.zeros(count + 1, np.int64)
+    for v in range(number.size):
+        if number[v] >= 0:
+            starts[number[v] + 1] += 1
+    for a in range(count):
+        starts[a + 1] += starts[a]
+    at, members = starts[:count].copy(), np.empty(starts[count], number.dtype)
+    for v in range(number.size):
+        if number[v] >= 0:
+            members[at[number[v]]] = v
+            at[number[v]] += 1
+    return starts, members
+
+
+@_compiled
+def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
+    """Return how many edges the groups before each group have."""
+    edges = np.zeros(starts.size, np.int64)
+    for a in range(starts.size - 1):
+        edges[a + 1] = edges[a]
+        for i in range(starts[a], starts[a + 1]):
+            edges[a + 1] += offsets[members[i] + 1] - offsets[members[i]]
+    return edges
+
+
+@_compiled
+def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):  # type: ignore[no-untyped-def]
+    """Write the rows of some groups; return where they end."""
+    starts, members, low, high = groups_of
+    (offsets, ends, weights), (sums, keys), (target, total) = rows, table, columns
+    for a in range(low, high):
+        ranges[part * TURN] = starts[a]
+        groups = np.uint64(0)
+        for i in range(starts[a], starts[a + 1]):
+            v = np.uint64(members[i])
+            for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
+                b = number[np.uint64(ends[k])]
+                weight = weight_at(weights, np.int64(k))
+                if b == a or weight == 0:  # a group with the sum 0 is not in the list
+                    continue
+                before = sums[np.uint64(b)]
+                keys[groups] = b
+                groups += np.uint64(before == 0)
+                sums[np.uint64(b)] = before + weight
+        for j in range(groups):
+            b = keys[j]
+            target[at], total[at] = b, sums[np.uint64(b)]
+            sums[np.uint64(b)] = 0
+            at += 1
+        sizes[a + 1] = groups
+    return at
+
+
+def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1) -> Rows:
+    """Return rows of groups of vertices, with the sums of the weights of the edges between two groups.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of an undirected graph: each edge is in the rows of both of its ends. Weights are int64, or
+        None for 1 each.
+    number : ndarray of int32 or int64, shape (masters + mirrors,)
+        Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
+    count : int
+        Number of groups.
+
+    Returns
+    -------
+    Rows
+        For each group, the other groups with an edge from a vertex of `rows`, each once, in any order. The
+        weights are the sums, which are not 0. Edges inside a group are left out.
+    """
+    offsets = rows.offsets
+    starts, members = _members(number[: len(offsets) - 1], count)
+    edges = _edges_before(offsets, starts, members)
+    parts = 1 if len(rows.ends) < SMALL else threads
+    cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
+    bounds = edges[cuts].tolist()
+    # Memory is used only where a part writes, which is much less than the number of edges.
+    columns = beside(rows.ends, bounds[-1], number.dtype), beside(rows.ends, bounds[-1], np.int64)
+    sizes = np.zeros(count + 1, np.int64)
+
+    def work(part: int) -> slice:
+        table = np.zeros(count, np.int64), np.empty(count + 1, number.dtype)
+        mine = starts, members, cuts[part], cuts[part + 1]
+        written = table, columns, bounds[part], sizes
+        return slice(bounds[part], _sum(read[:3], number, mine, *written, ranges, part))
+
+    ranges = turns(starts[cuts].tolist())
+    with reading(rows, members, ranges) as read:
+        pieces = share(work, parts, parts)
+    ends, weights = (_without_gaps(column, pieces) for column in columns)
+    return Rows(np.cumsum(sizes), ends, weights, 0)
+
+
+def _without_gaps(column: np.ndarray, pieces: list[slice]) -> np.ndarray:
+    """Move pieces of an array to its beginning, in place, and free the memory behind them."""
+    count = 0
+    for piece in pieces:
+        size = piece.stop - piece.start
+        if piece.start > count:
+            column[count : count + size] = column[piece]
+        count += size
+    if column.base is not None:  # on disk
+        return column[:count]
+    column.resize(count, refcheck=False)
+    return column
+
+
+@_compiled
+def _between(rows, labels, start, stop):  # type: ignore[no-untyped-def]
+    offsets, ends, weights = rows
+    total = np.int64(0)
+    for v in range(start, stop):
+        own = labels[v]
+        for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + 1])):
+            if labels[np.uint64(ends[k])] != own:
+                total += weight_at(weights, np.int64(k))
+    return total
+
+
+def weight_between(rows: Rows, labels: np.ndarray, *, threads: int = 1) -> int:
+    """Return the sum of the weights of the edges in some rows whose ends have different labels.
+
+    Parameters
+    ----------
+    rows : Rows
+        Weights are int64, or None for 1 each.
+    labels : ndarray of integers, shape (masters + mirrors,)
+    """
+    count = len(rows.offsets) - 1
+    parts = threads if len(rows.ends) >= SMALL else 1
+    cuts = _even(count, parts)
+    return sum(
+        share(lambda part: int(_between(rows[:3], labels, *cuts[part : part + 2])), parts, parts)
+    )
+
+
+def _even(count: int, parts: int) -> list[int]:
+    """Return the bounds of parts of equal size."""
+    return [count * part // parts for part in range(parts + 1)]
+
+
+@_compiled
+def _inside(offsets, ends, first, labels, source, target):  # type: ignore[no-untyped-def]
+    count = 0
+    for i in range(offsets.size - 1):
+        v = first + i
+        for k in range(np.uint64(offsets[i]), np.uint64(offsets[i + 1])):
+            u = ends[k]
+            if v < u and labels[np.uint64(u)] == labels[v]:
+                source[count], target[count] = v, u
+                count += 1
+    return count
+
+
+def edges_inside(rows: Rows, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of some rows whose ends have the same label, each with its smaller end first."""
+    source, target = np.empty_like(rows.ends), np.empty_like(rows.ends)
+    count = _inside(rows.offsets, rows.ends, rows.first, labels, source, target)
+    return source[:count], target[:count]
+
+
+def _table(size: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a hash table: a key and a sum (initially 0) per slot, and room for a list of slots."""
+    return np.empty(size, dtype), np.zeros(size, np.int64), np.empty(size // 2, np.uint64)

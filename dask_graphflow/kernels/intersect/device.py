@@ -1,0 +1,266 @@
+"""Intersections of sorted rows on the device; :mod:`.intersect.host` has the host versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.launching import (
+    BLOCKS,
+    NULL,
+    attribute,
+    gang_blocks,
+    launch,
+    launch_blocks,
+    launch_gang,
+    read,
+)
+from dask_graphflow.kernels.rows.device import owners
+from dask_graphflow.kernels.sources import THREADS, instance
+
+TILE = 512  # as in intersect.cu
+TILE_LANES = 8  # entries of a tile per thread of the block
+REMOVED = -2  # stands for the number of triangles of a removed edge, as in intersect.cu
+EDGES_PER_BLOCK = 16  # at least, in a gang; a warp takes one at a time
+KEPT = 1 << 16  # rows of at most this many edges keep the removed ones
+# The struct EdgePeeling in intersect.cu.
+_PEELING = np.dtype(
+    [
+        *((name, "i8") for name in ("begin", "count", "limit", "left")),
+        ("sets", "i8", 3),
+        ("least", "i8", 3),
+        ("arrived", "i8"),
+    ]
+)
+
+
+def directed(rows: Any, label: Any, *, threads: int = 1) -> tuple[Any, Any]:
+    """Return the edges to ends with a smaller label; see :meth:`.IntersectKernels.directed`."""
+    source, target = label[owners(rows, "int64")], label[rows.ends]
+    down = target < source
+    return source[down], target[down]
+
+
+def triangles(
+    rows: Any, entering: Any, own: Any, of_row: list[Any], of_own: Any, *, threads: int = 1
+) -> None:
+    """Count the triangles that rows close; see :meth:`.IntersectKernels.triangles`."""
+    if not len(entering.ends) or not len(own.ends):
+        return
+    with own.ends.device:
+        tiles = -(-len(entering.ends) // TILE)
+        launch_blocks(
+            instance("triangles", own.ends.dtype),
+            min(tiles, BLOCKS * attribute("MultiProcessorCount")),
+            THREADS,
+            0,
+            rows.offsets,
+            rows.ends.astype(own.ends.dtype, copy=False),
+            entering.offsets,
+            entering.ends.astype(own.ends.dtype, copy=False),
+            np.uint64(len(own.offsets) - 1),
+            own.offsets,
+            own.ends,
+            *(NULL if side.weights is None else side.weights for side in (rows, entering, own)),
+            of_row[0],
+            of_row[1] if len(of_row) > 1 else NULL,
+            of_own,
+        )
+
+
+def credit(rows: Any, last: Any, middle: Any, first: Any, *, threads: int = 1) -> Any:
+    """Return the number of triangles of each vertex; see :meth:`.IntersectKernels.credit`."""
+    count = len(rows.offsets) - 1
+    totals = cupy.zeros(count, "int64")
+    if len(rows.ends):
+        with rows.ends.device:
+            launch(
+                instance("credit", rows.ends.dtype),
+                -(-len(rows.ends) // TILE_LANES),
+                rows.offsets,
+                rows.ends,
+                np.uint64(count),
+                last,
+                middle,
+                first,
+                totals,
+            )
+    return totals
+
+
+def lose(
+    rows: Any,
+    state: Any,
+    lost: Any,
+    own: Any,
+    own_state: Any,
+    own_lost: Any,
+    row: Any,
+    late: Any,
+    early: Any,
+    *,
+    threads: int = 1,
+) -> None:
+    """Count how many triangles edges lose; see :meth:`.IntersectKernels.lose`."""
+    if not len(row):
+        return
+    with own.ends.device:
+        launch(
+            instance("lose", own.ends.dtype, own.weights.dtype),
+            32 * len(row),
+            rows.offsets,
+            rows.ends.astype(own.ends.dtype, copy=False),
+            rows.weights,
+            state,
+            lost,
+            own.offsets,
+            own.ends,
+            own.weights,
+            own_state,
+            own_lost,
+            *(side.astype(own.ends.dtype, copy=False) for side in (row, late, early)),
+            np.uint64(len(row)),
+        )
+
+
+def settle(state: Any, lost: Any, support: Any, limit: int) -> Any:
+    """End a step of leaving edges; see :meth:`.IntersectKernels.settle`. The result is in no order."""
+    with state.device:
+        fallen, count = cupy.empty(len(support), "int64"), cupy.zeros(1, "uint64")
+        if len(state):
+            launch(
+                instance("settle", support.dtype),
+                len(state),
+                state,
+                lost,
+                support,
+                np.uint64(len(support)),
+                np.uint64(len(state)),
+                np.int64(limit),
+                fallen,
+                count,
+            )
+        return fallen[: int(read(count)[0])].copy()
+
+
+def peel_edges(
+    rows: Any, late: Any, early: Any, support: Any, truss: Any, limit: int, most: int
+) -> None:
+    """Remove edges at increasing limits; see :meth:`.EdgeTriangles.remove_all`.
+
+    One launch does all steps until half of the edges in the rows are removed. These are then dropped from
+    the rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        For each vertex, its neighbors in ascending order. The weight of an entry is the index of its edge.
+    late, early : array of integers, shape (E,)
+        The ends of each edge.
+    support : array of integers, shape (E,)
+        Number of triangles of each edge; may be overwritten.
+    truss : array of int32, shape (E,)
+        Set for removed edges.
+    limit, most : int
+        The first limit, and the largest one.
+    """
+    dtype = rows.ends.dtype
+    kernel = instance("peel_edges", dtype, rows.weights.dtype)
+    late, early, support = (side.astype(dtype, copy=False) for side in (late, early, support))
+    edges = cupy.arange(len(support), dtype=rows.weights.dtype)
+    listed = cupy.empty_like(edges)
+    now = np.zeros(1, _PEELING)
+    now["limit"] = limit
+    while len(edges):
+        fewest = max(1, len(edges) // 2 if len(edges) > KEPT else 0)
+        now["begin"], now["left"], now["sets"], now["arrived"] = 0, len(edges), 0, 0
+        now["least"] = np.iinfo("int64").max
+        state = cupy.asarray(now.view("int64"))
+        launch_gang(
+            kernel,
+            *(rows.offsets, rows.ends, rows.weights, late, early, support, truss, edges),
+            *(np.uint64(len(edges)), np.int64(most), np.int64(fewest), listed, state),
+            blocks=min(gang_blocks(kernel), -(-len(edges) // EDGES_PER_BLOCK)),
+        )
+        now = read(state).view(_PEELING)
+        begin, count = int(now["begin"][0]), int(now["count"][0])
+        if now["left"][0] >= fewest:
+            return
+        listed[:count] = listed[begin : begin + count].copy()
+        edges, keep = edges[support[edges] >= 0], support[rows.weights] != REMOVED
+        offsets = cupy.zeros(len(keep) + 1, "int64")
+        offsets[1:] = cupy.cumsum(keep)
+        rows = Rows(offsets[rows.offsets], rows.ends[keep], rows.weights[keep], rows.first)
+
+
+def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:
+    """Return the total weight of the common ends of pairs of rows; see :meth:`.IntersectKernels.common`."""
+    totals = cupy.zeros(len(row), "int64")
+    if len(row):
+        with own.ends.device:
+            launch(
+                instance("common", own.ends.dtype),
+                32 * len(row),
+                rows.offsets,
+                rows.ends.astype(own.ends.dtype, copy=False),
+                own.offsets,
+                own.ends,
+                *(NULL if side.weights is None else side.weights for side in (rows, own)),
+                *(side.astype("int64", copy=False) for side in (row, own_row)),
+                np.uint64(len(row)),
+                totals,
+            )
+    return totals
+
+
+def two_hops(
+    rows: Any, without: Any, own: Any, size: int, *, threads: int = 1
+) -> tuple[Any, Any, Any]:
+    """Return the ends that are two hops away from each row; see :meth:`.IntersectKernels.two_hops`.
+
+    All paths of two hops are listed and sorted.
+    """
+    count, ends = len(rows.offsets) - 1, rows.ends
+    if not len(ends):
+        return cupy.zeros(count, "int64"), own.ends[:0], cupy.zeros(0, "int64")
+    path_offsets = cupy.zeros(len(ends) + 1, "int64")
+    path_offsets[1:] = cupy.cumsum(own.offsets[ends + 1] - own.offsets[ends])
+    over = owners(Rows(path_offsets, cupy.empty(int(path_offsets[-1]), "int8"), None, 0), "int64")
+    entry = cupy.arange(len(over)) + (own.offsets[ends] - path_offsets[:-1])[over]
+    source = owners(Rows(rows.offsets, ends, None, 0), "int64")
+    row, end = source[over], own.ends[entry]
+    weight = cupy.ones(len(over), "int64") if rows.weights is None else rows.weights[over]
+    if own.weights is not None:
+        weight = cupy.minimum(weight, own.weights[entry])
+    del over, entry
+    kept = end != without[row]
+    key, weight = (row * size + end)[kept], weight[kept]
+    del row, end, kept
+    order = cupy.argsort(key)  # stable
+    key, totals = key[order], cupy.zeros(len(order) + 1, "int64")
+    # A sum of all weights may wrap around. The differences are still right.
+    totals[1:] = cupy.cumsum(weight[order])
+    del weight, order
+    new = cupy.ones(len(key), bool)
+    new[1:] = key[1:] != key[:-1]
+    at = cupy.flatnonzero(new)
+    key = key[at]
+    sums = totals[cupy.append(at[1:], len(new))] - totals[at]
+    row = key // size
+    lengths = cupy.diff(cupy.searchsorted(row, cupy.arange(count + 1)))
+    return lengths, (key - row * size).astype(own.ends.dtype), sums
+
+
+def best(offsets: Any, scores: Any, count: int | None, *, threads: int = 1) -> tuple[Any, Any]:
+    """Return the entries with the highest scores of each row; see :meth:`.IntersectKernels.best`."""
+    sizes = cupy.diff(offsets)
+    row = owners(Rows(offsets, scores, None, 0), "int64")
+    order = cupy.argsort(-scores)
+    order = order[cupy.argsort(row[order])]  # stable, like the sort before
+    if count is None:
+        return order, sizes
+    place = cupy.arange(len(order)) - offsets[row[order]]
+    return order[place < count], cupy.minimum(sizes, count)

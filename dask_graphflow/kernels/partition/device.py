@@ -1,0 +1,65 @@
+"""Split edges by the members that get them, on the device; :mod:`.partition.host` has the host version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels.common.device import _indices
+from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.device_bitmap import from_words
+from dask_graphflow.kernels.launching import NULL, attribute, launch, launch_blocks
+from dask_graphflow.kernels.rows.device import degrees
+from dask_graphflow.kernels.sources import instance
+
+
+def parted(
+    columns: Sequence[Any],
+    source: Any,
+    target: Any,
+    owners: Any,
+    members: int,
+    *,
+    shift: int,
+    threads: int = 1,
+) -> Iterator[list[Any]]:
+    """Split edges by the members that own an end of them; see :meth:`.PartitionKernels.parted`."""
+    chosen = choose(source, target, owners, members, shift=shift)
+    for values in columns:
+        yield [values[at] for at in chosen]
+
+
+def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -> list[Any]:
+    """Return, for each member, the ascending indices of the edges with an end that it owns."""
+    source, both = _indices(source, source if target is None else target)
+    words = cupy.empty((members, -(-len(source) // 64)), "uint64")
+    if len(source):
+        launch(
+            instance("choose", source.dtype),
+            len(source),
+            source,
+            NULL if target is None else both,
+            np.uint64(len(source)),
+            np.uint32(shift),
+            owners,
+            np.uint32(members),
+            np.uint64(2 * words.shape[1]),
+            words,
+        )
+    return [from_words(own, index_dtype(len(source))) for own in words]
+
+
+def count_grains(ids: Any, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
+    """Return the number of ids in each of `count` grains of ``2**shift``, as an array on the host."""
+    ids, _ = _indices(ids, ids)
+    if 4 * count > attribute("MaxSharedMemoryPerBlockOptin"):
+        return degrees(ids >> shift, count=count).get()  # type: ignore[no-any-return]
+    total = cupy.zeros(count, "uint64")
+    if len(ids) and count:
+        kernel, blocks = instance("count_grains", ids.dtype), attribute("MultiProcessorCount")
+        sizes = np.uint64(len(ids)), np.uint32(shift), np.uint32(count)
+        launch_blocks(kernel, blocks, 1024, 4 * count, ids, *sizes, total)
+    return total.get().astype("int64")  # type: ignore[no-any-return]

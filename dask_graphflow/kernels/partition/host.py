@@ -1,0 +1,121 @@
+"""Distribution of edges to the members that own their ends.
+
+Edges are first counted by member, and then each is written behind the edges before it. An edge of two
+members is written to both. An edge of a single member is written to the same place twice, which takes less
+time than a branch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.host_threads import TURN, share
+from dask_graphflow.kernels.rows.host import _cuts, count_all
+
+LEAST = 1 << 14  # minimum number of edges per thread
+
+
+@_compiled
+def _count(source, target, both, start, stop, owners, shift, counts):  # type: ignore[no-untyped-def]
+    shift = np.uint64(shift)
+    for i in range(start, stop):
+        one = owners[np.uint64(source[i]) >> shift]
+        counts[one] += 1
+        if both:
+            other = owners[np.uint64(target[i]) >> shift]
+            counts[other] += one != other
+
+
+@_compiled
+def _part(values, more, source, target, both, start, stop, owners, shift, at, step, to, to_more):  # type: ignore[no-untyped-def]
+    shift = np.uint64(shift)
+    for i in range(start, stop):
+        one = owners[np.uint64(source[i]) >> shift]
+        if both:
+            other = owners[np.uint64(target[i]) >> shift]
+            place = at[other]
+            to[place], to_more[place] = values[i], more[i]
+            at[other] = place + (one != other) * step[other]
+        place = at[one]
+        to[place], to_more[place] = values[i], more[i]
+        at[one] = place + step[one]
+
+
+def parted(
+    columns: Sequence[np.ndarray],
+    source: np.ndarray,
+    target: np.ndarray | None,
+    owners: np.ndarray,
+    members: int,
+    *,
+    shift: int,
+    but: int | None = None,
+    threads: int = 1,
+) -> Iterator[list[np.ndarray]]:
+    """Split edges by the members that own their ends, and keep their order.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray, shape (m,)
+        Columns of the edges to split.
+    source : ndarray of integers, shape (m,)
+    target : ndarray of integers, shape (m,), or None
+        None if only the owner of the source gets an edge.
+    owners : ndarray of int16
+        The owner of each grain of ``2**shift`` vertices.
+    members : int
+    shift : int
+    but : int, optional
+        A member that gets no edges.
+
+    Yields
+    ------
+    list of ndarray
+        For each column, one array per member: views of a single array. An edge whose ends have different
+        owners is in the parts of both.
+    """
+    both = target is not None
+    ends = source, target if both else source, both
+    cuts = _cuts(len(source), max(1, min(threads, len(source) // LEAST)))
+    parts = [*itertools.pairwise(cuts)]
+    # The padding keeps two parts from writing to the same cache line.
+    counts = np.zeros((len(parts), members + TURN), np.int64)
+    share(
+        lambda part: _count(*ends, *parts[part], owners, shift, counts[part]), len(parts), threads
+    )
+    step = np.ones(members, np.int64)
+    if but is not None:
+        counts[:, but] = step[but] = 0
+    each = counts.sum(axis=0)
+    bounds = [0, *each.cumsum()[:members]]
+    first = counts.cumsum(axis=0) - counts + (each.cumsum() - each)
+    spare = 0
+    if but is not None:  # its edges overwrite each other, which takes less time than a branch
+        spare = TURN * len(parts)
+        first[:, but] = bounds[-1] + TURN * np.arange(len(parts))
+
+    left = list(columns)
+    while left:
+        # Write two columns at a time, which is hardly more work than one.
+        pair = [values for values in left[:2] if values.dtype == left[0].dtype]
+        del left[: len(pair)]
+        outputs = [np.empty(bounds[-1] + spare, values.dtype) for values in pair]
+        at = first.copy()
+
+        def write(part: int, pair: Any = pair, outputs: Any = outputs, at: Any = at) -> None:
+            to = owners, shift, at[part], step, outputs[0], outputs[-1]
+            _part(pair[0], pair[-1], *ends, *parts[part], *to)
+
+        share(write, len(parts), threads)
+        for whole in outputs:
+            yield [whole[low:high] for low, high in itertools.pairwise(bounds)]
+
+
+def count_grains(ids: np.ndarray, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
+    """Return the number of ids in each of `count` grains of ``2**shift`` vertices, as int64."""
+    return count_all([ids], count=count, shift=shift, threads=threads)

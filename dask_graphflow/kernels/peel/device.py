@@ -1,0 +1,35 @@
+"""Peeling on the device; :mod:`.peel.host` has the host version. All steps run in one launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.launching import launch_gang, read
+from dask_graphflow.kernels.sources import instance
+
+# The struct in peel.cu: begin, count, three sets, three minima, and the number of arrived blocks.
+STATE = 9
+
+
+def peel(rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1) -> Any:
+    """Remove vertices, and then the vertices that have too few edges left."""
+    count, queue = len(frontier), room[1]
+    queue[:count] = frontier
+    state = cupy.zeros(STATE, "int64")
+    state[1] = count
+    kernel = instance("peel_run", rows.ends.dtype)
+    launch_gang(kernel, rows.offsets, rows.ends, counts, np.int64(limit), queue, state)
+    return queue[count : int(read(state)[0])]
+
+
+def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:
+    """Remove all vertices, at increasing limits; see :meth:`.Peel.remove_all`."""
+    state = cupy.zeros(STATE, "int64")
+    state[5:8] = np.iinfo("int64").max
+    kernel = instance("peel_all", rows.ends.dtype)
+    size = np.uint64(len(removed))
+    launch_gang(kernel, rows.offsets, rows.ends, counts, size, removed, room[1], state)

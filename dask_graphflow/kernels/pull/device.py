@@ -1,0 +1,153 @@
+"""PageRank on the device. :mod:`.pull.host` describes the functions; its results have the same bits.
+
+All warps have the same number of edges, whichever rows the edges belong to. The contributions of hubs are
+read most often. If labels are sorted by degree, they are next to each other and stay in the caches. Blocks
+of sources that fit in L2 would save the reads that miss it, a tenth of all reads on such a graph. But each
+block would cost a pass over the offsets and sums of the rows, so they are not worthwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.fixed_point import HIGH, SUM
+from dask_graphflow.kernels.launching import NULL, launch, launch_resident, read
+from dask_graphflow.kernels.scores.device import DeviceTotals
+from dask_graphflow.kernels.sources import instance
+
+ONE = 2.0**62
+CHANGE = 2.0**60  # changes of ranks may add up to 2
+WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
+
+
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support, so that each pull need not convert them."""
+    return rows if rows.weights is None else rows._replace(weights=floats(rows.weights))
+
+
+def sum_contributions(
+    rows: Rows, contribution: Any, sums: Any, totals: DeviceTotals, *, threads: int = 1
+) -> None:
+    """Begin an iteration: sum the contributions of the neighbors of each vertex. The sums must be 0."""
+    totals.turn()
+    before = rows.offsets, rows.ends
+    after = np.uint64(len(rows.offsets) - 1), contribution, sums, totals.now, totals.after
+    items = len(rows.ends) // 8
+    if rows.weights is None:
+        kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
+        launch(kernel, items, *before, *after)
+    else:
+        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
+        launch(kernel, items, *before, rows.weights, *after)
+
+
+def row_totals(rows: Rows) -> Any:
+    """Return the sum of each row's weights, with the same bits as on the host."""
+    count, weights = len(rows.offsets) - 1, floats(rows.weights)
+    totals = cupy.zeros(count, "float64")
+    if count:
+        kernel = instance("row_totals", weights.dtype)
+        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), totals)
+    return totals
+
+
+def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tuple[int, int]:
+    """Divide :data:`ONE` by the total that leaves each vertex; return how many do not fit, or are 0."""
+    counts = DeviceTotals()
+    launch_resident(
+        instance("shares", total.dtype, share_out.dtype),
+        len(total),
+        total,
+        np.uint64(len(total)),
+        np.float64(least),
+        share_out,
+        counts.now,
+    )
+    unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
+    return unfit, sinks
+
+
+def apply_sums(
+    sums: Any,
+    rank: Any,
+    share_out: Any,
+    contribution: Any,
+    restart: Any,
+    onward: Any,
+    damping: float,
+    dangling: float | None,
+    totals: DeviceTotals,
+    *,
+    threads: int = 1,
+) -> None:
+    """Set the ranks from sums, contributions from ranks, and the sums to 0."""
+    launch_resident(
+        instance("apply_sums", rank.dtype),
+        len(rank),
+        sums,
+        rank,
+        share_out,
+        contribution,
+        np.uint64(len(rank)),
+        restart,
+        np.bool_(len(restart) == 1),
+        NULL if onward is None else onward,
+        np.float64(damping),
+        np.float64(0 if dangling is None else dangling),
+        totals.before if dangling is None else NULL,
+        totals.now,
+    )
+
+
+def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
+    """Sum the contributions of the neighbors in several columns at once. The sums must be 0."""
+    count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
+    items = len(rows.ends) // 8
+    if rows.weights is None:
+        kernel = instance("sum_batch", rows.ends.dtype)
+        launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
+    else:
+        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
+        launch(
+            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
+        )
+
+
+def apply_batch(
+    sums: Any,
+    rank: Any,
+    share_out: Any,
+    contribution: Any,
+    at: Any,
+    base: np.ndarray,
+    damping: float,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """Set the ranks of several columns from sums, contributions from ranks, and the sums to 0."""
+    totals = cupy.zeros((2, len(at)), "int64")
+    if len(rank):
+        launch(
+            "apply_batch",
+            len(rank) * WIDTH,
+            sums,
+            rank,
+            share_out,
+            contribution,
+            np.uint64(len(rank)),
+            np.uint32(len(at)),
+            at,
+            cupy.asarray(base),
+            np.float64(damping),
+            totals,
+        )
+    return read(totals)
+
+
+def floats(weights: Any) -> Any:
+    """Return weights in a floating-point type that the kernels support."""
+    return weights if weights.dtype in (np.float32, np.float64) else weights.astype("float64")

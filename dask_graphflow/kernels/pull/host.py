@@ -1,0 +1,354 @@
+"""PageRank on the host: one iteration by pull, with sums that do not depend on the order of edges.
+
+A contribution is the rank of a vertex divided by its degree, times :data:`ONE`, as a float. It is converted
+to an integer when it is summed, because a sum of integers does not depend on the order. Ranks sum to 1, so
+64 bits are enough, and a sum is exact to 2**-62 per edge. The conversion costs nothing: Numba vectorizes
+this loop, but it must not vectorize a sum of floats.
+
+This is not an edge program of :mod:`.advance.host`. There, the single load and add per edge would go
+through three functions and would not be vectorized.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.fixed_point import CHANGES, SUM
+from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, run, share, take
+from dask_graphflow.kernels.scores.host import HostTotals, in_threads
+
+ONE = 2.0**62
+CHANGE = 2.0**60  # changes of ranks can add up to 2
+WHOLE_BITS = 62  # bits of a sum of weights as a whole number
+
+
+@_compiled
+def _sum_row(ends, weights, contribution, start, stop):  # type: ignore[no-untyped-def]
+    total = np.int64(0)
+    if weights is None:
+        for k in range(start, stop):
+            total += np.int64(contribution[np.uint64(ends[k])])
+    else:
+        for k in range(start, stop):
+            total += np.int64(contribution[np.uint64(ends[k])] * np.float64(weights[k]))
+    return total
+
+
+@_compiled
+def _sum(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+    every = np.int64(0)
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+            total = _sum_row(ends, weights, contribution, low, high)
+            sums[row] = total
+            every += total
+        start, stop = take(ranges, part, MINI_CHUNK)
+    return every
+
+
+@_compiled
+def _apply(sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop):  # type: ignore[no-untyped-def]
+    change, dangling = np.int64(0), np.int64(0)
+    everywhere = restart.size == 1
+    for v in range(start, stop):
+        base = (restart[0] if everywhere else restart[v]) * parts[0]
+        if onward is not None:
+            base += onward[v] * parts[1]
+        old = rank[v]
+        rank[v] = base + damping * (sums[v] / ONE)
+        change += np.int64(abs(rank[v] - old) * CHANGE)
+        if share_out[v] == 0:
+            dangling += np.int64(rank[v] * CHANGE)
+        contribution[v] = rank[v] * share_out[v]
+    return change, dangling
+
+
+@_compiled
+def _sum_batch(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+    # Numba vectorizes the loops over columns only if they are written out here. They read four edges at a
+    # time, because the reads of one edge would otherwise wait for those of the edge before.
+    start, stop = take(ranges, part, MINI_CHUNK)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    while start < stop:
+        for row in range(start, stop):
+            total = sums[row]
+            total[:] = 0
+            low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+            last = high - (high - low) % four
+            for k in range(low, last, four):
+                a, b = contribution[np.uint64(ends[k])], contribution[np.uint64(ends[k + one])]
+                c, d = (
+                    contribution[np.uint64(ends[k + two])],
+                    contribution[np.uint64(ends[k + three])],
+                )
+                if weights is None:
+                    for j in range(total.size):
+                        total[j] += (
+                            np.int64(a[j]) + np.int64(b[j]) + np.int64(c[j]) + np.int64(d[j])
+                        )
+                else:
+                    p, q = np.float64(weights[k]), np.float64(weights[k + one])
+                    r, s = np.float64(weights[k + two]), np.float64(weights[k + three])
+                    for j in range(total.size):
+                        total[j] += np.int64(a[j] * p) + np.int64(b[j] * q)
+                        total[j] += np.int64(c[j] * r) + np.int64(d[j] * s)
+            for k in range(last, high):
+                near = contribution[np.uint64(ends[k])]
+                weight = 1.0 if weights is None else np.float64(weights[k])
+                for j in range(total.size):
+                    total[j] += np.int64(near[j] * weight)
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+@_compiled
+def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals, start, stop):  # type: ignore[no-untyped-def]
+    change, dangling = totals[0], totals[1]
+    for v in range(start, stop):
+        now, share = rank[v], share_out[v]
+        for j in range(at.size):
+            old = now[j]
+            now[j] = damping * (sums[v, j] / ONE)
+            if at[j] == v:
+                now[j] += base[j]
+            change[j] += np.int64(abs(now[j] - old) * CHANGE)
+            contribution[v, j] = now[j] * share
+        if share == 0:
+            for j in range(at.size):
+                dangling[j] += np.int64(now[j] * CHANGE)
+
+
+def readable(rows: Rows) -> Rows:
+    """Return rows with weights that the kernels support: on the host, all types of weights."""
+    return rows
+
+
+def sum_contributions(
+    rows: Rows,
+    contribution: np.ndarray,
+    sums: np.ndarray,
+    totals: HostTotals,
+    *,
+    threads: int = 1,
+) -> None:
+    """Begin an iteration: sum the contributions of the neighbors of each vertex.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of incoming edges. Contributions are multiplied by the weights, if there are any.
+    contribution : ndarray of float32 or float64, shape (V,)
+        The contribution of each vertex, times :data:`ONE`.
+    sums : ndarray of int64, shape (n,)
+        Set to the sums of the vertices from ``rows.first`` on. On a device, they must be 0 before.
+    totals : RunningTotals
+        Set to the sum of all sums, and the other totals to 0.
+    threads : int
+        Threads to use. Each gets a range with about the same number of edges.
+    """
+    totals.turn()
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    every = run(_sum, ranges, *rows[:3], contribution, sums)
+    totals.now[SUM] = np.sum(every, dtype=np.int64)  # not used if it is 2**63 or more
+
+
+@_compiled
+def _row_totals(offsets, weights, totals):  # type: ignore[no-untyped-def]
+    for row in range(totals.size):
+        start, stop = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        largest = 0.0
+        for k in range(start, stop):
+            largest = max(largest, np.float64(weights[k]))
+        bits = WHOLE_BITS - math.frexp(np.float64(stop - start))[1]
+        power = bits - math.frexp(largest)[1]
+        # In two steps, because the power of 2 itself can be out of range.
+        half, rest = math.ldexp(1.0, power // 2), math.ldexp(1.0, power - power // 2)
+        fine = math.ldexp(1.0, bits)
+        high, low = np.int64(0), np.int64(0)
+        for k in range(start, stop):
+            value = np.float64(weights[k]) * half * rest
+            whole = np.int64(value)
+            high += whole
+            low += np.int64((value - np.float64(whole)) * fine)
+        totals[row] = math.ldexp(np.float64(high) + np.float64(low) / fine, -power)
+
+
+def row_totals(rows: Rows) -> np.ndarray:
+    """Return the sum of each row's weights, which are at least 0, as float64.
+
+    A weight counts as a whole multiple of a unit that depends on the row's largest weight, and the rest as
+    one of a finer unit. So a sum has the same bits in every order.
+    """
+    assert rows.weights is not None
+    totals = np.empty(len(rows.offsets) - 1)
+    _row_totals(rows.offsets, rows.weights, totals)
+    return totals
+
+
+@_compiled
+def _shares(total, least, share_out, start, stop):  # type: ignore[no-untyped-def]
+    unfit, sinks = 0, 0
+    for v in range(start, stop):
+        if total[v] == 0:
+            share_out[v] = 0
+            sinks += 1
+            continue
+        share_out[v] = ONE / total[v]
+        if not (np.float64(share_out[v]) >= least and math.isfinite(share_out[v])):
+            share_out[v] = math.nan
+            unfit += 1
+    return unfit, sinks
+
+
+def shares(
+    total: np.ndarray, least: float, share_out: np.ndarray, *, threads: int = 1
+) -> tuple[int, int]:
+    """Divide :data:`ONE` by the total that leaves each vertex.
+
+    Parameters
+    ----------
+    total : ndarray of int64 or float64, shape (n,)
+        The number of outgoing edges, or the sum of their weights.
+    least : float
+        The smallest share that fits; a smaller one, and one that is not finite, is set to NaN.
+    share_out : ndarray of float32 or float64, shape (n,)
+        Set to the shares; 0 if the total is 0.
+
+    Returns
+    -------
+    unfit, sinks : int
+        Number of shares that do not fit, and of totals that are 0.
+    """
+    parts = in_threads(
+        lambda start, stop: _shares(total, least, share_out, start, stop), len(total), threads
+    )
+    unfit, sinks = (sum(part) for part in zip(*parts, strict=True))
+    return unfit, sinks
+
+
+def apply_sums(
+    sums: np.ndarray,
+    rank: np.ndarray,
+    share_out: np.ndarray,
+    contribution: np.ndarray,
+    restart: np.ndarray,
+    onward: np.ndarray | None,
+    damping: float,
+    dangling: float | None,
+    totals: HostTotals,
+    *,
+    threads: int = 1,
+) -> None:
+    """Compute ranks from sums, and contributions from ranks; on a device, set the sums to 0.
+
+    Parameters
+    ----------
+    sums : ndarray of int64, shape (n,)
+        The sums that :func:`sum_contributions` computed.
+    rank : ndarray of float32 or float64, shape (n,)
+        Changed in place.
+    share_out : ndarray of the ranks' dtype, shape (n,)
+        :data:`ONE` divided by the degree, or by the sum of the weights; 0 for vertices without outgoing
+        edges.
+    contribution : ndarray of the ranks' dtype, shape (n,)
+        Set to ``rank * share_out``.
+    restart : ndarray of float64, shape (1,) or (n,)
+        The probability that a restart leads to each vertex.
+    onward : ndarray of float64, shape (n,), or None
+        The probability that a step from a vertex without outgoing edges leads to each vertex; by default
+        the same as for restarts.
+    damping : float
+        The fraction of rank that follows edges.
+    dangling : float or None
+        The sum of the ranks of vertices without outgoing edges; None for the one in ``totals.before``.
+    totals : RunningTotals
+        Set to the sum of the absolute changes of ranks, and the sum of the ranks of vertices without
+        outgoing edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order of
+        vertices.
+    """
+    if dangling is None:
+        dangling = int(totals.before[CHANGES][1]) / CHANGE
+    parts = 1 - damping, damping * dangling
+    if onward is None:
+        parts = parts[0] + parts[1], 0.0
+    done = in_threads(
+        lambda start, stop: _apply(
+            sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop
+        ),
+        len(rank),
+        threads,
+    )
+    totals.now[CHANGES] = [sum(part) for part in zip(*done, strict=True)]
+
+
+def sum_batch(rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
+    """Sum the contributions of the neighbors of each vertex, for several columns at once.
+
+    The sums of each column are bitwise identical to those of :func:`sum_contributions`.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of incoming edges.
+    contribution : ndarray of float64, shape (V, b)
+        The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
+    sums : ndarray of int64, shape (n, b)
+        Set to the sums. On a device, they must be 0 before.
+    """
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    run(_sum_batch, ranges, *rows[:3], contribution, sums)
+
+
+def apply_batch(
+    sums: np.ndarray,
+    rank: np.ndarray,
+    share_out: np.ndarray,
+    contribution: np.ndarray,
+    at: np.ndarray,
+    base: np.ndarray,
+    damping: float,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """Compute the ranks of several columns from sums, and contributions from ranks.
+
+    On a device, the sums are set to 0.
+
+    See :func:`apply_sums`.
+
+    Parameters
+    ----------
+    sums : ndarray of int64, shape (n, b)
+    rank : ndarray of float64, shape (n, b)
+        Changed in place.
+    share_out : ndarray of float64, shape (n,)
+    contribution : ndarray of float64, shape (n, b)
+        Set to ``rank * share_out``.
+    at : ndarray of int64, shape (b,)
+        The only vertex of each column whose rank gets more than its sum, or -1.
+    base : ndarray of float64, shape (b,)
+        In host memory. The rank that is added for this vertex.
+    damping : float
+
+    Returns
+    -------
+    ndarray of int64, shape (2, b)
+        In host memory. For each column, the two totals of :func:`apply_sums`.
+    """
+    cuts = [len(rank) * i // threads for i in range(threads + 1)]
+    per_thread = np.zeros((threads, 2, len(at)), np.int64)
+
+    def apply(i: int) -> None:
+        change = per_thread[i]
+        _apply_batch(
+            sums, rank, share_out, contribution, at, base, damping, change, cuts[i], cuts[i + 1]
+        )
+
+    share(apply, threads, threads)
+    totals: np.ndarray = per_thread.sum(axis=0)
+    return totals

@@ -1,0 +1,129 @@
+"""Random choices of edges on the device; :mod:`.sample.host` has the host versions, with the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.launching import BLOCKS, NULL, attribute, launch, launch_blocks
+from dask_graphflow.kernels.pull.device import floats
+from dask_graphflow.kernels.sources import instance
+
+OPEN = -2  # as in sample.cu
+WALK_THREADS = 64  # threads per block, so that a few walks are spread over all multiprocessors
+
+
+def _graph(rows: Any, sums: Any = None) -> np.ndarray:
+    arrays = rows.offsets, rows.ends, sums
+    pointers = [0 if array is None else array.data.ptr for array in arrays]
+    return np.array((pointers,), np.dtype([("arrays", "u8", 3)]))
+
+
+def _bias(bias: np.ndarray) -> np.ndarray:
+    return np.array((bias,), np.dtype([("factors", "f8", 4)]))
+
+
+def hashes(ranks: Any, seed: Any) -> Any:
+    """Return the SplitMix64 hash of each rank; see :meth:`.SampleKernels.hashes`."""
+    mixed, one = cupy.empty(len(ranks), "uint64"), isinstance(seed, int)
+    if len(ranks):
+        launch(
+            instance("hashes", ranks.dtype), len(ranks), cupy.ascontiguousarray(ranks),
+            *((NULL, np.uint64(seed % 2**64)) if one else (seed, np.uint64(0))),
+            np.uint64(len(ranks)), mixed,
+        )  # fmt: skip
+    return mixed
+
+
+def walk(
+    rows: Rows,
+    sums: Any,
+    starts: Any,
+    keys: Any,
+    length: int,
+    bias: np.ndarray,
+    *,
+    first: int = 0,
+    before: Any = None,
+    threads: int = 1,
+) -> Any:
+    """Return random walks, or the next steps of walks, over rows that include all vertices."""
+    count, dtype = len(starts), rows.ends.dtype
+    walks = cupy.empty((count, length + 1), dtype)
+    if count:
+        blocks = min(-(-count // WALK_THREADS), BLOCKS * attribute("MultiProcessorCount"))
+        launch_blocks(
+            instance("walk", dtype), blocks, WALK_THREADS, 0, _graph(rows, sums), starts.astype(dtype),
+            NULL if before is None else before, keys, np.uint64(count), np.int64(first),
+            np.int64(length), _bias(bias), np.bool_((bias != 1).any()), walks,
+        )  # fmt: skip
+    return walks
+
+
+def propose(
+    rows: Rows,
+    sums: Any,
+    vertices: Any,
+    before: Any,
+    keys: Any,
+    step: int,
+    bias: np.ndarray,
+    attempts: Any,
+    slots: int,
+    *,
+    threads: int = 1,
+) -> tuple[Any, Any]:
+    """Return the next vertices of walks, as far as this member's rows decide."""
+    count, dtype = len(vertices), rows.ends.dtype
+    tests, decided = cupy.empty((count, slots), dtype), cupy.empty(count, dtype)
+    if count:
+        launch(
+            instance("propose", dtype), count, _graph(rows, sums), vertices.astype("int64"),
+            before.astype(dtype), keys, np.uint64(count), np.int64(step), _bias(bias), attempts,
+            np.int64(slots), tests, decided,
+        )  # fmt: skip
+    return tests, decided
+
+
+def connected(rows: Rows, vertices: Any, others: Any, *, threads: int = 1) -> Any:
+    """Return whether each row has an entry for the other vertex: array of bool, shape (f,)."""
+    count, dtype = len(vertices), rows.ends.dtype
+    hits = cupy.empty(count, "bool")
+    if count:
+        given = vertices.astype("int64"), others.astype(dtype)
+        launch(instance("connected", dtype), count, _graph(rows), *given, np.uint64(count), hits)
+    return hits
+
+
+def pick_edges(
+    rows: Rows,
+    vertices: Any,
+    keys: Any,
+    wanted: int,
+    replace: bool,
+    first: Any,
+    *,
+    threads: int = 1,
+) -> tuple[Any, Any]:
+    """Return random edges that leave some vertices."""
+    count, picks = len(vertices), int(first[-1])
+    edges, items = cupy.empty(picks, "int64"), cupy.empty(picks, "int64")
+    if picks:
+        launch(
+            "pick_edges", count, rows.offsets, vertices.astype("int64"), keys, np.uint64(count),
+            np.int64(wanted), np.bool_(replace), first, edges, items,
+        )  # fmt: skip
+    return edges, items
+
+
+def cumulate(rows: Rows, *, threads: int = 1) -> Any:
+    """Return the running sums of the weights of each row, as integers: array of int64, shape (e,)."""
+    count, weights = len(rows.offsets) - 1, floats(rows.weights)
+    sums = cupy.empty(len(rows.ends), "int64")
+    if count:
+        kernel = instance("cumulate", weights.dtype)
+        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), sums)
+    return sums

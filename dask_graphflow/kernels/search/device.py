@@ -1,0 +1,268 @@
+"""Breadth-first search on the device; :mod:`.search.host` has the host versions, and describes them.
+
+In a pull, one lane takes a vertex and its first neighbors, a warp takes the rest of a long row, and a block
+the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_near` processes
+one level after another in a single launch. One block does small levels, and all blocks do larger levels,
+with a barrier between them. The host waits once per call, and after many levels also for their sizes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.advance.device import gather_degrees
+from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.csr import Reached, Rows
+from dask_graphflow.kernels.device_bitmap import COUNTS, LEAVING, OWNED, add_words, of_owned
+from dask_graphflow.kernels.launching import launch, launch_gang, read
+from dask_graphflow.kernels.sources import instance
+
+UNSEEN = -1  # the level of a vertex that was not reached
+SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
+LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
+SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
+FEW = 100  # levels whose numbers are read together with the state
+GIVEN_UP = 1 << 11  # edges of a row after which search.cu leaves the rest to a block
+
+_GOING = np.dtype(
+    [
+        *((name, "i8") for name in ("count", "edges", "largest", "begin", "depth", "steps")),
+        *((name, "i8") for name in ("most_steps", "most_edges", "longest")),
+        *((name, "i8") for name in ("dense", "left", "shrinking")),
+        ("sets", "i8", (3, 3)),
+        ("arrived", "u8"),
+    ]
+)
+
+
+def bfs_pull(
+    rows: Rows,
+    frontier: Any,
+    following: Any,
+    reached: Reached,
+    depth: int,
+    degrees: Any,
+    *,
+    threads: int = 1,
+) -> tuple[int, int]:
+    """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier."""
+    count, report = len(rows.offsets) - 1, cupy.zeros(COUNTS, "uint64")
+    rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
+    state = frontier, following, *reached, np.int32(depth), of_owned(degrees), rests, report
+    if count:
+        launch(
+            instance("bfs_pull", rows.ends.dtype),
+            count,
+            rows.offsets,
+            rows.ends,
+            np.uint64(count),
+            np.uint64(rows.first),
+            *state,
+        )
+        launch(
+            instance("bfs_pull_rest", rows.ends.dtype),
+            len(rests) * 256,
+            rows.offsets,
+            rows.ends,
+            np.uint64(rows.first),
+            *state,
+        )
+    counts = read(report).tolist()
+    return counts[OWNED], counts[LEAVING]
+
+
+def bfs_push(
+    rows: Rows,
+    frontier: Any,
+    reached: Reached,
+    depth: int,
+    *,
+    threads: int = 1,
+) -> Any:
+    """Visit unseen vertices from the frontier. The predecessor of each is its smallest neighbor there."""
+    kernel = instance("bfs_push", rows.ends.dtype)
+    return push(kernel, (), rows, frontier, reached, depth)
+
+
+def push(
+    kernel: str,
+    condition: tuple[Any, ...],
+    rows: Rows,
+    frontier: Any,
+    reached: Reached,
+    depth: int,
+) -> Any:
+    """Push along the edges that the kernel allows; see :func:`bfs_push`."""
+    fresh, count = cupy.empty(len(reached.level), rows.ends.dtype), cupy.zeros(1, "int64")
+    if not len(frontier):
+        return fresh[:0]
+    costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
+    launch(
+        kernel,
+        len(rows.ends) // 8,
+        *condition,
+        rows.offsets,
+        rows.ends,
+        np.int64(rows.first),
+        frontier,
+        costs,
+        np.uint64(len(frontier)),
+        *reached,
+        np.int32(depth),
+        fresh,
+        count,
+    )
+    return fresh[: int(read(count)[0])]
+
+
+def bfs_near(
+    rows: Rows,
+    frontier: Any,
+    reached: Reached,
+    depth: int,
+    *,
+    levels: int,
+    dense: tuple[int, int, bool],
+) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
+    """Continue a search by push, while at most :data:`SMALL_FRONTIER` edges leave the frontier."""
+    kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
+    return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
+
+
+def near(
+    kernels: tuple[str, str],
+    condition: tuple[Any, ...],
+    rows: Rows,
+    frontier: Any,
+    reached: Reached,
+    depth: int,
+    *,
+    levels: int,
+    dense: tuple[int, int, bool],
+) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
+    """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
+
+    The first kernel pushes one level, and the second one pushes many.
+    """
+    count, levels = len(frontier), min(levels, SPAN)
+    going = np.zeros(1, _GOING)
+    for name, value in {
+        "count": count, "depth": depth - 1, "most_steps": levels, "most_edges": SMALL_FRONTIER,
+        "longest": LONG, "dense": dense[0], "left": dense[1], "shrinking": dense[2],
+    }.items():  # fmt: skip
+        going[name] = value
+    queue = cupy.empty(count + len(reached.level), rows.ends.dtype)
+    queue[:count] = frontier
+    # The state of the launch, followed by the sizes and edges of its levels.
+    words = _GOING.itemsize // 8
+    there = cupy.zeros(words + 2 * levels, "int64")
+    there[:words].set(going.view("i8"))
+    arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
+    launch_gang(kernels[1], *condition, *arrays, there, there[words:])
+    numbers = read(there[: words + 2 * min(levels, FEW)])
+    done = numbers[:words].view(_GOING)[0]
+    begin, steps = int(done["begin"]), int(done["steps"])
+    if not steps:  # a large level or a long row
+        fresh = push(kernels[0], condition, rows, frontier, reached, depth)
+        mark_seen(reached.seen, fresh)
+        return fresh, None, np.array([count]), np.array([int(done["edges"])])
+    end = begin + int(done["count"])
+    mark_seen(reached.seen, queue[count:end])
+    trace = numbers[words : words + 2 * steps]
+    if steps > FEW:
+        trace = there[words : words + 2 * steps].get()
+    sizes, edges = trace.reshape(-1, 2).T
+    return queue[begin:end].copy(), int(done["edges"]), sizes, edges
+
+
+def mark_seen(seen: Any, vertices: Any) -> None:
+    """Set the bits of `vertices`."""
+    add_words(seen, vertices)
+
+
+def reach(
+    rows: Rows,
+    frontier: Any,
+    reached: Reached,
+    depth: int,
+    degrees: Any,
+    *,
+    edges: int,
+    low: int,
+    names: Any = None,
+    threads: int = 1,
+) -> tuple[Any, int, Any]:
+    """Push from one member's vertices to its own and to its mirrors.
+
+    A superstep with few vertices takes as long as its launches, so one launch counts everything that the
+    host needs.
+    """
+    if not edges:
+        return frontier[:0], 0, frontier[:0]
+    dtype, owned = rows.ends.dtype, len(degrees)
+    (seen, predecessor, level), most = reached, min(edges, len(reached.level))
+    fresh, own, mirrors = cupy.empty((3, most), dtype)
+    counts = cupy.zeros(4, "uint64")
+    launch(
+        instance("bfs_push", dtype),
+        len(rows.ends) // 8 if edges > len(level) else edges,
+        rows.offsets,
+        rows.ends,
+        np.int64(0),
+        frontier,
+        gather_degrees(rows.offsets, frontier),
+        np.uint64(len(frontier)),
+        *reached,
+        np.int32(depth),
+        fresh,
+        counts,
+    )
+    launch(
+        instance("part_found", dtype),
+        most,
+        fresh,
+        counts,
+        np.uint64(owned),
+        dtype.type(low if names is None else 0),
+        rows.offsets,
+        seen,
+        predecessor,
+        own,
+        mirrors,
+    )
+    count, mine, away, leaving = read(counts).tolist()
+    if names is not None:
+        predecessor[fresh[:count]] = names[predecessor[fresh[:count]]]
+    mirrors = mirrors[:away]
+    if away:
+        mirrors.sort()
+    return own[:mine], leaving, mirrors
+
+
+def take_offers(
+    rows: Rows,
+    vertices: Any,
+    offers: Any,
+    reached: Reached,
+    depth: int,
+    degrees: Any,
+) -> tuple[Any, int]:
+    """Take the predecessors that another member offers to this member's vertices."""
+    dtype = reached.predecessor.dtype
+    fresh, counts = cupy.empty(len(vertices), dtype), cupy.zeros(2, "uint64")
+    launch(
+        instance("take_offers", dtype),
+        len(vertices),
+        vertices.astype(dtype, copy=False),
+        offers,
+        np.uint64(len(vertices)),
+        np.int32(depth),
+        rows.offsets,
+        *reached,
+        fresh,
+        counts,
+    )
+    count, edges = read(counts).tolist()
+    return fresh[:count], edges
