@@ -189,26 +189,6 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same() -> None:
     assert "constexpr u64 RUN = 32 * ROUNDS;" in sources.source("forest.cu")
 
 
-def _public_face(module: str) -> dict[str, str]:
-    """Return a module's public functions with their parameters, names alone for other values."""
-    face = {}
-    for node in ast.parse((FOLDER / module).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            for argument in ast.walk(node.args):
-                if isinstance(argument, ast.arg):
-                    argument.annotation = None  # the types of arrays differ
-            face[node.name] = ast.unparse(node.args)
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "namespace":
-            face["namespace"] = ""
-    return face
-
-
-def test_host_and_device_have_the_same_functions() -> None:
-    host, device = _public_face("common/host.py"), _public_face("common/device.py")
-    assert {"namespace", "hook", "compress"} <= set(host)
-    assert device == host
-
-
 def test_without_cupy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.common.device", raising=False)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,8 @@ import numpy as np
 from dask_graphflow.exceptions import GraphMemoryError
 
 from . import disk
+from .binding import bind, on_device
+from .common import CommonKernels
 from .gpu import require_gpu
 from .memory import check_room, free_bytes, no_room, no_room_for_rows
 
@@ -87,11 +88,6 @@ def summable(weights: Any) -> Any:
     return weights.astype(wide, copy=False)
 
 
-def on_device(data: Any) -> bool:
-    """Return whether a frame, a series or an array is on a device."""
-    return type(data).__module__.partition(".")[0] in ("cudf", "cupy")
-
-
 def beside(array: Any, shape: Any, dtype: Any) -> Any:
     """Return a new array where another one is: in the memory of the host or a device, or on disk."""
     if on_device(array):
@@ -120,15 +116,8 @@ def empty_on(device: bool) -> Any:
     return kernels.namespace.empty(0)
 
 
-def kernels_for(data: Any) -> ModuleType:
-    """Return the kernel module for the host or device that stores `data` (a frame, series or array)."""
-    if on_device(data):
-        from .common import device
-
-        return device
-    from .common import host
-
-    return host
+kernels_for: Callable[[Any], CommonKernels] = bind("dask_graphflow.kernels.common")
+"""Return the common kernels for the host or device that stores some data (a frame, series or array)."""
 
 
 def device_room() -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+# An array of NumPy or CuPy. CuPy has no types, but its arrays have NumPy's attributes and methods.
+Array: TypeAlias = np.ndarray
 
 
 class Rows(NamedTuple):
@@ -25,7 +28,7 @@ class Rows(NamedTuple):
 
     offsets: np.ndarray
     ends: np.ndarray
-    weights: np.ndarray | None
+    weights: Any  # callers know whether there are any
     first: int
 
 

@@ -20,19 +20,17 @@ _DEGREES = np.dtype([("of", "u8"), ("owned", "u8")])
 
 
 def new_words(size: int) -> Any:
-    """Return an empty bitmap of `size` bits."""
+    """Return an empty bitmap of `size` bits, in 64-bit words."""
     return cupy.zeros(-(-size // 64), "uint64")
 
 
 def to_words(vertices: Any, size: int) -> Any:
-    """Return a list of vertices, int32 or int64, as a bitmap of `size` bits."""
     words = new_words(size)
     add_words(words, vertices)
     return words
 
 
 def listed(marks: Any, dtype: Any) -> Any:
-    """Return the vertices whose entries in an array of bool are true, each once, in any order."""
     vertices, tail = cupy.empty(len(marks), dtype), cupy.zeros(1, "uint64")
     launch(instance("list_marked", dtype), len(marks), marks, np.uint64(len(marks)), vertices, tail)
     return vertices[: int(read(tail)[0])]
@@ -52,7 +50,6 @@ def add_words(words: Any, vertices: Any) -> None:
 
 
 def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
-    """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
     ends = running(ones(words))
     if count is None:
         count = int(read(ends[-1:])[0]) if len(words) else 0
@@ -70,7 +67,6 @@ def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
 
 
 def tally(words: Any, degrees: Any = None) -> tuple[int, int]:
-    """Return the number of vertices in a bitmap, and the sum of their degrees."""
     report = cupy.zeros(COUNTS, "uint64")
     tally_into(words, degrees, report)
     counts = read(report).tolist()
@@ -85,7 +81,6 @@ def tally_into(words: Any, degrees: Any, report: Any) -> None:
 
 
 def sum_degrees(vertices: Any, degrees: Any) -> int:
-    """Return the sum of the degrees of a list of vertices."""
     if not len(vertices):
         return 0
     report, vertices = cupy.zeros(COUNTS, "uint64"), cupy.ascontiguousarray(vertices)

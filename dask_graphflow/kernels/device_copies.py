@@ -1,6 +1,6 @@
 """CUDA copies, streams and events, with which the link is implemented.
 
-This is the counterpart of :mod:`.host_copies`, with the same names and meanings. It also provides something
+This is the counterpart of :mod:`.copies.host`, with the same names and meanings. It also provides something
 that only a device has: host memory that kernels read directly [1]_. Kernels run on CuPy's current stream,
 usually the legacy default stream. A non-blocking stream does not synchronize with that stream, so only
 events order the two.
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 # Its error says what to do without CuPy or a GPU.
-from .common.device import namespace as cupy
+from dask_graphflow.kernels.common.device import namespace as cupy
 
 PROBE, PROBES = 1 << 24, 3  # bytes that are copied to measure the link, and number of copies
 

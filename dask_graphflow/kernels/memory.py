@@ -7,10 +7,11 @@ import math
 import os
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from dask_graphflow.exceptions import GraphMemoryError
+
+from .common import CommonKernels
 
 PROCESS = 300_000_000  # bytes of a process with its modules imported and the kernels compiled
 CHECKED = 1 << 28  # bytes from which on :func:`check_room` looks for room
@@ -26,13 +27,13 @@ _HOST = (
 )
 
 
-def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> GraphMemoryError:
+def no_room(kernels: CommonKernels, *, vertices: int, needed: int, held: int) -> GraphMemoryError:
     """Return the error for a forest that could not be allocated.
 
     Parameters
     ----------
-    kernels : module
-        The kernel module of the host or the device, where the forest was to be allocated.
+    kernels : CommonKernels
+        Those of the host or the device, where the forest was to be allocated.
     vertices : int
         Number of vertices of the forest.
     needed : int
@@ -54,7 +55,7 @@ def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> Gr
     )
 
 
-def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryError:
+def no_room_for_rows(kernels: CommonKernels, needed: int | None) -> GraphMemoryError:
     """Return the error for rows and columns of a shard that do not fit on the device."""
     available, there = _on_device(kernels.namespace)
     more = "more room" if needed is None else f"{_bytes(needed)} more"
@@ -68,7 +69,7 @@ def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryErro
 
 
 def check_room(
-    kernels: ModuleType, nbytes: float, contents: str, advice: str, limit: float = math.inf
+    kernels: CommonKernels, nbytes: float, contents: str, advice: str, limit: float = math.inf
 ) -> None:
     """Raise if the host or the device has no room for arrays that are about to be filled.
 
@@ -76,8 +77,8 @@ def check_room(
 
     Parameters
     ----------
-    kernels : module
-        The kernel module of the host or the device.
+    kernels : CommonKernels
+        Those of the host or the device.
     nbytes : float
         Bytes that are needed. Small numbers are not checked, because the check takes time.
     contents, advice : str
@@ -99,7 +100,7 @@ def check_room(
         )
 
 
-def free_bytes(kernels: ModuleType) -> int | None:
+def free_bytes(kernels: CommonKernels) -> int | None:
     """Return the bytes available for arrays on the host or the device; None if this is not known."""
     on_device = kernels.namespace.__name__ == "cupy"
     return (_on_device(kernels.namespace) if on_device else _on_host())[0]

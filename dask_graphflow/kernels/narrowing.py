@@ -22,7 +22,8 @@ def narrow(source: np.ndarray, to: np.ndarray) -> bool:
 
 @cache
 def _narrow() -> Any:
-    from .compiling import compiled  # imported here, because only wide ids need Numba
+    # Imported here, because only wide ids need Numba.
+    from dask_graphflow.kernels.compiling import compiled
 
     # The loop has no early exit, so that it can be vectorized.
     def narrow(source: Any, to: Any, low: Any, high: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -80,6 +80,9 @@ class DeviceProgram(NamedTuple):
     columns: int
     first_hit: bool
     weighted: bool
+
+
+Program: TypeAlias = Any  # a HostProgram where the kernels are the host's, else a DeviceProgram
 
 
 class VertexProgram(NamedTuple):

@@ -1,19 +1,273 @@
-"""Kernels that are being moved."""
+"""Advance: run any edge program on the edges of a frontier; and lists and bitmaps of vertices."""
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels.binding import bind
+from dask_graphflow.kernels.csr import Array, Rows
+from dask_graphflow.kernels.program import Program
 
 
-def of(data: Any) -> ModuleType:
-    """Return the kernels for the host or device that stores `data`."""
-    if on_device(data):
-        from . import device
+class Moved(NamedTuple):
+    """The result of an advance.
 
-        return device
-    from . import host
+    Attributes
+    ----------
+    changed : array
+        The vertices whose value changed: a list in no particular order for a push, a bitmap for a pull.
+    edges : int
+        Number of edges that were read.
+    chunks : int
+        Number of mini-chunks that were taken, or of tiles that were processed.
+    appends : int
+        Number of atomic appends to lists.
+    balance : str
+        The policy.
+    bins : tuple of int
+        With ``twc``, the number of rows that went to a thread, to a warp and to a block.
+    work : array of uint64, shape (blocks,)
+        Number of edges that each block examined, on a device.
+    words : array of uint64, optional
+        A bitmap of the vertices in the list.
+    found, owned : int, optional
+        Number of vertices whose value changed, and of those that the member owns, on a device.
+    leaving : int, optional
+        The sum of the degrees of those that the member owns.
+    steals : int
+        Number of mini-chunks that a thread took from another thread's range, on the host.
+    """
 
-    return host
+    changed: Array
+    edges: int = 0
+    chunks: int = 0
+    appends: int = 0
+    balance: str = "auto"
+    bins: tuple[int, ...] = (0, 0, 0)
+    work: Array | None = None
+    words: Array | None = None
+    found: int | None = None
+    owned: int | None = None
+    leaving: int | None = None
+    steals: int = 0
+
+
+class Run(Protocol):
+    """Pushes of one frontier after another in one call, while few edges leave them.
+
+    Parameters
+    ----------
+    program, rows
+        See :func:`push`. The rows are those of all vertices, from 0 on.
+    columns : tuple of array, shape (V,) each
+        The vertex columns; only :meth:`push` changes the target column.
+    before : array, shape (V,), optional
+        A copy of the target column, which messages read. It is updated after each superstep.
+    """
+
+    def push(
+        self,
+        params: tuple[Any, ...],
+        frontier: Array,
+        leaving: int,
+        first: int,
+        most: int,
+        dense: tuple[int, int, bool],
+    ) -> tuple[Array, int, Array]:
+        """Push from a frontier, then from the vertices that change, and so on.
+
+        Parameters
+        ----------
+        params : tuple of number
+            The values of the program's parameters.
+        frontier : array of integers, shape (f,)
+            The vertices to begin with, each once.
+        leaving : int
+            Number of edges that leave them.
+        first : int
+            Number of supersteps before this call.
+        most : int
+            Maximum number of supersteps.
+        dense : tuple of int, int and bool
+            A superstep is left to the caller if its number of edges, times the first item, is greater than
+            the second item. If the third item is true, the edges of each superstep are subtracted from the
+            second one.
+
+        Returns
+        -------
+        frontier : array
+            The next frontier; empty if no vertex changed.
+        leaving : int
+            Number of edges that leave it.
+        done : array of int64, shape (n, 2)
+            For each superstep, the size of its frontier and the number of edges that leave it. n can be 0.
+        """
+
+
+class AdvanceKernels(Protocol):
+    """What :mod:`.advance.host` and :mod:`.advance.device` can do."""
+
+    SMALL_FRONTIER: int
+
+    def to_words(self, vertices: Array, size: int) -> Array:
+        """Return a list of vertices as a bitmap of `size` bits, in 64-bit words."""
+
+    def listed(self, marks: Array, dtype: Any) -> Array:
+        """Return the vertices whose entries in an array of bool are true, each once, in any order."""
+
+    def from_words(self, words: Array, dtype: Any, count: int | None = None) -> Array:
+        """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
+
+    def tally(self, words: Array, degrees: Array | None = None) -> tuple[int, int]:
+        """Return the number of vertices in a bitmap, and the sum of their degrees."""
+
+    def sum_degrees(self, vertices: Array, degrees: Array) -> int:
+        """Return the sum of the degrees of a list of vertices."""
+
+    def push(
+        self,
+        program: Program,
+        rows: Rows,
+        columns: tuple[Array, ...],
+        frontier: Array | None = None,
+        *,
+        changed: Array | None = None,
+        threads: int = 1,
+        balance: str = "auto",
+        leaving: int | None = None,
+        degrees: Array | None = None,
+        step: int | None = None,
+    ) -> Moved:
+        """Send messages along the rows of a frontier.
+
+        Parameters
+        ----------
+        program : HostProgram or DeviceProgram
+            The edge program.
+        rows : Rows
+            Rows of outgoing edges.
+        columns : tuple of array, shape (V,) each
+            The vertex columns in the order of ``op.columns``, followed by the values of the parameters.
+            The target column is changed in place.
+        frontier : array of integers, shape (f,), optional
+            The rows to push from, without duplicates. Defaults to all rows.
+        changed : array of uint64, shape (ceil(V / 64),), optional
+            A bitmap to which changed vertices are added, if several ranges of rows are handled one after
+            another. A push does not list the vertices that are already in it.
+        threads : int
+            Threads to use. Each gets a range with about the same number of edges.
+        balance : str
+            The policy: "auto", "thread", or "all_edges", which does not accept a frontier. All of them do
+            the same on the host; :mod:`.advance.device` describes more policies.
+        leaving : int, optional
+            Number of edges in the rows of the frontier. If it is known, a push need not wait for it.
+        step : int, optional
+            Number of the superstep, to do what the program does with the vertices that changed; see
+            :func:`after`. By default, it is not done.
+        degrees : array of int64, shape (V_p,), optional
+            Degrees of the vertices that the member owns. Required with `step`. A device adds up those of
+            the vertices that change.
+
+        Returns
+        -------
+        Moved
+            Its `changed` is a list of the vertices that changed, without duplicates.
+
+        Raises
+        ------
+        OptionError
+            The policy does not exist, or "all_edges" was given a frontier.
+        """
+
+    def pull(
+        self,
+        program: Program,
+        rows: Rows,
+        columns: tuple[Array, ...],
+        frontier: Array | None = None,
+        *,
+        changed: Array | None = None,
+        threads: int = 1,
+        balance: str = "auto",
+        degrees: Array | None = None,
+        step: int | None = None,
+    ) -> Moved:
+        """Fetch messages from the neighbors that are in a frontier.
+
+        Parameters
+        ----------
+        program, columns, changed, threads
+            As for :func:`push`.
+        rows : Rows
+            Rows of incoming edges.
+        frontier : array of uint64, shape (ceil(V / 64),), optional
+            A bitmap of the vertices that send messages. By default, every vertex sends.
+        balance, degrees, step
+            See :func:`push`.
+
+        Returns
+        -------
+        Moved
+            Its `changed` is a bitmap of the vertices that changed.
+
+        Raises
+        ------
+        OptionError
+            The policy does not exist.
+        """
+
+    def new_run(
+        self, program: Program, rows: Rows, columns: tuple[Array, ...], before: Array | None = None
+    ) -> Run:
+        """Return a :class:`Run` with these parameters."""
+
+    def after(
+        self,
+        program: Program,
+        columns: tuple[Array, ...],
+        vertices: Array,
+        step: int,
+        degrees: Array,
+    ) -> tuple[Array, int]:
+        """Do what a program does with the vertices that changed, once for each.
+
+        Parameters
+        ----------
+        program, columns
+            See :func:`push`.
+        vertices : array of integers, shape (f,)
+            The vertices that changed, each once.
+        step : int
+            Number of the superstep.
+        degrees : array of int64, shape (V,)
+
+        Returns
+        -------
+        kept : array
+            The vertices that are in the next frontier.
+        leaving : int
+            The sum of their degrees.
+        """
+
+    def after_words(
+        self,
+        program: Program,
+        columns: tuple[Array, ...],
+        words: Array,
+        step: int,
+        degrees: Array | None,
+    ) -> tuple[int, int]:
+        """Do what :func:`after` does with the vertices of a bitmap, and keep only the next frontier in it.
+
+        Returns the number of vertices in the next frontier, and the sum of their degrees.
+        """
+
+
+of: Callable[[Any], AdvanceKernels] = bind(__name__)
+
+if TYPE_CHECKING:
+    from . import device, host
+
+    _host: AdvanceKernels = host
+    _device: AdvanceKernels = device

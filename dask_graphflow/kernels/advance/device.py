@@ -37,11 +37,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.kernels.advance import Moved
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.device_bitmap import (
     APPENDS,
@@ -53,20 +54,19 @@ from dask_graphflow.kernels.device_bitmap import (
     SMALL,
     TAIL,
     TILES,
-    from_words,
-    listed,
-    new_words,
     of_owned,
-    sum_degrees,
-    tally,
     tally_into,
-    to_words,
 )
+from dask_graphflow.kernels.device_bitmap import from_words as from_words
+from dask_graphflow.kernels.device_bitmap import listed as listed
+from dask_graphflow.kernels.device_bitmap import new_words as new_words
+from dask_graphflow.kernels.device_bitmap import sum_degrees as sum_degrees
+from dask_graphflow.kernels.device_bitmap import tally as tally
+from dask_graphflow.kernels.device_bitmap import to_words as to_words
 from dask_graphflow.kernels.launching import NULL, blocks_for, launch, launch_gang, read
 from dask_graphflow.kernels.policies import (
     CULLING,
     KERNELS,
-    POLICIES,
     STAGES,
     check,
     expression,
@@ -76,24 +76,6 @@ from dask_graphflow.kernels.policies import (
 from dask_graphflow.kernels.program import DeviceProgram
 from dask_graphflow.kernels.sources import OPTIONS, THREADS, instance
 from dask_graphflow.showing.suggestions import nearest
-
-__all__ = [
-    "LIGHT",
-    "POLICIES",
-    "STAGES",
-    "THRESHOLDS",
-    "Moved",
-    "from_words",
-    "gather_degrees",
-    "listed",
-    "new_words",
-    "pull",
-    "push",
-    "sum_degrees",
-    "tally",
-    "to_words",
-    "uniquify",
-]
 
 LIGHT = 1 << 17  # with fewer edges, summing up the sizes of rows costs more than it saves
 SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many supersteps
@@ -160,98 +142,30 @@ _RUN = np.dtype(
 )
 
 
-class Moved(NamedTuple):
-    """The result of an advance.
-
-    Attributes
-    ----------
-    changed : array
-        The vertices whose value changed: a list in no particular order for a push, a bitmap for a pull.
-    edges : int
-        Number of edges that were examined.
-    chunks : int
-        Number of tiles that were processed.
-    appends : int
-        Number of atomic appends to lists.
-    balance : str
-        The policy.
-    bins : tuple of int
-        With ``twc``, the number of rows that went to a thread, to a warp and to a block.
-    work : array of uint64, shape (blocks,)
-        Number of edges that each block examined, on the device.
-    words : array of uint64, optional
-        A bitmap of the vertices in the list.
-    found : int, optional
-        Number of vertices whose value changed.
-    owned, leaving : int, optional
-        Number of these vertices that the member owns, and the sum of their degrees.
-    """
-
-    changed: Any
-    edges: int = 0
-    chunks: int = 0
-    appends: int = 0
-    balance: str = "auto"
-    bins: tuple[int, ...] = (0, 0, 0)
-    work: Any = None
-    words: Any = None
-    found: int | None = None
-    owned: int | None = None
-    leaving: int | None = None
-
-
 @cache
 def _kernel(program: DeviceProgram, name: str) -> Any:
     module = cupy.RawModule(code=text(program), options=OPTIONS, name_expressions=(name,))
     return module.get_function(name)
 
 
+# For tests of the policies: `thresholds` has the numbers of edges from which ``twc`` gives a row to a warp,
+# and to a block. `stages` has the stages of the culling filter; without "exact", a vertex may be listed
+# twice.
 def push(
-    program: DeviceProgram,
-    rows: Any,
-    columns: tuple[Any, ...],
-    frontier: Any = None,
+    program,
+    rows,
+    columns,
+    frontier=None,
     *,
-    changed: Any = None,
-    threads: int = 1,
-    balance: str = "auto",
-    thresholds: tuple[int, int] = THRESHOLDS,
-    stages: Sequence[str] = tuple(STAGES),
-    leaving: int | None = None,
-    degrees: Any = None,
-    step: int | None = None,
-) -> Moved:
-    """Send messages along the rows of a frontier; see :meth:`.AdvanceKernels.push`.
-
-    Parameters
-    ----------
-    program, rows, columns, changed, threads
-        As on the host; `rows` is a :class:`.Rows` of arrays on the device.
-    frontier : array of integers, shape (f,), optional
-        The rows whose edges are followed, without duplicates. All rows by default.
-    balance : str
-        A policy.
-    thresholds : tuple of int
-        Number of edges from which ``twc`` gives a row to a warp, and to a block.
-    stages : sequence of {"bitmask", "block", "warp", "exact"}
-        Stages of the culling filter. Without "exact", a vertex may be listed several times.
-    leaving : int, optional
-        Number of edges in the rows of the frontier. If it is known, the host need not wait for it.
-    degrees : array of int64, shape (V_p,), optional
-        Degrees of the vertices that the member owns. They are added up for the vertices that change.
-    step : int, optional
-        See :meth:`.AdvanceKernels.push`.
-
-    Returns
-    -------
-    Moved
-        The result, with a list of the vertices that changed.
-
-    Raises
-    ------
-    OptionError
-        The policy or a stage does not exist, or a frontier is given to ``all_edges``.
-    """
+    changed=None,
+    threads=1,
+    balance="auto",
+    thresholds=THRESHOLDS,
+    stages=tuple(STAGES),
+    leaving=None,
+    degrees=None,
+    step=None,
+):
     check(balance, frontier=frontier is not None)
     culling = _stages(stages)
     size = len(columns[program.target])
@@ -296,46 +210,22 @@ def push(
         return moving.done(listed, last, listed=True)
 
 
+# With `first_hit`, a thread or a warp leaves a row at its first hit. A warp examines 32 edges at once, and
+# several warps on one row leave it independently of each other. The first hit of the row is always among
+# the hits that they find.
 def pull(
-    program: DeviceProgram,
-    rows: Any,
-    columns: tuple[Any, ...],
-    frontier: Any = None,
+    program,
+    rows,
+    columns,
+    frontier=None,
     *,
-    changed: Any = None,
-    threads: int = 1,
-    balance: str = "auto",
-    thresholds: tuple[int, int] = THRESHOLDS,
-    degrees: Any = None,
-    step: int | None = None,
-) -> Moved:
-    """Fetch messages from the neighbors that are in a frontier; see :meth:`.AdvanceKernels.pull`.
-
-    With `first_hit`, a thread or a warp leaves a row at its first hit. A warp examines 32 edges at once,
-    and several warps on one row leave it independently of each other. The first hit of the row is always
-    among the hits that they find.
-
-    Parameters
-    ----------
-    program, rows, columns, frontier, changed, threads
-        As on the host.
-    balance : str
-        A policy.
-    thresholds : tuple of int
-        Number of edges from which ``twc`` gives a row to a warp, and to a block.
-    degrees, step
-        See :func:`push`.
-
-    Returns
-    -------
-    Moved
-        The result, with a bitmap of the vertices that changed.
-
-    Raises
-    ------
-    OptionError
-        The policy does not exist.
-    """
+    changed=None,
+    threads=1,
+    balance="auto",
+    thresholds=THRESHOLDS,
+    degrees=None,
+    step=None,
+):
     check(balance)
     with rows.ends.device:
         room = _Room(len(columns[program.target]), changed)
@@ -419,16 +309,10 @@ class _Moving:
         )
 
 
+# The launch also ends before a superstep with a row of more than LONG edges, which a single warp would
+# follow.
 class DeviceRun:
-    """Pushes of one frontier after another in one launch; see :class:`.advance.Run`.
-
-    The launch also ends before a superstep with a row of more than :data:`LONG` edges, which a single warp
-    would follow.
-    """
-
-    def __init__(
-        self, program: DeviceProgram, rows: Any, columns: tuple[Any, ...], before: Any = None
-    ) -> None:
+    def __init__(self, program, rows, columns, before=None):
         size, index = len(columns[program.target]), rows.ends.dtype
         room = min(size, SMALL_FRONTIER)
         self._kernel = _kernel(program, other_expression("advance_run", program))
@@ -447,16 +331,7 @@ class DeviceRun:
         task["ran"] = self._ran.data.ptr
         task["trace"] = self._ran[words:].data.ptr
 
-    def push(
-        self,
-        params: tuple[Any, ...],
-        frontier: Any,
-        leaving: int,
-        first: int,
-        most: int,
-        dense: tuple[int, int, bool],
-    ) -> tuple[Any, int, np.ndarray]:
-        """Push from a frontier, then from the vertices that change; see :meth:`.advance.Run.push`."""
+    def push(self, params, frontier, leaving, first, most, dense):
         task, words = self._task, _RAN.itemsize // 8
         frontier = cupy.ascontiguousarray(frontier, self._lists.dtype)
         task["frontier"], task["count"] = frontier.data.ptr, len(frontier)
@@ -476,10 +351,7 @@ class DeviceRun:
         return frontier, int(ran["next"]["edges"]), done.reshape(-1, 2)
 
 
-def after(
-    program: DeviceProgram, columns: tuple[Any, ...], vertices: Any, step: int, degrees: Any
-) -> tuple[Any, int]:
-    """Do what a program does with the vertices that changed; see :meth:`.AdvanceKernels.after`."""
+def after(program, columns, vertices, step, degrees):
     if not len(vertices):
         return vertices, 0
     report = cupy.zeros(COUNTS, "uint64")
@@ -505,10 +377,7 @@ def _after(
     return kept
 
 
-def after_words(
-    program: DeviceProgram, columns: tuple[Any, ...], words: Any, step: int, degrees: Any
-) -> tuple[int, int]:
-    """Do what a program does with the vertices of a bitmap; see :meth:`.AdvanceKernels.after_words`."""
+def after_words(program, columns, words, step, degrees):
     report = cupy.zeros(COUNTS, "uint64")
     _after_words(program, columns, words, step, degrees, report)
     counts = read(report).tolist()

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from dask_graphflow.kernels.advance import Moved
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_atomics import (
@@ -53,36 +54,6 @@ SMALL_FRONTIER = EDGES  # maximum edges that leave a frontier in a call of many 
 SPAN = 1 << 14  # maximum supersteps per call
 
 
-class Moved(NamedTuple):
-    """The result of an advance.
-
-    Attributes
-    ----------
-    changed : ndarray
-        The vertices whose value changed. Push returns an unordered list, pull a bitmap of 64-bit words.
-    edges : int
-        Number of edges read.
-    chunks, steals : int
-        Number of mini-chunks taken, and how many of them came from another thread's range.
-    appends : int
-        Number of atomic appends to the list.
-    words : ndarray of uint64, optional
-        The vertices in the list as a bitmap.
-    found, owned, leaving : int, optional
-        Numbers that only a device counts; see :class:`.advance.Moved`.
-    """
-
-    changed: np.ndarray
-    edges: int
-    chunks: int
-    steals: int
-    appends: int
-    words: np.ndarray | None = None
-    found: int | None = None
-    owned: int | None = None
-    leaving: int | None = None
-
-
 class Loops(NamedTuple):
     """The compiled loops of an edge program."""
 
@@ -109,7 +80,7 @@ def kernels(program: HostProgram) -> Loops:
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
 
     @compiled
-    def push_rows(rows, columns, frontier, queued, following, tail, ranges, part):  # type: ignore[no-untyped-def]
+    def push_rows(rows, columns, frontier, queued, following, tail, ranges, part):
         offsets, ends, weights, first = rows
         values = columns[target]
         batch = np.empty(BATCH, following.dtype)
@@ -159,7 +130,7 @@ def kernels(program: HostProgram) -> Loops:
         return edges, appends
 
     @compiled
-    def pull_rows(rows, columns, frontier, everyone, changed, ranges, part):  # type: ignore[no-untyped-def]
+    def pull_rows(rows, columns, frontier, everyone, changed, ranges, part):
         offsets, ends, weights, first = rows
         values = columns[target]
         edges = np.int64(0)
@@ -197,7 +168,7 @@ def kernels(program: HostProgram) -> Loops:
         return edges
 
     @compiled
-    def after_rows(columns, vertices, kept, degrees, step):  # type: ignore[no-untyped-def]
+    def after_rows(columns, vertices, kept, degrees, step):
         count = leaving = 0
         for vertex in vertices:
             if after(columns, vertex, step):
@@ -207,7 +178,7 @@ def kernels(program: HostProgram) -> Loops:
         return count, leaving
 
     @compiled
-    def after_words(columns, words, degrees, step):  # type: ignore[no-untyped-def]
+    def after_words(columns, words, degrees, step):
         count = leaving = 0
         for i in range(words.size):
             word = words[i]
@@ -223,7 +194,7 @@ def kernels(program: HostProgram) -> Loops:
         return count, leaving
 
     @compiled
-    def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):  # type: ignore[no-untyped-def]
+    def run_rows(rows, columns, before, frontier, edges, queued, lists, limits, trace):
         offsets, values = rows[0], columns[target]
         first, most, dense, left, shrinking = limits
         ranges, tail = np.zeros(TURN, np.int64), np.zeros(1, np.int64)
@@ -253,56 +224,18 @@ def kernels(program: HostProgram) -> Loops:
 
 
 def push(
-    program: HostProgram,
-    rows: Rows,
-    columns: tuple[np.ndarray, ...],
-    frontier: np.ndarray | None = None,
+    program,
+    rows,
+    columns,
+    frontier=None,
     *,
-    changed: np.ndarray | None = None,
-    threads: int = 1,
-    balance: str = "auto",
-    leaving: int | None = None,
-    degrees: np.ndarray | None = None,
-    step: int | None = None,
-) -> Moved:
-    """Send messages along the rows of a frontier.
-
-    Parameters
-    ----------
-    program : HostProgram
-        The edge program.
-    rows : Rows
-        Rows of outgoing edges.
-    columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``op.columns``, followed by the values of the parameters.
-        The target column is changed in place.
-    frontier : ndarray of integers, shape (f,), optional
-        The rows to push from, without duplicates. Defaults to all rows.
-    changed : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap to which changed vertices are added, if several ranges of rows are handled one after
-        another. A push does not list the vertices that are already in it.
-    threads : int
-        Threads to use. Each gets a range with about the same number of edges.
-    balance : {"auto", "thread", "all_edges"}
-        All policies do the same on the host, except that "all_edges" does not accept a frontier.
-    leaving
-        Only used on a device.
-    step : int, optional
-        Number of the superstep, to do what the program does with the vertices that changed; see
-        :func:`after`. By default, it is not done.
-    degrees : ndarray of int64, shape (V,)
-        Required with `step`.
-
-    Returns
-    -------
-    Moved
-        Its `changed` is a list of the vertices that changed, without duplicates.
-
-    Raises
-    ------
-    OptionError
-        The policy does not exist on the host, or "all_edges" was given a frontier.
-    """
+    changed=None,
+    threads=1,
+    balance="auto",
+    leaving=None,
+    degrees=None,
+    step=None,
+):
     check(balance, HOST_POLICIES, frontier=frontier is not None)
     # Convert the frontier to the dtype of the ends, so that a program is compiled for one dtype only.
     dtype = rows.ends.dtype
@@ -328,49 +261,24 @@ def push(
     edges, appends, chunks, steals = map(sum, zip(*counts, strict=True))
     following = following[: tail[0]]
     if step is None:
-        return Moved(following, edges, chunks, steals, appends, queued)
+        return Moved(following, edges, chunks, appends, words=queued, steals=steals)
     assert degrees is not None
     following, leaving = after(program, columns, following, step, degrees)
-    return Moved(following, edges, chunks, steals, appends, leaving=leaving)
+    return Moved(following, edges, chunks, appends, leaving=leaving, steals=steals)
 
 
 def pull(
-    program: HostProgram,
-    rows: Rows,
-    columns: tuple[np.ndarray, ...],
-    frontier: np.ndarray | None = None,
+    program,
+    rows,
+    columns,
+    frontier=None,
     *,
-    changed: np.ndarray | None = None,
-    threads: int = 1,
-    balance: str = "auto",
-    degrees: np.ndarray | None = None,
-    step: int | None = None,
-) -> Moved:
-    """Fetch messages from the neighbors that are in a frontier.
-
-    Parameters
-    ----------
-    program, columns, changed, threads
-        As for :func:`push`.
-    rows : Rows
-        Rows of incoming edges.
-    frontier : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap of the vertices that send messages. By default, every vertex sends.
-    balance : {"auto", "thread", "all_edges"}
-        All policies do the same.
-    degrees, step
-        See :func:`push`.
-
-    Returns
-    -------
-    Moved
-        Its `changed` is a bitmap of the vertices that changed.
-
-    Raises
-    ------
-    OptionError
-        The policy does not exist on the host.
-    """
+    changed=None,
+    threads=1,
+    balance="auto",
+    degrees=None,
+    step=None,
+):
     check(balance, HOST_POLICIES)
     pull_rows = kernels(program).pull
     if changed is None:
@@ -379,7 +287,8 @@ def pull(
     everyone = frontier is None
     words = changed if frontier is None else frontier
     edges = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
-    moved = Moved(changed, sum(edges), *stolen(ranges), 0)
+    chunks, steals = stolen(ranges)
+    moved = Moved(changed, sum(edges), chunks, steals=steals)
     if step is None:
         return moved
     count, leaving = after_words(program, columns, changed, step, degrees)
@@ -387,25 +296,7 @@ def pull(
 
 
 class HostRun:
-    """Pushes of one frontier after another in one call, while few edges leave them.
-
-    Parameters
-    ----------
-    program, rows
-        See :func:`push`. The rows are those of all vertices, from 0 on.
-    columns : tuple of ndarray, shape (V,) each
-        The vertex columns; only :meth:`push` changes the target column.
-    before : ndarray, shape (V,), optional
-        A copy of the target column, which messages read. It is updated after each superstep.
-    """
-
-    def __init__(
-        self,
-        program: HostProgram,
-        rows: Rows,
-        columns: tuple[np.ndarray, ...],
-        before: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, program, rows, columns, before=None):
         target = columns[program.target]
         self._loop, self._rows = kernels(program).run, _read(program, rows)
         self._columns, self._before = columns, target if before is None else before
@@ -413,43 +304,7 @@ class HostRun:
         self._lists = np.empty((2, min(len(target), SMALL_FRONTIER)), rows.ends.dtype)
         self._trace = np.empty((SPAN, 2), np.int64)
 
-    def push(
-        self,
-        params: tuple[Any, ...],
-        frontier: np.ndarray,
-        leaving: int,
-        first: int,
-        most: int,
-        dense: tuple[int, int, bool],
-    ) -> tuple[np.ndarray, int, np.ndarray]:
-        """Push from a frontier, then from the vertices that change, and so on.
-
-        Parameters
-        ----------
-        params : tuple of number
-            The values of the program's parameters.
-        frontier : ndarray of integers, shape (f,)
-            The vertices to begin with, each once.
-        leaving : int
-            Number of edges that leave them.
-        first : int
-            Number of supersteps before this call.
-        most : int
-            Maximum number of supersteps.
-        dense : tuple of int, int and bool
-            A superstep is left to the caller if its number of edges, times the first item, is greater than
-            the second item. If the third item is true, the edges of each superstep are subtracted from the
-            second one.
-
-        Returns
-        -------
-        frontier : ndarray
-            The next frontier; empty if no vertex changed.
-        leaving : int
-            Number of edges that leave it.
-        done : ndarray of int64, shape (n, 2)
-            For each superstep, the size of its frontier and the number of edges that leave it. n can be 0.
-        """
+    def push(self, params, frontier, leaving, first, most, dense):
         frontier = frontier.astype(self._rows.ends.dtype, copy=False)
         steps, count, leaving = self._loop(
             self._rows,
@@ -467,48 +322,13 @@ class HostRun:
         return frontier, leaving, self._trace[:steps].copy()
 
 
-def after(
-    program: HostProgram,
-    columns: tuple[np.ndarray, ...],
-    vertices: np.ndarray,
-    step: int,
-    degrees: np.ndarray,
-) -> tuple[np.ndarray, int]:
-    """Do what a program does with the vertices that changed, once for each.
-
-    Parameters
-    ----------
-    program, columns
-        See :func:`push`.
-    vertices : ndarray of integers, shape (f,)
-        The vertices that changed, each once.
-    step : int
-        Number of the superstep.
-    degrees : ndarray of int64, shape (V,)
-
-    Returns
-    -------
-    kept : ndarray
-        The vertices that are in the next frontier.
-    leaving : int
-        The sum of their degrees.
-    """
+def after(program, columns, vertices, step, degrees):
     kept = np.empty_like(vertices)
     count, leaving = kernels(program).after(columns, vertices, kept, degrees, step)
     return kept[:count], leaving
 
 
-def after_words(
-    program: HostProgram,
-    columns: tuple[np.ndarray, ...],
-    words: np.ndarray,
-    step: int,
-    degrees: np.ndarray | None,
-) -> tuple[int, int]:
-    """Do what :func:`after` does with the vertices of a bitmap, and keep only the next frontier in it.
-
-    Returns the number of vertices in the next frontier, and the sum of their degrees.
-    """
+def after_words(program, columns, words, step, degrees):
     count, leaving = kernels(program).after_words(columns, words, degrees, step)
     return count, leaving
 
@@ -526,7 +346,7 @@ def gather_degrees(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 @_compiled
-def _gather_degrees(offsets, rows, costs):  # type: ignore[no-untyped-def]
+def _gather_degrees(offsets, rows, costs):
     costs[0] = 0
     for i in range(rows.size):
         row = np.uint64(rows[i])
@@ -534,14 +354,14 @@ def _gather_degrees(offsets, rows, costs):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _to_words(vertices, words):  # type: ignore[no-untyped-def]
+def _to_words(vertices, words):
     for vertex in vertices:
         at = np.uint64(vertex)
         words[at >> np.uint64(6)] |= np.uint64(1) << (at & np.uint64(63))
 
 
 @_compiled
-def _count_words(words):  # type: ignore[no-untyped-def]
+def _count_words(words):
     count = np.int64(0)
     for word in words:
         count += np.int64(count_ones(word))
@@ -549,7 +369,7 @@ def _count_words(words):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _sum_words(words, values):  # type: ignore[no-untyped-def]
+def _sum_words(words, values):
     total = np.int64(0)
     for i in range(words.size):
         word = words[i]
@@ -560,7 +380,7 @@ def _sum_words(words, values):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _from_words(words, vertices):  # type: ignore[no-untyped-def]
+def _from_words(words, vertices):
     count = 0
     for i in range(words.size):
         word = words[i]
@@ -575,33 +395,28 @@ def new_words(size: int) -> np.ndarray:
     return np.zeros(-(-size // 64), np.uint64)
 
 
-def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
-    """Return a list of vertices as a bitmap of `size` bits, in 64-bit words."""
+def to_words(vertices, size):
     words = new_words(size)
     _to_words(vertices, words)
     return words
 
 
-def listed(marks: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return the vertices whose entries in an array of bool are true, each once, in any order."""
+def listed(marks, dtype):
     return np.flatnonzero(marks).astype(dtype, copy=False)
 
 
-def from_words(words: np.ndarray, dtype: Any, count: int | None = None) -> np.ndarray:
-    """Return the vertices of a bitmap, `count` if that is known, in ascending order."""
+def from_words(words, dtype, count=None):
     vertices = np.empty(int(_count_words(words)) if count is None else count, dtype)
     _from_words(words, vertices)
     return vertices
 
 
-def tally(words: np.ndarray, degrees: np.ndarray | None = None) -> tuple[int, int]:
-    """Return the number of vertices in a bitmap, and the sum of their degrees."""
+def tally(words, degrees=None):
     total = 0 if degrees is None else int(_sum_words(words, degrees))
     return int(_count_words(words)), total
 
 
-def sum_degrees(vertices: np.ndarray, degrees: np.ndarray) -> int:
-    """Return the sum of the degrees of a list of vertices."""
+def sum_degrees(vertices, degrees):
     return int(degrees[vertices].sum())
 
 

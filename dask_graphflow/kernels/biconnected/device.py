@@ -1,20 +1,16 @@
-"""Blocks of a spanning tree on the device; :mod:`.biconnected.host` has the host version."""
+"""Blocks of a spanning tree on the device."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.launching import launch
 from dask_graphflow.kernels.sources import instance
 
 EACH = 4  # edges per thread
 
 
-def join_cycles(rows: Rows, label: Any, above: Any, block: Any, *, threads: int = 1) -> None:
-    """Join the tree edges of cycles; see :meth:`.BiconnectedKernels.join_cycles`."""
+def join_cycles(rows, label, above, block, *, threads=1):
     if not len(rows.ends):
         return
     dtype, size = label.dtype, np.uint64(len(rows.offsets) - 1)

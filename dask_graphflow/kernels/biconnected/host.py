@@ -1,6 +1,7 @@
 """Blocks of a spanning tree on the host: edges outside of the tree join the tree edges of their cycles.
 
-The tree edges of a block are joined in a forest as in :mod:`.common.host`. Several threads join at the same time.
+The tree edges of a block are joined in a forest as in :mod:`.common.host`. Several threads join at the
+same time.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ import numpy as np
 
 from dask_graphflow.kernels.common.host import _find, _unite
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, run, take
 
 
 @_compiled
-def _join_cycle(above, block, u, v):  # type: ignore[no-untyped-def]
+def _join_cycle(above, block, u, v):
     none = above.dtype.type(-1)
     of_u, of_v = none, none
     while u != v:
@@ -34,7 +34,7 @@ def _join_cycle(above, block, u, v):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _join_cycles(offsets, ends, first, label, above, block, ranges, part):  # type: ignore[no-untyped-def]
+def _join_cycles(offsets, ends, first, label, above, block, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
@@ -47,32 +47,7 @@ def _join_cycles(offsets, ends, first, label, above, block, ranges, part):  # ty
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def join_cycles(
-    rows: Rows, label: np.ndarray, above: np.ndarray, block: np.ndarray, *, threads: int = 1
-) -> None:
-    """Join the tree edges of each cycle that consists of an edge and of tree edges.
-
-    A tree edge has the label of its lower end. On the path from each end of an edge towards the root, the
-    next tree edge is joined with the one before it, and then the edges between them and the top of their
-    block are skipped, until both paths meet [1]_. So two joined edges always share a vertex, and the top of
-    a block is the upper end of its edge with the smallest label, whatever other threads do meanwhile.
-
-    Parameters
-    ----------
-    rows : Rows
-        Some rows of a graph, with each edge in the rows of both of its ends. They can contain tree edges.
-    label : ndarray of integers, shape (V,)
-        Label of each vertex. A vertex of a tree has a larger label than all vertices of a smaller level.
-    above : ndarray of the dtype of `label`, shape (V,)
-        Label of the vertex above each label in the tree. It is not read for roots.
-    block : ndarray of the dtype of `label`, shape (V,)
-        A forest of the labels; changed in place.
-
-    References
-    ----------
-    .. [1] J. Westbrook, R. E. Tarjan, "Maintaining Bridge-Connected and Biconnected Components On-Line",
-       Algorithmica 7, 1992.
-    """
+def join_cycles(rows, label, above, block, *, threads=1):
     count = len(rows.offsets) - 1
     ranges = even_turns(count, threads, rows.offsets)
     run(_join_cycles, ranges, *rows[:2], rows.first, label, above, block)

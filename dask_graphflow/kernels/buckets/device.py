@@ -1,4 +1,4 @@
-"""Shortest paths on the device with near and far piles [1]_; :mod:`.buckets.host` has the host versions.
+"""Shortest paths on the device with near and far piles [1]_.
 
 A vertex whose new distance is below a limit goes onto the near pile, and any other vertex onto the far
 pile. The light edges of the near pile are relaxed, turn by turn, until the pile is empty. Then the heavy
@@ -24,7 +24,7 @@ from dask_graphflow.kernels.advance.device import gather_sizes, to_words
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Light, Reached, Rows
 from dask_graphflow.kernels.launching import NULL, launch, launch_gang, read
-from dask_graphflow.kernels.outbox import device as device_outbox
+from dask_graphflow.kernels.outbox import HOST_ENTRIES
 from dask_graphflow.kernels.pull.device import floats
 from dask_graphflow.kernels.search.device import UNSEEN, near
 from dask_graphflow.kernels.sources import instance
@@ -62,36 +62,12 @@ NOTHING["least"] = np.iinfo("u8").max
 _SEARCH = np.dtype([("arrays", "u8", 13)])
 
 
+# The piles of a search. A position is a distance. Mirrors are put onto piles like other vertices, but they
+# have no edges.
 class DeviceBuckets:
-    """The piles of a search, and the distances of its vertices; see :class:`.buckets.Buckets`.
-
-    A position is a distance. Mirrors are put onto piles like other vertices, but they have no edges.
-
-    Parameters
-    ----------
-    light : Light
-    distance : array of float64, shape (V,)
-    sources : array of integers
-        The vertices to begin with, without duplicates. Their distances are less than `delta`.
-    delta : float
-        The amount by which the limit is raised, more than 0.
-    cutoff : float
-    threads : int
-        Not used.
-    """
-
     late = False  # no waiting vertex is nearer than lowest() says
 
-    def __init__(
-        self,
-        light: Light,
-        distance: Any,
-        sources: Any,
-        delta: float,
-        *,
-        cutoff: float = np.inf,
-        threads: int = 1,
-    ) -> None:
+    def __init__(self, light, distance, sources, delta, *, cutoff=np.inf, threads=1):
         size, self._owned = len(distance), len(light.rows.offsets) - 1
         self.distance = distance
         self._light = light = _with_mirrors(light, size - self._owned)
@@ -102,7 +78,7 @@ class DeviceBuckets:
         self._mirrors = cupy.empty(len(self._sent), self._ends)
         self._count = cupy.empty(1, "int64")
         # A few mirrors are also written to host memory: a copy from the device takes as long as a launch.
-        capacity = min(len(self._sent), device_outbox.HOST_ENTRIES)
+        capacity = min(len(self._sent), HOST_ENTRIES)
         self._host_lists = tuple(
             _pinned(*each) for each in ((1, "i8"), (capacity, self._ends), (capacity, "f8"))
         )
@@ -135,15 +111,10 @@ class DeviceBuckets:
         self._search = np.array(([array.data.ptr for array in arrays],), _SEARCH)
 
     @property
-    def counts(self) -> dict[str, int]:
-        """The number of edges and of vertices relaxed so far."""
+    def counts(self):
         return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
 
-    def relax(self, low: float, most: int) -> bool:
-        """Relax more, unless other members must be told first; see :meth:`.buckets.Buckets.relax`.
-
-        Small piles are relaxed one after another in one launch. The call waits until the launch has ended.
-        """
+    def relax(self, low, most):
         going = self._going[0]
         near, settled = (going[pile] for pile in ("near", "settled"))
         if not (near["count"] or settled["count"] or going["far"]):
@@ -165,8 +136,7 @@ class DeviceBuckets:
             self._ended()
         return True
 
-    def lowest(self) -> float:
-        """Return a lower bound of the distances of waiting vertices, infinite if none waits."""
+    def lowest(self):
         going, piles = self._going[0], []
         if count := int(going["near"]["count"]):
             piles.append(self._near[int(going["near_side"]), :count])
@@ -181,8 +151,7 @@ class DeviceBuckets:
         # Only vertices on the far pile wait. The limit will be raised for them.
         return float(going["least"].view("f8")) if int(going["far"]) else np.inf
 
-    def offer(self, vertices: Any, values: Any) -> None:
-        """Lower the distances of vertices to smaller values; see :meth:`.buckets.Buckets.offer`."""
+    def offer(self, vertices, values):
         going = self._going
         launch(
             instance("offer_distances", self._ends, self._weights),
@@ -196,15 +165,10 @@ class DeviceBuckets:
         self._ended()
         self._put(going[0]["sets"][0])
 
-    def lowest_of(self, distances: Any) -> float:
-        """Return the smallest of some distances, infinite if there are none."""
+    def lowest_of(self, distances):
         return float(distances.min()) if len(distances) else np.inf
 
-    def take_mirrors(self) -> tuple[Any, Any]:
-        """Return the mirrors whose distance has become smaller and is below the limit, and their distances.
-
-        Mirrors are numbered from 0 and returned in ascending order, in host memory if they are few.
-        """
+    def take_mirrors(self):
         size = len(self._sent)
         if not size:
             return self._mirrors, self._sent
@@ -288,8 +252,7 @@ def _pinned(count: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(memory, dtype, count)
 
 
-def light_first(rows: Rows, delta: float) -> Light:
-    """Return a copy of rows in which the edges that weigh less than `delta` come first."""
+def light_first(rows, delta):
     weights = floats(rows.weights)
     ends, placed = cupy.empty_like(rows.ends), cupy.empty_like(weights)
     count = len(rows.offsets) - 1
@@ -325,14 +288,7 @@ def _large(pile: Any) -> bool:
     return int(pile["edges"]) > SMALL_PILE or int(pile["largest"]) > LONG
 
 
-def predecessors(
-    rows: Rows, distance: Any, sources: Any, *, names: Any = None, threads: int = 1
-) -> Any:
-    """Find the smallest predecessor of every vertex; see :meth:`.BucketsKernels.predecessors`.
-
-    With `names`, the result is None if some vertices are as far away as a vertex that leads to them. Call
-    the function without `names` in that case.
-    """
+def predecessors(rows, distance, sources, *, names=None, threads=1):
     dtype = rows.ends.dtype
     predecessor = cupy.full(len(distance), np.iinfo(dtype).max, dtype)
     if offer_nearer(rows, names, distance, predecessor):
@@ -345,10 +301,7 @@ def predecessors(
     return predecessor
 
 
-def offer_nearer(
-    rows: Rows, names: Any, distance: Any, predecessor: Any, *, threads: int = 1
-) -> bool:
-    """Offer vertices as predecessors to those farther away; see :meth:`.BucketsKernels.offer_nearer`."""
+def offer_nearer(rows, names, distance, predecessor, *, threads=1):
     alike = cupy.zeros(1, "uint32")
     if len(rows.ends):
         dtype, weights = predecessor.dtype, floats(rows.weights)
@@ -367,10 +320,7 @@ def offer_nearer(
     return bool(read(alike)[0])
 
 
-def offer_level(
-    rows: Rows, names: Any, distance: Any, predecessor: Any, settled: Any, frontier: Any
-) -> Any:
-    """Offer vertices as predecessors to those as far away; see :meth:`.BucketsKernels.offer_level`."""
+def offer_level(rows, names, distance, predecessor, settled, frontier):
     begin, sizes = rows.offsets[frontier], cupy.diff(rows.offsets)[frontier]
     stops = cupy.cumsum(sizes) if len(sizes) else sizes
     total = int(stops[-1]) if len(stops) else 0
@@ -403,17 +353,12 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
         depth += len(sizes)
 
 
-def bucket_width(mean: float, degree: float) -> float:
-    """Return the amount by which the limit is raised, from the mean weight and the mean degree.
-
-    The amount is a multiple of the mean weight divided by the mean degree. Factors from 2 to 32 were
-    measured on R-MAT 26, and 4 and 8 were the fastest. Davidson et al. [1]_ use 32.
-    """
+def bucket_width(mean, degree):
+    # Factors from 2 to 32 were measured on R-MAT 26, and 4 and 8 were the fastest. Davidson et al. use 32.
     return 8 * mean / degree
 
 
-def weigh(weights: Any, *, threads: int = 1) -> tuple[int, float]:
-    """Return how many weights are negative or NaN, and the mean of the finite others."""
+def weigh(weights, *, threads=1):
     values = floats(weights)
     totals = cupy.zeros(3, "int64")  # the last one is the sum, a float
     if len(values):

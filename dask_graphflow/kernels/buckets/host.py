@@ -31,7 +31,7 @@ import numpy as np
 from dask_graphflow.kernels import index_dtype, sorted_unique
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
-from dask_graphflow.kernels.csr import Light, Rows
+from dask_graphflow.kernels.csr import Light
 from dask_graphflow.kernels.host_atomics import fetch_min, prefetch, swap
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, put, run, share, take
 from dask_graphflow.kernels.read_ahead import in_order, portions
@@ -51,7 +51,7 @@ _inlined = partial(_compiled, inline="always")
 
 
 @_compiled
-def _size(link, head, fill, slot):  # type: ignore[no-untyped-def]
+def _size(link, head, fill, slot):
     block = head[slot]
     if block < 0:
         return 0
@@ -64,7 +64,7 @@ def _size(link, head, fill, slot):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _take_all(items, link, head, fill, numbers, slot, out, at):  # type: ignore[no-untyped-def]
+def _take_all(items, link, head, fill, numbers, slot, out, at):
     """Move the vertices of a bucket to ``out[at:]``; return the end index."""
     block, filled = head[slot], fill[slot]
     while block >= 0:
@@ -82,9 +82,7 @@ def _take_all(items, link, head, fill, numbers, slot, out, at):  # type: ignore[
 
 
 @_inner
-def _put(  # type: ignore[no-untyped-def]
-    vertices, count, search, away, items, link, head, fill, numbers
-):
+def _put(vertices, count, search, away, items, link, head, fill, numbers):
     """Put vertices into the buckets of their distances, or into the list of mirrors if `away` is true."""
     distance, _, (scale, present, _) = search
     for i in range(count):
@@ -112,13 +110,13 @@ def _put(  # type: ignore[no-untyped-def]
 
 
 @_inlined
-def _bucket(distance, scale):  # type: ignore[no-untyped-def]
+def _bucket(distance, scale):
     # Integers up to 2**53 are exact as floats.
     return np.int64(min(distance * scale, 2.0**53))
 
 
 @_inner
-def _room(count, items, link, numbers):  # type: ignore[no-untyped-def]
+def _room(count, items, link, numbers):
     """Return the blocks, or more of them if `count` further vertices might not have room."""
     buckets = count if count < WINDOW + 2 else WINDOW + 2
     wanted = numbers[USED] + buckets + count // BLOCK + 1
@@ -134,9 +132,7 @@ def _room(count, items, link, numbers):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _relax(  # type: ignore[no-untyped-def]
-    rows, search, frontier, fused, ranges, part, items, link, head, fill, numbers
-):
+def _relax(rows, search, frontier, fused, ranges, part, items, link, head, fill, numbers):
     (offsets, ends, weights), (distance, done, (_, present, cutoff)) = rows, search
     slot, masters = present & (WINDOW - 1), offsets.size - 1
     one, ahead = np.uint64(1), np.uint64(32)
@@ -205,7 +201,7 @@ def _relax(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _lowest(head, present):  # type: ignore[no-untyped-def]
+def _lowest(head, present):
     for bucket in range(present, present + WINDOW):
         if head[bucket & (WINDOW - 1)] >= 0:
             return bucket
@@ -213,7 +209,7 @@ def _lowest(head, present):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _spread(search, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+def _spread(search, items, link, head, fill, numbers):
     """Move vertices that waited past the window into the buckets that the window now covers."""
     distance, _, (scale, present, _) = search
     waiting = np.empty(_size(link, head, fill, WINDOW), items.dtype)
@@ -230,7 +226,7 @@ def _spread(search, items, link, head, fill, numbers):  # type: ignore[no-untype
 
 
 @_compiled
-def _offer(vertices, values, search, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+def _offer(vertices, values, search, items, link, head, fill, numbers):
     distance, _, (scale, _, _) = search
     nearest, count = NONE, 0
     nearer = np.empty(vertices.size, items.dtype)
@@ -246,7 +242,7 @@ def _offer(vertices, values, search, items, link, head, fill, numbers):  # type:
 
 
 @_compiled
-def _weigh(weights, start, stop):  # type: ignore[no-untyped-def]
+def _weigh(weights, start, stop):
     wrong, count, total = 0, 0, 0.0
     for i in range(start, stop):
         weight = np.float64(weights[i])
@@ -258,13 +254,7 @@ def _weigh(weights, start, stop):  # type: ignore[no-untyped-def]
     return wrong, count, total
 
 
-def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
-    """Return how many weights are negative or NaN, and the mean of the other finite weights.
-
-    Parameters
-    ----------
-    weights : ndarray of numbers, shape (e,)
-    """
+def weigh(weights, *, threads=1):
     # The parts have a fixed size, so that the mean does not depend on the number of threads.
     cuts = [*range(0, len(weights), PART), len(weights)]
     done = share(lambda i: _weigh(weights, cuts[i], cuts[i + 1]), len(cuts) - 1, threads)
@@ -272,50 +262,18 @@ def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
     return wrong, total / count if count else 0.0
 
 
-def bucket_width(mean: float, degree: float) -> float:
-    """Return the bucket width for a mean weight and a mean number of edges per vertex.
-
-    The width is the mean weight divided by the mean degree [1]_. If vertices have few edges, buckets are
-    wider, because threads would otherwise have too little work.
-    """
+def bucket_width(mean, degree):
+    # Wider if vertices have few edges, because threads would otherwise have too little work.
     return mean / degree * (1 if degree >= CROWDED else SPARSE)
 
 
-def light_first(rows: Rows, delta: float) -> Light:
-    """Return rows unchanged. On the host, a vertex relaxes all of its edges at once."""
+def light_first(rows, delta):
+    # A vertex relaxes all of its edges at once.
     return Light(rows, None)
 
 
 class HostBuckets:
-    """The distances of a search, and the buckets of the vertices that wait to be relaxed.
-
-    Vertices past the rows are mirrors. Their edges are stored by other members; see :meth:`take_mirrors`.
-    A *position* is a lower bound on distances: no vertex that waits at a position has a smaller distance.
-
-    Parameters
-    ----------
-    light : Light
-        Rows of all outgoing edges, with weights of at least 0.
-    distance : ndarray of float32 or float64, shape (V,)
-        Infinite for vertices that were not reached yet; changed in place.
-    sources : ndarray of integers
-        The vertices to start from. They are in the first bucket.
-    delta : float
-        Width of a bucket, greater than 0.
-    cutoff : float
-        Maximum distance. Vertices that are farther away are not reached.
-    """
-
-    def __init__(
-        self,
-        light: Light,
-        distance: np.ndarray,
-        sources: np.ndarray,
-        delta: float,
-        *,
-        cutoff: float = np.inf,
-        threads: int = 1,
-    ) -> None:
+    def __init__(self, light, distance, sources, delta, *, cutoff=np.inf, threads=1):
         dtype = index_dtype(len(distance))
         self.distance = distance
         self._light, self._cutoff = light, cutoff
@@ -336,8 +294,7 @@ class HostBuckets:
         self._frontier = np.array(sources, dtype)
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Number of edges and of vertices relaxed so far."""
+    def counts(self):
         numbers = [thread[4] for thread in self._threads]
         return {
             "edges": sum(int(n[EDGES]) for n in numbers),
@@ -345,23 +302,11 @@ class HostBuckets:
         }
 
     @property
-    def late(self) -> bool:
-        """Whether a waiting vertex came nearer after its bucket was emptied.
-
-        Such a vertex waits in a later bucket, so its distance can be less than :meth:`lowest`.
-        """
+    def late(self):
         self._late &= self._lowest() <= self._present
         return self._late
 
-    def relax(self, low: float, most: int) -> bool:
-        """Relax the vertices in the lowest bucket, unless it is time to send messages to other members.
-
-        Returns
-        -------
-        bool
-            Whether the bucket was relaxed. This is the case if its position was at most `low`, or if it was
-            small and fewer than `most` edges had been relaxed. Afterwards, it can contain vertices again.
-        """
+    def relax(self, low, most):
         lowest = self._lowest()
         if lowest == NONE or not (
             self._position(lowest) <= low
@@ -384,34 +329,20 @@ class HostBuckets:
             share(work, len(threads), len(threads))
         return True
 
-    def lowest(self) -> float:
-        """Return the lowest position at which vertices can wait; infinite if none wait."""
+    def lowest(self):
         return self._position(self._lowest())
 
-    def offer(self, vertices: np.ndarray, values: np.ndarray) -> None:
-        """Lower the distances of vertices to those that other members found, if these are smaller.
-
-        Parameters
-        ----------
-        vertices : ndarray of integers, shape (n,)
-            Without duplicates. Vertices whose bucket was already emptied wait in the present bucket.
-        values : ndarray of the distances' dtype, shape (n,)
-        """
+    def offer(self, vertices, values):
         thread = self._threads[0]
         *thread[:2], nearest = _offer(vertices, values, self._search(), *thread)
         self._late |= nearest < self._present
 
-    def lowest_of(self, distances: np.ndarray) -> float:
-        """Return the lowest position of some distances; infinite if there are none."""
+    def lowest_of(self, distances):
         if not len(distances):
             return np.inf
         return self._position(_bucket(distances.min(), self._scale))
 
-    def take_mirrors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mirrors in buckets that were emptied since the last call, and their distances.
-
-        The mirrors are in ascending order and numbered from 0.
-        """
+    def take_mirrors(self):
         reached = sorted_unique(self._emptied(AWAY))
         return reached - (self._light.rows.offsets.size - 1), self.distance[reached]
 
@@ -454,7 +385,7 @@ class HostBuckets:
 
 
 @_compiled
-def _nearer(rows, names, distance, predecessor, ranges, part):  # type: ignore[no-untyped-def]
+def _nearer(rows, names, distance, predecessor, ranges, part):
     """Offer each vertex as predecessor to the farther vertices that come next on shortest paths.
 
     Return whether such a path has an edge between two vertices at the same distance.
@@ -481,7 +412,7 @@ def _nearer(rows, names, distance, predecessor, ranges, part):  # type: ignore[n
 
 
 @_compiled
-def _level(rows, names, distance, predecessor, settled, frontier, following):  # type: ignore[no-untyped-def]
+def _level(rows, names, distance, predecessor, settled, frontier, following):
     """Offer a frontier to unsettled vertices at the same distance; return how many were first offers."""
     offsets, ends, weights = rows
     never = np.iinfo(predecessor.dtype).max
@@ -500,36 +431,7 @@ def _level(rows, names, distance, predecessor, settled, frontier, following):  #
     return count
 
 
-def predecessors(
-    rows: Rows,
-    distance: np.ndarray,
-    sources: np.ndarray,
-    *,
-    names: np.ndarray | None = None,
-    threads: int = 1,
-) -> np.ndarray:
-    """Find the smallest predecessor of every vertex on a shortest path.
-
-    Edges of weight 0 can join vertices at the same distance. If all possible predecessors of a vertex are
-    at its own distance, the smallest of those with the fewest such edges behind them is chosen. So
-    predecessors lead to a source and never form a cycle.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all outgoing edges, with weights.
-    distance : ndarray of float32 or float64, shape (V,)
-        The distances.
-    sources : ndarray of integers
-        The vertices that have no predecessor.
-    names : ndarray of integers, shape (V,), optional
-        The vertex of each label, if rows are indexed by labels.
-
-    Returns
-    -------
-    ndarray of int32 or int64, shape (V,)
-        The dtype's maximum for sources and for vertices that were not reached.
-    """
+def predecessors(rows, distance, sources, *, names=None, threads=1):
     dtype = np.dtype(index_dtype(len(distance)))
     predecessor = np.full(len(distance), np.iinfo(dtype).max, dtype)
     named = np.empty(0, dtype) if names is None else names.astype(dtype, copy=False)
@@ -543,59 +445,12 @@ def predecessors(
     return predecessor
 
 
-def offer_nearer(
-    rows: Rows,
-    names: np.ndarray,
-    distance: np.ndarray,
-    predecessor: np.ndarray,
-    *,
-    threads: int = 1,
-) -> bool:
-    """Offer each vertex that has a row as predecessor to the next, farther vertices on shortest paths.
-
-    Parameters
-    ----------
-    rows : Rows
-    names : ndarray of the predecessors' dtype, shape (r,) or (0,)
-        The number under which each vertex is offered. If empty, this is the index of its row.
-    distance : ndarray of float32 or float64, shape (n,)
-    predecessor : ndarray of int32 or int64, shape (n,)
-        Changed in place to the smallest vertex that was offered.
-
-    Returns
-    -------
-    bool
-        Whether a shortest path also has edges between vertices at the same distance. Over these, nothing
-        was offered.
-    """
+def offer_nearer(rows, names, distance, predecessor, *, threads=1):
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     return any(run(_nearer, ranges, rows[:3], names, distance, predecessor))
 
 
-def offer_level(
-    rows: Rows,
-    names: np.ndarray,
-    distance: np.ndarray,
-    predecessor: np.ndarray,
-    settled: np.ndarray,
-    frontier: np.ndarray,
-) -> np.ndarray:
-    """Offer a frontier as predecessors to unsettled neighbors, along edges that add no distance.
-
-    Takes the parameters of :func:`offer_nearer`, and the following ones.
-
-    Parameters
-    ----------
-    settled : ndarray of bool, shape (n,)
-        Vertices that do not receive offers.
-    frontier : ndarray of integers, shape (f,)
-        Vertices that have a row.
-
-    Returns
-    -------
-    ndarray of integers, shape (k,)
-        Vertices that got their first predecessor.
-    """
+def offer_level(rows, names, distance, predecessor, settled, frontier):
     following = np.empty(int((~settled).sum()), frontier.dtype)
     count = _level(rows[:3], names, distance, predecessor, settled, frontier, following)
     return following[:count]

@@ -1,6 +1,5 @@
 """Device kernels: CUDA C++ over CuPy arrays.
 
-Every function here has a counterpart of the same name and meaning in :mod:`.common.host`, which describes it.
 `threads` only affects the host; the device uses all of its threads. Work is queued on CuPy's current
 stream. Functions that return numbers, such as :func:`hook`, wait for it.
 """
@@ -37,8 +36,7 @@ FETCHING, PART = 4, 1 << 22  # number of these threads, and bytes of pinned memo
 ROUNDS, RUN = 16, 512  # as in forest.cu: items that a lane and a warp read, e.g. for labels
 
 
-def asarray(series: Any) -> Any:
-    """Return the values of a cuDF Series or a CuPy array, without a copy if possible."""
+def asarray(series):
     if isinstance(series, cupy.ndarray):
         return series
     if not isinstance(series.dtype, np.dtype):  # nullable integers of pandas or Arrow
@@ -46,8 +44,7 @@ def asarray(series: Any) -> Any:
     return series.to_cupy()
 
 
-def to_host(array: Any) -> np.ndarray:
-    """Return `array` in host memory."""
+def to_host(array):
     if array.nbytes < LARGE:
         small: np.ndarray = cupy.asnumpy(array)
         return small
@@ -73,11 +70,8 @@ def to_host(array: Any) -> np.ndarray:
     return copied
 
 
-def count_true(marks: Any) -> int:
-    """Return how many entries of an array of bool are true.
-
-    CuPy compiles its own function for 5 seconds, and launches two kernels.
-    """
+def count_true(marks):
+    # CuPy compiles its own function for 5 seconds, and launches two kernels.
     if not marks.size:
         return 0
     with marks.device:
@@ -87,8 +81,7 @@ def count_true(marks: Any) -> int:
         return int(read(total)[0])
 
 
-def wait() -> None:
-    """Wait for the work that is queued on the current stream."""
+def wait():
     cupy.cuda.get_current_stream().synchronize()
 
 
@@ -104,38 +97,13 @@ def _indices(source: Any, target: Any) -> tuple[Any, Any]:
     return cupy.ascontiguousarray(source), cupy.ascontiguousarray(target)
 
 
-def hook(
-    parent: Any,
-    seen: Any,
-    source: Any,
-    target: Any,
-    *,
-    base: int = 0,
-    step: int = 1,
-    cache: dict[str, Any] | None = None,
-    threads: int = 1,
-) -> tuple[int, tuple[int, int] | None]:
-    """Join the trees of the two ends of edges; see :meth:`.CommonKernels.hook`.
-
-    A sample takes 256 consecutive edges out of every ``256 * step``, which are read at the same speed as
-    all edges. The host takes every `step`-th edge instead. If there are many edges, one bit per vertex is
-    used to skip the edges inside the largest tree.
-    """
+# A sample takes 256 consecutive edges out of every ``256 * step``, which are read at the same speed as all
+# edges. If there are many edges, one bit per vertex is used to skip the edges inside the largest tree.
+def hook(parent, seen, source, target, *, base=0, step=1, cache=None, threads=1):
     return _hook(parent, seen, source, target, base, [step], cache)
 
 
-def hook_sampled(
-    parent: Any,
-    seen: Any,
-    source: Any,
-    target: Any,
-    *,
-    base: int = 0,
-    step: int,
-    cache: dict[str, Any] | None = None,
-    threads: int = 1,
-) -> tuple[int, tuple[int, int] | None]:
-    """Hook a sample, make the trees flat, then hook all edges; see :meth:`.CommonKernels.hook_sampled`."""
+def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, threads=1):
     return _hook(parent, seen, source, target, base, [step, 1], cache)
 
 
@@ -179,13 +147,11 @@ def _hook(
     return hooked, (low, high) if low <= high else None
 
 
-def hook_first(parent: Any, rows: Any, count: int, *, threads: int = 1) -> None:
-    """Hook the first `count` edges of each row; see :meth:`.CommonKernels.hook_first`."""
+def hook_first(parent, rows, count, *, threads=1):
     _hook_rows(instance("hook_first", parent.dtype), parent, rows, np.int64(count))
 
 
-def hook_rest(parent: Any, rows: Any, tree: Any, *, threads: int = 1) -> None:
-    """Hook the edges of the rows of all vertices outside a tree; see :meth:`.CommonKernels.hook_rest`."""
+def hook_rest(parent, rows, tree, *, threads=1):
     _hook_rows(instance("hook_rest", parent.dtype), parent, rows, tree)
 
 
@@ -198,8 +164,7 @@ def _hook_rows(kernel: str, parent: Any, rows: Any, which: Any) -> None:
         launch(kernel, size, parent, rows.offsets, ends, np.uint64(size), which)
 
 
-def choose_tree(parent: Any) -> Any:
-    """Return the root that most of some vertices have; see :meth:`.CommonKernels.choose_tree`. Does not wait."""
+def choose_tree(parent):
     with parent.device:
         tree = cupy.empty(1, parent.dtype)
         # One block, in which all threads vote.
@@ -207,16 +172,7 @@ def choose_tree(parent: Any) -> Any:
     return tree
 
 
-def absorb(
-    parent: Any,
-    entries: Any,
-    *,
-    first: int = 0,
-    shift: int = 0,
-    slots: Any = None,
-    threads: int = 1,
-) -> int:
-    """Hook the entries of another forest, or of a slice of one; see :meth:`.CommonKernels.absorb`."""
+def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
     if not len(entries):
         return 0
     with parent.device:
@@ -238,8 +194,7 @@ def absorb(
         return int(read(report)[0])
 
 
-def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: int = 1) -> None:
-    """Point every vertex from `start` to before `stop` at its root (multiple pointer jumping)."""
+def compress(parent, *, start=0, stop=None, threads=1):
     stop = len(parent) if stop is None else stop
     if start >= stop:
         return
@@ -253,8 +208,7 @@ def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: i
         )
 
 
-def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
-    """Set ``seen`` to 1 for every vertex with a hooked edge; `parent` has to be flat."""
+def mark_members(parent, seen, *, threads=1):
     if not len(parent):
         return
     with parent.device:
@@ -267,10 +221,7 @@ def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
         )
 
 
-def labels(
-    parent: Any, seen: Any, start: int, stop: int, *, base: int, dtype: Any
-) -> tuple[Any, Any]:
-    """Return the ids of the vertices that were seen and of their roots; see :meth:`.CommonKernels.labels`."""
+def labels(parent, seen, start, stop, *, base, dtype):
     native = dtype if dtype in (np.int32, np.int64) else np.dtype("int64")
     with parent.device:
         size = stop - start
@@ -299,8 +250,7 @@ def labels(
     return vertices, roots
 
 
-def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
-    """Return the smallest and the largest of every `step`-th id."""
+def bounds(source, target, *, step=1):
     with source.device:
         source, target = source[::step], target[::step]
         if source.dtype != target.dtype or source.dtype not in (np.int32, np.int64):
@@ -323,16 +273,14 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
     return int(lows.min()), int(highs.max())
 
 
-def identity(size: int, dtype: Any) -> Any:
-    """Return a forest of `size` roots."""
+def identity(size, dtype):
     parent = cupy.empty(size, dtype)
     if size:
         launch(instance("identity", parent.dtype), size, parent, np.uint64(size))
     return parent
 
 
-def from_pandas(frame: Any) -> Any:
-    """Copy a pandas frame of ids to the device, with its rows numbered from 0."""
+def from_pandas(frame):
     # Imported here, because cuDF is only needed to copy frames to a GPU.
     cudf = importlib.import_module("cudf")
     try:
@@ -345,6 +293,5 @@ def from_pandas(frame: Any) -> Any:
         ) from error
 
 
-def to_pandas(frame: Any) -> Any:
-    """Return a cuDF frame as a pandas frame."""
+def to_pandas(frame):
     return frame.to_pandas()

@@ -84,8 +84,8 @@ def hook_outside(
 ) -> None:
     """Hook the edges that are not inside the giant, or all edges if there is no giant.
 
-    The parameters are those of :meth:`.CommonKernels.hook`; kernels write to `report`. The host does not wait,
-    because the description of the giant stays on the device.
+    The parameters are those of :meth:`.CommonKernels.hook`; kernels write to `report`. The host does not
+    wait, because the description of the giant stays on the device.
     """
     size = len(parent)
     # The filter reads words of 16 bytes, and whole warps of them.

@@ -1,7 +1,5 @@
 """Host kernels, compiled by Numba. They release the GIL and work on plain arrays.
 
-Every function in this module has a counterpart with the same name and meaning in :mod:`.common.device`.
-
 A forest is an array ``parent`` of indices with ``parent[v] <= v``. A root is its own parent. Several
 threads can hook edges into one forest at the same time: a root changes only by compare-and-swap, and
 every other write moves a vertex closer to its root. A lost write therefore costs an extra step, but
@@ -30,31 +28,28 @@ VOTERS = 1 << 10  # about the number of vertices whose trees are counted to find
 BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 ms of work
 
 
-def asarray(series: Any) -> np.ndarray:
-    """Return the values of a pandas Series or a NumPy array, without a copy if possible."""
+def asarray(series):
     values: np.ndarray = aligned(series if isinstance(series, np.ndarray) else values_of(series))
     return values
 
 
-def to_host(array: np.ndarray) -> np.ndarray:
-    """Return `array` in host memory."""
+def to_host(array):
     return array
 
 
-def count_true(marks: np.ndarray) -> int:
-    """Return how many entries of an array of bool are true."""
+def count_true(marks):
     return int(np.count_nonzero(marks))
 
 
-def wait() -> None:
-    """Return at once: on the host, no work is queued."""
+def wait():
+    return None
 
 
 @intrinsic
-def _compare_and_swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
+def _compare_and_swap(typing_context, array, index, expected, desired):
     """Atomically set ``array[index]`` to `desired` if it equals `expected`; return the old value."""
 
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):
         array_type = signature.args[0]
         view = arrayobj.make_array(array_type)(context, builder, arguments[0])
         pointer = cgutils.get_item_pointer(
@@ -67,7 +62,7 @@ def _compare_and_swap(typing_context, array, index, expected, desired):  # type:
 
 
 @numba.njit(inline="always")
-def _find(parent, vertex):  # type: ignore[no-untyped-def]
+def _find(parent, vertex):
     """Return the root of `vertex`, and halve the path to it: vertices skip their parent (ECL-CC)."""
     above = parent[vertex]
     if above != vertex:
@@ -82,7 +77,7 @@ def _find(parent, vertex):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(inline="always")
-def _unite(parent, u, v):  # type: ignore[no-untyped-def]
+def _unite(parent, u, v):
     """Hook the higher root onto the lower one; after a lost race, continue from the current value."""
     a = _find(parent, u)
     b = _find(parent, v)
@@ -97,7 +92,7 @@ def _unite(parent, u, v):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _hook(parent, seen, source, target, base, start, stop, step, outside):  # type: ignore[no-untyped-def]
+def _hook(parent, seen, source, target, base, start, stop, step, outside):
     """Hook the edges ``start:stop:step``; return how many had ends with different parents."""
     size = np.uint64(parent.size)
     marking = seen.size > 0
@@ -121,7 +116,7 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):  # ty
 
 
 @_compiled
-def _hook_rows(parent, offsets, ends, count, tree, start, stop):  # type: ignore[no-untyped-def]
+def _hook_rows(parent, offsets, ends, count, tree, start, stop):
     """Hook up to `count` edges of each row from `start` to ``stop - 1``, unless its parent is `tree`."""
     for row in range(start, stop):
         if parent[row] == tree:
@@ -135,7 +130,7 @@ def _hook_rows(parent, offsets, ends, count, tree, start, stop):  # type: ignore
 
 
 @_compiled
-def _absorb(parent, entries, slots, first, shift, start, stop):  # type: ignore[no-untyped-def]
+def _absorb(parent, entries, slots, first, shift, start, stop):
     hooked = 0
     for entry in range(start, stop):
         if slots.size:
@@ -151,7 +146,7 @@ def _absorb(parent, entries, slots, first, shift, start, stop):  # type: ignore[
 
 
 @_compiled
-def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
+def _compress(parent, start, stop):
     for vertex in range(start, stop):
         first = parent[vertex]
         above = first
@@ -165,7 +160,7 @@ def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _mark_members(parent, seen, start, stop):  # type: ignore[no-untyped-def]
+def _mark_members(parent, seen, start, stop):
     for vertex in range(start, stop):
         above = parent[vertex]
         if above != vertex:
@@ -209,48 +204,7 @@ def _index_view(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def hook(
-    parent: np.ndarray,
-    seen: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    *,
-    base: int = 0,
-    step: int = 1,
-    cache: dict[str, Any] | None = None,
-    threads: int = 1,
-) -> tuple[int, tuple[int, int] | None]:
-    """Join the trees of both ends of every `step`-th edge.
-
-    Parameters
-    ----------
-    parent : ndarray of int32 or int64, shape (n,)
-        The forest, changed in place.
-    seen : ndarray of uint8, shape (n,)
-        Set to 1 for each vertex with a self-loop. Pass an empty array to skip this.
-    source, target : ndarray of integers, shape (m,)
-        The edges. The forest contains the ids from `base` to ``base + n - 1``. Edges with other ids are
-        skipped.
-    base : int
-        The id of the forest's first vertex.
-    step : int
-        1 to hook every edge, or more to hook a sample.
-    cache : dict, optional
-        Information about this forest that is kept between calls. The host kernels do not use it. The
-        device kernels store the giant tree in it.
-
-    Returns
-    -------
-    hooked : int
-        Number of edges whose ends had different parents.
-    outside : tuple of int, or None
-        The smallest and the largest id of the skipped edges, or None if no edge was skipped.
-
-    References
-    ----------
-    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
-       GPUs", HPDC 2018.
-    """
+def hook(parent, seen, source, target, *, base=0, step=1, cache=None, threads=1):
     source, target = _indices(source, target)
     limits = np.iinfo(np.int64)
 
@@ -266,55 +220,18 @@ def hook(
     return sum(d[0] for d in done), (low, high) if low <= high else None
 
 
-def hook_sampled(
-    parent: np.ndarray,
-    seen: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    *,
-    base: int = 0,
-    step: int,
-    cache: dict[str, Any] | None = None,
-    threads: int = 1,
-) -> tuple[int, tuple[int, int] | None]:
-    """Hook every `step`-th edge, flatten the trees, then hook all edges (Afforest).
-
-    Returns
-    -------
-    tuple
-        The same values as :func:`hook`.
-
-    References
-    ----------
-    .. [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
-       Subgraph Sampling", IPDPS 2018.
-    """
+def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, threads=1):
     sampled, _ = hook(parent, seen, source, target, base=base, step=step, threads=threads)
     compress(parent, threads=threads)
     hooked, outside = hook(parent, seen, source, target, base=base, threads=threads)
     return sampled + hooked, outside
 
 
-def hook_first(parent: np.ndarray, rows: Any, count: int, *, threads: int = 1) -> None:
-    """Hook the first `count` edges of each row.
-
-    Parameters
-    ----------
-    parent : ndarray of int32 or int64, shape (n,)
-        The forest, changed in place.
-    rows : Rows
-        The edges of the first vertices of the forest.
-    count : int
-    """
+def hook_first(parent, rows, count, *, threads=1):
     _rows_hooked(parent, rows, count, -1, threads)
 
 
-def hook_rest(parent: np.ndarray, rows: Any, tree: np.ndarray, *, threads: int = 1) -> None:
-    """Hook the edges of the rows of all vertices whose parent is not the root in `tree`.
-
-    Every edge must be in the rows of both its ends, and the trees must be flat. All edges are then hooked,
-    or connect two vertices of that tree.
-    """
+def hook_rest(parent, rows, tree, *, threads=1):
     _rows_hooked(parent, rows, len(rows.ends), int(tree[0]), threads)
 
 
@@ -327,41 +244,12 @@ def _rows_hooked(parent: np.ndarray, rows: Any, count: int, tree: int, threads: 
     _blocks(work, 0, len(rows.offsets) - 1, threads)
 
 
-def choose_tree(parent: np.ndarray) -> np.ndarray:
-    """Return, in an array, the root that most of some vertices have as their parent; there is a vertex."""
+def choose_tree(parent):
     trees, counts = np.unique(parent[:: 1 + len(parent) // VOTERS], return_counts=True)
     return trees[[counts.argmax()]]
 
 
-def absorb(
-    parent: np.ndarray,
-    entries: np.ndarray,
-    *,
-    first: int = 0,
-    shift: int = 0,
-    slots: Any = None,
-    threads: int = 1,
-) -> int:
-    """Hook the entries ``(i, entries[i])`` of another forest, or of a slice of it.
-
-    Parameters
-    ----------
-    parent : ndarray of int32 or int64, shape (n,)
-        The forest, changed in place.
-    entries : ndarray of int32 or int64, shape (m,)
-        The parents in the other forest, starting at its vertex `first`.
-    first : int
-        The first vertex of the slice.
-    shift : int
-        Index in this forest of the other forest's first vertex.
-    slots : ndarray of integers, optional
-        Index in this forest of each vertex of the other forest. Replaces `shift`.
-
-    Returns
-    -------
-    int
-        Number of entries whose ends had different parents.
-    """
+def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
     entries = _index_view(entries)
     where = _index_view(np.zeros(0, parent.dtype) if slots is None else slots)
 
@@ -371,26 +259,16 @@ def absorb(
     return sum(_blocks(work, 0, len(entries), threads))
 
 
-def compress(
-    parent: np.ndarray, *, start: int = 0, stop: int | None = None, threads: int = 1
-) -> None:
-    """Point each vertex from `start` to ``stop - 1`` at its root (multiple pointer jumping)."""
+def compress(parent, *, start=0, stop=None, threads=1):
     stop = len(parent) if stop is None else stop
     _blocks(lambda lo, hi: _compress(parent, lo, hi), start, stop, threads)
 
 
-def mark_members(parent: np.ndarray, seen: np.ndarray, *, threads: int = 1) -> None:
-    """Set ``seen`` to 1 for each vertex in a tree with other vertices; `parent` must be flat."""
+def mark_members(parent, seen, *, threads=1):
     _blocks(lambda lo, hi: _mark_members(parent, seen, lo, hi), 0, len(parent), threads)
 
 
-def labels(
-    parent: np.ndarray, seen: np.ndarray, start: int, stop: int, *, base: int, dtype: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of the seen vertices from `start` to ``stop - 1``, and the ids of their roots.
-
-    `parent` must be flat. Its first vertex has the id `base`.
-    """
+def labels(parent, seen, start, stop, *, base, dtype):
     # View as bool: NumPy finds True values several times faster than nonzero numbers.
     vertices = np.flatnonzero(seen[start:stop].view("bool"))
     roots = parent[start:stop][vertices]
@@ -401,22 +279,18 @@ def labels(
     return vertices.astype(dtype, copy=False), roots.astype(dtype, copy=False)
 
 
-def bounds(source: np.ndarray, target: np.ndarray, *, step: int = 1) -> tuple[int, int]:
-    """Return the smallest and the largest id among every `step`-th edge."""
+def bounds(source, target, *, step=1):
     few = source[::step], target[::step]
     return int(min(side.min() for side in few)), int(max(side.max() for side in few))
 
 
-def identity(size: int, dtype: Any) -> np.ndarray:
-    """Return a forest of `size` roots."""
+def identity(size, dtype):
     return np.arange(size, dtype=dtype)
 
 
-def from_pandas(frame: Any) -> Any:
-    """Return a pandas frame of ids in the form that these kernels use, with rows numbered from 0."""
+def from_pandas(frame):
     return frame.reset_index(drop=True)
 
 
-def to_pandas(frame: Any) -> Any:
-    """Return a frame of these kernels as a pandas frame."""
+def to_pandas(frame):
     return frame

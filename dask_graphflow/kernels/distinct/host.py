@@ -28,12 +28,12 @@ LEAST = 1 << 10  # slots of a part's table at first
 
 
 @inner
-def _hash(value):  # type: ignore[no-untyped-def]
+def _hash(value):
     return np.uint64(value) * np.uint64(0x9E3779B97F4A7C15)
 
 
 @inner
-def _slot(value, table, keys):  # type: ignore[no-untyped-def]
+def _slot(value, table, keys):
     """Return the slot of an integer, or the free slot where it belongs."""
     mask = np.uint64(table.size - 1)
     at = (_hash(value) >> np.uint64(20)) & mask  # the highest bits are the same for the whole part
@@ -43,13 +43,13 @@ def _slot(value, table, keys):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _count(values, first, last, shift, counts):  # type: ignore[no-untyped-def]
+def _count(values, first, last, shift, counts):
     for i in range(first, last):
         counts[_hash(values[i]) >> shift] += 1
 
 
 @_compiled
-def _deal(values, first, last, shift, ends, dealt, places):  # type: ignore[no-untyped-def]
+def _deal(values, first, last, shift, ends, dealt, places):
     """Write each integer, and its place, behind those that its part has already."""
     for i in range(first, last):
         part = _hash(values[i]) >> shift
@@ -60,7 +60,7 @@ def _deal(values, first, last, shift, ends, dealt, places):  # type: ignore[no-u
 
 
 @_compiled
-def _number(dealt, places, first, last, table, keys, found, codes):  # type: ignore[no-untyped-def]
+def _number(dealt, places, first, last, table, keys, found, codes):
     """Number a part's integers from 0, in the order in which they come.
 
     Returns the table, the distinct integers, and how many there are.
@@ -86,29 +86,13 @@ def _number(dealt, places, first, last, table, keys, found, codes):  # type: ign
 
 
 @_compiled
-def _count_up(values, first, last, shift, before, codes):  # type: ignore[no-untyped-def]
+def _count_up(values, first, last, shift, before, codes):
     """Let the numbers of each part follow those of the parts before."""
     for i in range(first, last):
         codes[i] += before[_hash(values[i]) >> shift]
 
 
-def distinct(values: np.ndarray, *, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number integers: equal ones get the same number.
-
-    The numbers do not depend on `threads`.
-
-    Parameters
-    ----------
-    values : ndarray of int64, shape (n,)
-    threads : int
-
-    Returns
-    -------
-    codes : ndarray of int32 or int64, shape (n,)
-        The number of each integer.
-    found : ndarray of int64, shape (d,)
-        Each integer once; the one at index i has the number i.
-    """
+def distinct(values, *, threads):
     size = len(values)
     bits = min(max((size // PART).bit_length(), 1), MOST_PARTS.bit_length() - 1)
     parts, shift = 1 << bits, np.uint64(64 - bits)

@@ -1,4 +1,4 @@
-"""Groups of neighbors on the device; :mod:`.groups.host` has the host version."""
+"""Groups of neighbors on the device."""
 
 from __future__ import annotations
 
@@ -47,17 +47,8 @@ _BETWEEN = np.dtype([("arrays", "u8", 13), ("room", _ROOM)])
 
 
 def best_groups(
-    sides: Sequence[Rows],
-    labels: Any,
-    vertices: Any = None,
-    masses: tuple[Any, Any, float] | None = None,
-    limits: tuple[Any, Any] | None = None,
-    skew: tuple[Any, Any] | None = None,
-    *,
-    tables: dict[int, Any],
-    threads: int = 1,
-) -> Any:
-    """Return the best label for each of some vertices; see :meth:`.GroupsKernels.best_groups`."""
+    sides, labels, vertices=None, masses=None, limits=None, skew=None, *, tables, threads=1
+):
     dtype = labels.dtype
     count = len(sides[0].offsets) - 1 if vertices is None else len(vertices)
     best_labels = cupy.empty(count, dtype)
@@ -111,22 +102,8 @@ def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[An
             blocks //= 2
 
 
-def sweep(
-    rows: Rows,
-    labels: Any,
-    masses: tuple[Any, Any, float],
-    draw: tuple[Any, int],
-    awake: Any,
-    within: Any = None,
-    skew: tuple[Any, Any] | None = None,
-    *,
-    room: dict[Any, Any],
-    threads: int = 1,
-) -> int:
-    """Move vertices to the labels with the best scores, class after class; see :meth:`.GroupsKernels.sweep`.
-
-    All classes take one launch, and the host reads one number.
-    """
+# All classes take one launch, and the host reads one number.
+def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1):
     count, dtype, (mass, load, factor) = len(labels), labels.dtype, masses
     if not count:
         return 0
@@ -207,8 +184,7 @@ def _pointers(*arrays: Any) -> list[int]:
     return [0 if array is None else array.data.ptr for array in arrays]
 
 
-def numbered(labels: Any, load: Any) -> tuple[Any, Any]:
-    """Return the number of each vertex's label, and the loads; see :meth:`.GroupsKernels.numbered`."""
+def numbered(labels, load):
     kernel = instance("number_groups", labels.dtype)
     size, groups = len(labels), len(load)
     blocks = max(1, min(gang_blocks(kernel), -(-(size + groups) // BUSY)))
@@ -220,8 +196,7 @@ def numbered(labels: Any, load: Any) -> tuple[Any, Any]:
     return holder.astype(index_dtype(count), copy=False), mass[:count].copy()
 
 
-def sums_between(rows: Rows, number: Any, count: int, *, threads: int = 1) -> Rows:
-    """Return rows of groups of vertices; see :meth:`.GroupsKernels.sums_between`."""
+def sums_between(rows, number, count, *, threads=1):
     dtype, offsets = number.dtype, cupy.zeros(count + 1, "int64")
     members, total, longest = _members(rows, number, count)
     if not total:
@@ -284,8 +259,7 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
     return [members, first, begins, bounds[: count + 1]], total, longest
 
 
-def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
-    """Return the weight of the edges between labels; see :meth:`.GroupsKernels.weight_between`."""
+def weight_between(rows, labels, *, threads=1):
     total, ends = cupy.zeros(1, "int64"), rows.ends.astype(labels.dtype, copy=False)
     if len(ends):
         weights = NULL if rows.weights is None else rows.weights
@@ -295,8 +269,7 @@ def weight_between(rows: Rows, labels: Any, *, threads: int = 1) -> int:
     return int(read(total)[0])
 
 
-def edges_inside(rows: Rows, labels: Any) -> tuple[Any, Any]:
-    """Return the edges inside groups; see :meth:`.GroupsKernels.edges_inside`."""
+def edges_inside(rows, labels):
     dtype, count = labels.dtype, cupy.zeros(1, "int64")
     ends = rows.ends.astype(dtype, copy=False)
     source, target = cupy.empty((2, len(ends)), dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +22,7 @@ SMALL = 1 << 15  # edges, below which one thread is faster than several
 
 
 @partial(_compiled, forceinline=True)
-def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
+def _slot(label, mask, keys, sums):
     """Return the slot of a label in a hash table, or the free slot where it belongs."""
     # Fibonacci hashing, because labels are small and often consecutive numbers.
     at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
@@ -34,7 +33,7 @@ def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
 
 # This function is inlined, because a call per vertex is expensive compared to a short row.
 @partial(_compiled, forceinline=True)
-def _add(rows, v, labels, mask, table, groups):  # type: ignore[no-untyped-def]
+def _add(rows, v, labels, mask, table, groups):
     """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
     (offsets, ends, weights), (keys, sums, slots) = rows, table
     for k in range(offsets[v], offsets[v + 1]):
@@ -52,7 +51,7 @@ def _add(rows, v, labels, mask, table, groups):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _heaviest(rows, other, vertices, labels, best_labels, table, ranges, part):  # type: ignore[no-untyped-def]
+def _heaviest(rows, other, vertices, labels, best_labels, table, ranges, part):
     offsets, (keys, sums, slots) = rows[0], table
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
@@ -80,54 +79,8 @@ def _heaviest(rows, other, vertices, labels, best_labels, table, ranges, part): 
 
 
 def best_groups(
-    sides: Sequence[Rows],
-    labels: np.ndarray,
-    vertices: np.ndarray | None = None,
-    masses: tuple[np.ndarray, np.ndarray, float] | None = None,
-    limits: tuple[np.ndarray, np.ndarray] | None = None,
-    skew: tuple[np.ndarray, np.ndarray] | None = None,
-    *,
-    tables: dict[int, Any],
-    threads: int = 1,
-) -> np.ndarray:
-    """Return the best label for each of some vertices.
-
-    Without masses, this is the label whose neighbors have the largest sum of weights, and the smallest one
-    if there is a tie. A self-loop counts: its vertex is its own neighbor. A vertex without neighbors keeps
-    its label.
-
-    With masses, the score of a label is the sum of the weights of a vertex's edges to other vertices with
-    that label, minus ``factor * mass * load``. For the vertex's own label, its mass is first subtracted
-    from the load. If the largest score is greater than the score of its own label, the vertex takes the
-    smallest label with that score.
-
-    Parameters
-    ----------
-    sides : sequence of 1 or 2 Rows
-        Rows of all vertices. With two, the neighbors are those of both rows of a vertex. Weights are int64
-        and at least 0, or None for 1 each. An edge with weight 0 does not count.
-    labels : ndarray of integers, shape (masters + mirrors,)
-    vertices : ndarray of integers, shape (f,), optional
-        Rows, without duplicates. Defaults to all rows.
-    masses : tuple, optional
-        The mass of each vertex (int64, shape (masters,)), the load of each label (int64, the total mass of
-        its vertices), and the factor (float). Sums of weights and loads are whole numbers below 2**62, so
-        that scores do not depend on the order of edges. Masses require a single side.
-    limits : tuple, optional
-        Only with masses. The first item is an array of the dtype of `labels`, shape (masters + mirrors,).
-        Neighbors whose value there differs from that of the vertex do not count. The second item is an
-        array of bool: the labels that no vertex takes.
-    skew : tuple, optional
-        Only with masses. The skew of each vertex (int64, shape (masters,)), and the total skew of each
-        label (int64). Then ``factor * skew * total`` is added to each score. For the vertex's own label,
-        its skew is first subtracted from the total.
-    tables : dict
-        Keeps each thread's sums between calls on the same rows.
-
-    Returns
-    -------
-    ndarray of the dtype of `labels`, shape (f,)
-    """
+    sides, labels, vertices=None, masses=None, limits=None, skew=None, *, tables, threads=1
+):
     costs: Any
     if vertices is None:
         costs = sum(rows.offsets for rows in sides)
@@ -156,7 +109,7 @@ def best_groups(
 
 
 @_compiled
-def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
+def _drawn(awake, ranks, seed, order, cuts):
     """Sort the awake vertices by class, and set the bounds of the classes."""
     drawn = np.empty(awake.size, np.uint8)
     cuts[:] = 0
@@ -179,7 +132,7 @@ def _drawn(awake, ranks, seed, order, cuts):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table):  # type: ignore[no-untyped-def]
+def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table):
     """Find the labels with the best scores, with the sum of each label in a dense array."""
     (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
     for i in range(start, stop):
@@ -227,7 +180,7 @@ def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table
 
 
 @_compiled
-def _best_of_part(rows, labels, masses, limits, skew, vertices, best, table, ranges, part):  # type: ignore[no-untyped-def]
+def _best_of_part(rows, labels, masses, limits, skew, vertices, best, table, ranges, part):
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
         _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table)
@@ -235,7 +188,7 @@ def _best_of_part(rows, labels, masses, limits, skew, vertices, best, table, ran
 
 
 @_compiled
-def _close(labels, masses, closed, order, low, high):  # type: ignore[no-untyped-def]
+def _close(labels, masses, closed, order, low, high):
     """Close the labels of vertices that are alone, move these to the front, and return their end."""
     (mass, load, _), count = masses, low
     for i in range(low, high):
@@ -248,7 +201,7 @@ def _close(labels, masses, closed, order, low, high):  # type: ignore[no-untyped
 
 
 @_compiled
-def _apply(labels, masses, skew, closed, order, best, low, high, movers):  # type: ignore[no-untyped-def]
+def _apply(labels, masses, skew, closed, order, best, low, high, movers):
     """Move vertices to their best labels, and list those that moved after the first `movers` of `order`."""
     mass, load, _ = masses
     for i in range(low, high):
@@ -268,7 +221,7 @@ def _apply(labels, masses, skew, closed, order, best, low, high, movers):  # typ
 
 
 @_compiled
-def _wake_between(rows, labels, order, start, stop, awake):  # type: ignore[no-untyped-def]
+def _wake_between(rows, labels, order, start, stop, awake):
     """Wake the neighbors of moved vertices that are in another group: only these can be better off now."""
     offsets, ends, _ = rows
     for i in range(start, stop):
@@ -280,7 +233,7 @@ def _wake_between(rows, labels, order, start, stop, awake):  # type: ignore[no-u
 
 
 @_compiled
-def _wake(rows, labels, moved, awake, ranges, part):  # type: ignore[no-untyped-def]
+def _wake(rows, labels, moved, awake, ranges, part):
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
         _wake_between(rows, labels, moved, start, stop, awake)
@@ -288,7 +241,7 @@ def _wake(rows, labels, moved, awake, ranges, part):  # type: ignore[no-untyped-
 
 
 @_compiled
-def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):  # type: ignore[no-untyped-def]
+def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     """A whole sweep in one thread."""
     order, best = room
     cuts = np.empty(CLASSES + 1, np.int64)
@@ -307,50 +260,7 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):  # typ
     return movers
 
 
-def sweep(
-    rows: Rows,
-    labels: np.ndarray,
-    masses: tuple[np.ndarray, np.ndarray, float],
-    draw: tuple[np.ndarray, int],
-    awake: np.ndarray,
-    within: np.ndarray | None = None,
-    skew: tuple[np.ndarray, np.ndarray] | None = None,
-    *,
-    room: dict[Any, Any],
-    threads: int = 1,
-) -> int:
-    """Move the awake vertices to the labels with the best scores; return how many vertices moved.
-
-    Vertices are drawn into 8 classes. All vertices of a class choose their labels before any of them moves;
-    see :func:`best_groups`. Then the next class chooses.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all vertices of a graph. Vertices and labels have the same numbers. Self-loops do not count.
-    labels : ndarray of integers, shape (V,)
-        Changed in place.
-    masses : tuple
-        The mass of each vertex and the load of each label (int64, shape (V,)), and the factor. Loads are
-        changed in place.
-    draw : tuple
-        A rank per vertex (integers, shape (V,)) and a seed: the class of a vertex is in the lowest bits of
-        its :func:`.priorities`.
-    awake : ndarray of int32, shape (V,)
-        1 for vertices that can move, and 0 for others. It is replaced by the neighbors of vertices that
-        moved, if these are in other groups, unless `within` is given.
-    within : ndarray of the dtype of `labels`, shape (V,), optional
-        If given, only neighbors with the same value as the vertex count. A vertex moves only while it is
-        alone with its own number as label, and takes no label of such a vertex of its class.
-    skew : tuple, optional
-        See :func:`best_groups`. The total skew of each label is changed in place.
-    room : dict
-        Keeps work space between calls on the same rows.
-
-    Returns
-    -------
-    int
-    """
+def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1):
     count = len(labels)
     order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
     limits = None
@@ -421,22 +331,7 @@ def _kept(room: dict[Any, Any], name: str, count: int, dtype: Any) -> np.ndarray
     return room[name]  # type: ignore[no-any-return]
 
 
-def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the labels that have a load, in ascending order.
-
-    Parameters
-    ----------
-    labels : ndarray of integers, shape (n,)
-        Negative at positions that are not vertices.
-    load : ndarray of int64, shape (V,)
-
-    Returns
-    -------
-    ndarray of the narrowest index dtype, shape (n,)
-        The number of each label, or -1 if it is negative or has no load.
-    ndarray of int64, shape (count,)
-        The loads by number.
-    """
+def numbered(labels, load):
     has = load > 0
     numbers = np.cumsum(has, dtype=labels.dtype)
     numbers -= 1
@@ -448,7 +343,7 @@ def numbered(labels: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 @_compiled
-def _members(number, count):  # type: ignore[no-untyped-def]
+def _members(number, count):
     """Sort vertices by group; return where the groups begin, and the vertices."""
     starts = np.zeros(count + 1, np.int64)
     for v in range(number.size):
@@ -465,7 +360,7 @@ def _members(number, count):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
+def _edges_before(offsets, starts, members):
     """Return how many edges the groups before each group have."""
     edges = np.zeros(starts.size, np.int64)
     for a in range(starts.size - 1):
@@ -476,7 +371,7 @@ def _edges_before(offsets, starts, members):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):  # type: ignore[no-untyped-def]
+def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):
     """Write the rows of some groups; return where they end."""
     starts, members, low, high = groups_of
     (offsets, ends, weights), (sums, keys), (target, total) = rows, table, columns
@@ -503,25 +398,7 @@ def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):  # t
     return at
 
 
-def sums_between(rows: Rows, number: np.ndarray, count: int, *, threads: int = 1) -> Rows:
-    """Return rows of groups of vertices, with the sums of the weights of the edges between two groups.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of an undirected graph: each edge is in the rows of both of its ends. Weights are int64, or
-        None for 1 each.
-    number : ndarray of int32 or int64, shape (masters + mirrors,)
-        Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
-    count : int
-        Number of groups.
-
-    Returns
-    -------
-    Rows
-        For each group, the other groups with an edge from a vertex of `rows`, each once, in any order. The
-        weights are the sums, which are not 0. Edges inside a group are left out.
-    """
+def sums_between(rows, number, count, *, threads=1):
     offsets = rows.offsets
     starts, members = _members(number[: len(offsets) - 1], count)
     edges = _edges_before(offsets, starts, members)
@@ -560,7 +437,7 @@ def _without_gaps(column: np.ndarray, pieces: list[slice]) -> np.ndarray:
 
 
 @_compiled
-def _between(rows, labels, start, stop):  # type: ignore[no-untyped-def]
+def _between(rows, labels, start, stop):
     offsets, ends, weights = rows
     total = np.int64(0)
     for v in range(start, stop):
@@ -571,15 +448,7 @@ def _between(rows, labels, start, stop):  # type: ignore[no-untyped-def]
     return total
 
 
-def weight_between(rows: Rows, labels: np.ndarray, *, threads: int = 1) -> int:
-    """Return the sum of the weights of the edges in some rows whose ends have different labels.
-
-    Parameters
-    ----------
-    rows : Rows
-        Weights are int64, or None for 1 each.
-    labels : ndarray of integers, shape (masters + mirrors,)
-    """
+def weight_between(rows, labels, *, threads=1):
     count = len(rows.offsets) - 1
     parts = threads if len(rows.ends) >= SMALL else 1
     cuts = _even(count, parts)
@@ -594,7 +463,7 @@ def _even(count: int, parts: int) -> list[int]:
 
 
 @_compiled
-def _inside(offsets, ends, first, labels, source, target):  # type: ignore[no-untyped-def]
+def _inside(offsets, ends, first, labels, source, target):
     count = 0
     for i in range(offsets.size - 1):
         v = first + i
@@ -606,8 +475,7 @@ def _inside(offsets, ends, first, labels, source, target):  # type: ignore[no-un
     return count
 
 
-def edges_inside(rows: Rows, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of some rows whose ends have the same label, each with its smaller end first."""
+def edges_inside(rows, labels):
     source, target = np.empty_like(rows.ends), np.empty_like(rows.ends)
     count = _inside(rows.offsets, rows.ends, rows.first, labels, source, target)
     return source[:count], target[:count]

@@ -1,4 +1,4 @@
-"""Intersections of sorted rows on the device; :mod:`.intersect.host` has the host versions."""
+"""Intersections of sorted rows on the device."""
 
 from __future__ import annotations
 
@@ -37,17 +37,13 @@ _PEELING = np.dtype(
 )
 
 
-def directed(rows: Any, label: Any, *, threads: int = 1) -> tuple[Any, Any]:
-    """Return the edges to ends with a smaller label; see :meth:`.IntersectKernels.directed`."""
+def directed(rows, label, *, threads=1):
     source, target = label[owners(rows, "int64")], label[rows.ends]
     down = target < source
     return source[down], target[down]
 
 
-def triangles(
-    rows: Any, entering: Any, own: Any, of_row: list[Any], of_own: Any, *, threads: int = 1
-) -> None:
-    """Count the triangles that rows close; see :meth:`.IntersectKernels.triangles`."""
+def triangles(rows, entering, own, of_row, of_own, *, threads=1):
     if not len(entering.ends) or not len(own.ends):
         return
     with own.ends.device:
@@ -71,8 +67,7 @@ def triangles(
         )
 
 
-def credit(rows: Any, last: Any, middle: Any, first: Any, *, threads: int = 1) -> Any:
-    """Return the number of triangles of each vertex; see :meth:`.IntersectKernels.credit`."""
+def credit(rows, last, middle, first, *, threads=1):
     count = len(rows.offsets) - 1
     totals = cupy.zeros(count, "int64")
     if len(rows.ends):
@@ -91,20 +86,7 @@ def credit(rows: Any, last: Any, middle: Any, first: Any, *, threads: int = 1) -
     return totals
 
 
-def lose(
-    rows: Any,
-    state: Any,
-    lost: Any,
-    own: Any,
-    own_state: Any,
-    own_lost: Any,
-    row: Any,
-    late: Any,
-    early: Any,
-    *,
-    threads: int = 1,
-) -> None:
-    """Count how many triangles edges lose; see :meth:`.IntersectKernels.lose`."""
+def lose(rows, state, lost, own, own_state, own_lost, row, late, early, *, threads=1):
     if not len(row):
         return
     with own.ends.device:
@@ -126,8 +108,7 @@ def lose(
         )
 
 
-def settle(state: Any, lost: Any, support: Any, limit: int) -> Any:
-    """End a step of leaving edges; see :meth:`.IntersectKernels.settle`. The result is in no order."""
+def settle(state, lost, support, limit):
     with state.device:
         fallen, count = cupy.empty(len(support), "int64"), cupy.zeros(1, "uint64")
         if len(state):
@@ -149,24 +130,6 @@ def settle(state: Any, lost: Any, support: Any, limit: int) -> Any:
 def peel_edges(
     rows: Any, late: Any, early: Any, support: Any, truss: Any, limit: int, most: int
 ) -> None:
-    """Remove edges at increasing limits; see :meth:`.EdgeTriangles.remove_all`.
-
-    One launch does all steps until half of the edges in the rows are removed. These are then dropped from
-    the rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        For each vertex, its neighbors in ascending order. The weight of an entry is the index of its edge.
-    late, early : array of integers, shape (E,)
-        The ends of each edge.
-    support : array of integers, shape (E,)
-        Number of triangles of each edge; may be overwritten.
-    truss : array of int32, shape (E,)
-        Set for removed edges.
-    limit, most : int
-        The first limit, and the largest one.
-    """
     dtype = rows.ends.dtype
     kernel = instance("peel_edges", dtype, rows.weights.dtype)
     late, early, support = (side.astype(dtype, copy=False) for side in (late, early, support))
@@ -196,8 +159,7 @@ def peel_edges(
         rows = Rows(offsets[rows.offsets], rows.ends[keep], rows.weights[keep], rows.first)
 
 
-def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:
-    """Return the total weight of the common ends of pairs of rows; see :meth:`.IntersectKernels.common`."""
+def common(rows, own, row, own_row, *, threads=1):
     totals = cupy.zeros(len(row), "int64")
     if len(row):
         with own.ends.device:
@@ -216,13 +178,8 @@ def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> 
     return totals
 
 
-def two_hops(
-    rows: Any, without: Any, own: Any, size: int, *, threads: int = 1
-) -> tuple[Any, Any, Any]:
-    """Return the ends that are two hops away from each row; see :meth:`.IntersectKernels.two_hops`.
-
-    All paths of two hops are listed and sorted.
-    """
+# All paths of two hops are listed and sorted.
+def two_hops(rows, without, own, size, *, threads=1):
     count, ends = len(rows.offsets) - 1, rows.ends
     if not len(ends):
         return cupy.zeros(count, "int64"), own.ends[:0], cupy.zeros(0, "int64")
@@ -254,8 +211,7 @@ def two_hops(
     return lengths, (key - row * size).astype(own.ends.dtype), sums
 
 
-def best(offsets: Any, scores: Any, count: int | None, *, threads: int = 1) -> tuple[Any, Any]:
-    """Return the entries with the highest scores of each row; see :meth:`.IntersectKernels.best`."""
+def best(offsets, scores, count, *, threads=1):
     sizes = cupy.diff(offsets)
     row = owners(Rows(offsets, scores, None, 0), "int64")
     order = cupy.argsort(-scores)

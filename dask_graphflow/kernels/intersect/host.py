@@ -18,7 +18,6 @@ from functools import partial
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside
 from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, trailing_zeros, weight_at
 from dask_graphflow.kernels.host_threads import (
@@ -40,7 +39,7 @@ SPARSE = 8
 
 
 @partial(_compiled, inline="always")
-def lower_bound(ends, low, high, end):  # type: ignore[no-untyped-def]
+def lower_bound(ends, low, high, end):
     """Return the index of the first entry of a sorted row that is not less than `end`."""
     while low < high:
         middle = (low + high) >> 1
@@ -52,7 +51,7 @@ def lower_bound(ends, low, high, end):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _count_before(offsets, ends, label, start, stop):  # type: ignore[no-untyped-def]
+def _count_before(offsets, ends, label, start, stop):
     count = np.int64(0)
     for row in range(start, stop):
         own = label[row]
@@ -62,7 +61,7 @@ def _count_before(offsets, ends, label, start, stop):  # type: ignore[no-untyped
 
 
 @_compiled
-def _write_before(offsets, ends, label, start, stop, source, target, at):  # type: ignore[no-untyped-def]
+def _write_before(offsets, ends, label, start, stop, source, target, at):
     for row in range(start, stop):
         own = label[row]
         for i in range(offsets[row], offsets[row + 1]):
@@ -72,16 +71,7 @@ def _write_before(offsets, ends, label, start, stop, source, target, at):  # typ
                 at += 1
 
 
-def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges whose end has a smaller label than the row, as labels of row and end.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of the vertices from 0 on.
-    label : ndarray of integers
-        The label of each vertex and each end.
-    """
+def directed(rows, label, *, threads=1):
     count, parts = len(rows.offsets) - 1, max(1, threads) * PARTS
     cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
     bounds = [0, *np.minimum(cuts, count).tolist(), count]
@@ -96,7 +86,7 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
 
 
 @_compiled
-def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
+def _read(ends, at, middle, marks, last_first):
     """Count the marked ends in a row before `middle`; return the count and the index of `middle`."""
     one = marks.dtype.type(1)
     count = np.int64(0)
@@ -114,7 +104,7 @@ def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _triangles(rows, into, own, marks, last, middle_first, ranges, part):  # type: ignore[no-untyped-def]
+def _triangles(rows, into, own, marks, last, middle_first, ranges, part):
     (offsets, ends), (enter_offsets, entering), (own_offsets, own_ends) = rows, into, own
     last_middle, last_first = last
     one = marks.dtype.type(1)
@@ -142,7 +132,7 @@ def _triangles(rows, into, own, marks, last, middle_first, ranges, part):  # typ
 
 
 @_compiled
-def _opposite(rows, into, own, places, last, of_first, ranges, part):  # type: ignore[no-untyped-def]
+def _opposite(rows, into, own, places, last, of_first, ranges, part):
     """For each vertex of each triangle, add the weight of the opposite edge."""
     (offsets, ends, weights), (enter_offsets, entering, enter_weights) = rows, into
     (own_offsets, own_ends, own_weights), (of_last, of_middle) = own, last
@@ -173,36 +163,7 @@ def _opposite(rows, into, own, places, last, of_first, ranges, part):  # type: i
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def triangles(
-    rows: Rows,
-    entering: Rows,
-    own: Rows,
-    of_row: list[np.ndarray],
-    of_own: np.ndarray,
-    *,
-    threads: int = 1,
-) -> None:
-    """Count the triangles whose last vertex has a row in `rows`, and whose middle vertex has one in `own`.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of last vertices, in ascending order. These can be any vertices. If the rows have weights,
-        the function adds weights instead of triangles: for each vertex, the weight of the opposite edge.
-    entering : Rows
-        For each vertex, the rows that contain it as an end, as indices into `rows`, with the same weights.
-    own : Rows
-        Rows of all vertices; empty for vertices that belong to other members.
-    of_row : list of ndarray of the unsigned type of ends, shape (ends of rows,)
-        Counts per entry of `rows`. The first array is set for entries whose end is a middle vertex, to the
-        number of triangles that contain the edge from the last to the middle vertex. The second array, if
-        there is one, counts triangles for the edge from the last to the first vertex. With weights, both
-        arrays are set for entries whose end is a middle vertex: to the sums for the last vertex, and to
-        those for the middle vertex.
-    of_own : ndarray of the same dtype, shape (ends of own,)
-        Triangles are added to the edge from the middle to the first vertex. With weights, this is the sum
-        for the first vertex.
-    """
+def triangles(rows, entering, own, of_row, of_own, *, threads=1):
     count = len(own.offsets) - 1
     ranges = even_turns(count, threads, entering.offsets)
 
@@ -219,7 +180,7 @@ def triangles(
 
 
 @_compiled
-def _credit(offsets, ends, last, middle, first, totals, ranges, part):  # type: ignore[no-untyped-def]
+def _credit(offsets, ends, last, middle, first, totals, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
@@ -234,23 +195,7 @@ def _credit(offsets, ends, last, middle, first, totals, ranges, part):  # type: 
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def credit(
-    rows: Rows, last: np.ndarray, middle: np.ndarray, first: np.ndarray, *, threads: int = 1
-) -> np.ndarray:
-    """Return the total count of each vertex, over the triangles in which it is last, middle or first.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all vertices, from 0 on.
-    last, middle, first : ndarray of unsigned integers, shape (ends of rows,)
-        Counts of :func:`triangles`. `last` counts for the vertex of the row, `middle` and `first` count for
-        the end of the entry.
-
-    Returns
-    -------
-    ndarray of int64, shape (V,)
-    """
+def credit(rows, last, middle, first, *, threads=1):
     count = len(rows.offsets) - 1
     totals = np.zeros(count, np.int64)
     ranges = even_turns(count, threads, rows.offsets)
@@ -259,7 +204,7 @@ def credit(
 
 
 @_compiled
-def _lose(rows, own, about, own_about, leaving, groups, places, ranges, part):  # type: ignore[no-untyped-def]
+def _lose(rows, own, about, own_about, leaving, groups, places, ranges, part):
     (offsets, ends, edges), (own_offsets, own_ends, own_edges) = rows, own
     (state, lost), (own_state, own_lost), (row, late, early) = about, own_about, leaving
     one = lost.dtype.type(1)
@@ -303,36 +248,7 @@ def _lose(rows, own, about, own_about, leaving, groups, places, ranges, part):  
         start, stop = take(ranges, part, 1)
 
 
-def lose(
-    rows: Rows,
-    state: np.ndarray,
-    lost: np.ndarray,
-    own: Rows,
-    own_state: np.ndarray,
-    own_lost: np.ndarray,
-    row: np.ndarray,
-    late: np.ndarray,
-    early: np.ndarray,
-    *,
-    threads: int = 1,
-) -> None:
-    """Count the triangles that the remaining edges lose when other edges leave.
-
-    Parameters
-    ----------
-    rows, own : Rows
-        Rows of the late ends of the leaving edges, and rows of their early ends. Ends are in ascending
-        order. The weight of an entry is the index of its edge.
-    state, own_state : ndarray of uint8
-        For each edge of `rows` and of `own`: 0 if it remains, 1 if it leaves now, and 2 if it was removed
-        before.
-    lost, own_lost : ndarray of unsigned integers
-        For each remaining edge of `rows` and of `own`, the number of triangles that it loses is added.
-    row : ndarray of integers, shape (e,)
-        The row in `rows` of the late end of each leaving edge.
-    late, early : ndarray of integers, shape (e,)
-        The ends of these edges. `early` contains rows of `own`.
-    """
+def lose(rows, state, lost, own, own_state, own_lost, row, late, early, *, threads=1):
     if not len(row):
         return
     order = np.argsort(early, kind="stable")
@@ -354,7 +270,7 @@ def lose(
 
 
 @_compiled
-def _settle(state, lost, support, limit, fallen):  # type: ignore[no-untyped-def]
+def _settle(state, lost, support, limit, fallen):
     count = 0
     for edge in range(state.size):
         if state[edge] == 1:
@@ -370,28 +286,13 @@ def _settle(state, lost, support, limit, fallen):  # type: ignore[no-untyped-def
     return count
 
 
-def settle(state: np.ndarray, lost: np.ndarray, support: np.ndarray, limit: int) -> np.ndarray:
-    """End a step: edges that leave are removed, and the others lose triangles.
-
-    Parameters
-    ----------
-    state, lost : ndarray, shape (e,)
-        See :func:`lose`. Nothing is lost any more afterwards.
-    support : ndarray of integers, shape (o,)
-        Number of triangles of the first edges.
-    limit : int
-
-    Returns
-    -------
-    ndarray of int64
-        Those of the first edges that lost triangles, and are left with at most `limit`.
-    """
+def settle(state, lost, support, limit):
     fallen = np.empty(len(support), np.int64)
     return fallen[: _settle(state, lost, support, limit, fallen)].copy()
 
 
 @_compiled
-def _at_most(weight, weights, index):  # type: ignore[no-untyped-def]
+def _at_most(weight, weights, index):
     """Return the smaller one of `weight` and ``weights[index]``; `weight` if `weights` is None."""
     if weights is None:
         return weight
@@ -399,7 +300,7 @@ def _at_most(weight, weights, index):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _common(rows, own, row, own_row, totals, ranges, part):  # type: ignore[no-untyped-def]
+def _common(rows, own, row, own_row, totals, ranges, part):
     (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -422,30 +323,14 @@ def _common(rows, own, row, own_row, totals, ranges, part):  # type: ignore[no-u
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def common(
-    rows: Rows, own: Rows, row: np.ndarray, own_row: np.ndarray, *, threads: int = 1
-) -> np.ndarray:
-    """Return, for each pair of rows, the sum of the weights of the ends that they have in common.
-
-    Parameters
-    ----------
-    rows, own : Rows
-        Ends are in ascending order. Weights are int64. A common end has two weights, and the smaller one
-        counts. If only `own` has weights, these count. If neither has, each weight is 1.
-    row, own_row : ndarray of int64, shape (n,)
-        The pairs, as indices of rows in `rows` and in `own`.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-    """
+def common(rows, own, row, own_row, *, threads=1):
     totals = np.zeros(len(row), np.int64)
     run(_common, even_turns(len(row), threads), rows[:3], own[:3], row, own_row, totals)
     return totals
 
 
 @_compiled
-def _few(rows, row, without, own, total, second, sums):  # type: ignore[no-untyped-def]
+def _few(rows, row, without, own, total, second, sums):
     """Write the ends two hops from a row into a list, and sort it; return their number."""
     (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
     last = 0
@@ -470,7 +355,7 @@ def _few(rows, row, without, own, total, second, sums):  # type: ignore[no-untyp
 
 
 @_compiled
-def _many(rows, row, without, own, total, words, second, sums):  # type: ignore[no-untyped-def]
+def _many(rows, row, without, own, total, words, second, sums):
     """Mark the ends two hops from a row in a bitmap, and list them from it; return their number."""
     (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
     one, last = np.uint64(1), 0
@@ -494,7 +379,7 @@ def _many(rows, row, without, own, total, words, second, sums):  # type: ignore[
 
 
 @_compiled
-def _two_hops(rows, without, own, starts, out, memory, ranges, part):  # type: ignore[no-untyped-def]
+def _two_hops(rows, without, own, starts, out, memory, ranges, part):
     (path_offsets, bounds), (lengths, second, sums), (total, words) = starts, out, memory
     start, stop = take(ranges, part, 1)
     while start < stop:
@@ -509,7 +394,7 @@ def _two_hops(rows, without, own, starts, out, memory, ranges, part):  # type: i
 
 
 @_compiled
-def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part):  # type: ignore[no-untyped-def]
+def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
@@ -519,32 +404,7 @@ def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def two_hops(
-    rows: Rows, without: np.ndarray, own: Rows, size: int, *, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct ends two hops from each row, with the total weight of the paths to each end.
-
-    Parameters
-    ----------
-    rows : Rows
-        Their ends are indices of rows in `own`. Weights are int64, and at least 0.
-    without : ndarray of int64
-        For each row, an end to exclude from the result, or -1.
-    own : Rows
-        Their ends are from 0 to ``size - 1``. A path has two weights, and the smaller one counts. If only
-        `rows` has weights, these count. If neither has, each weight is 1.
-    size : int
-        Number of possible ends.
-
-    Returns
-    -------
-    lengths : ndarray of int64
-        Number of ends for each row.
-    ends : ndarray of the type of ends
-        The ends of each row, in ascending order.
-    sums : ndarray of int64
-        Total weight of the paths to each end.
-    """
+def two_hops(rows, without, own, size, *, threads=1):
     count = len(rows.offsets) - 1
     path_offsets = np.zeros(len(rows.ends) + 1, np.int64)
     np.cumsum(np.diff(own.offsets)[rows.ends], out=path_offsets[1:])
@@ -569,7 +429,7 @@ def two_hops(
 
 
 @_compiled
-def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):  # type: ignore[no-untyped-def]
+def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
@@ -593,27 +453,7 @@ def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):  # typ
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def best(
-    offsets: np.ndarray, scores: np.ndarray, count: int | None, *, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the entries of each row with the highest scores, and their number.
-
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (r + 1,)
-        Start of each row's entries, followed by the end of the last row.
-    scores : ndarray of float64
-        A score for each entry.
-    count : int or None
-        Maximum number of entries per row; None returns all.
-
-    Returns
-    -------
-    entries : ndarray of int64
-        Indices of entries, by row and by descending score. Entries with equal scores keep their order.
-    lengths : ndarray of int64, shape (r,)
-        Number of entries that are returned for each row.
-    """
+def best(offsets, scores, count, *, threads=1):
     sizes = np.diff(offsets)
     count = max(int(sizes.max(initial=0)), 1) if count is None else count
     lengths = np.minimum(sizes, count)

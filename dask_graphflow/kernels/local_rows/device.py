@@ -1,20 +1,13 @@
-"""Rows renumbered within a partition, on the device; :mod:`.local_rows.host` has the host version."""
+"""Rows renumbered within a partition, on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.device_bitmap import from_words, to_words
 
 
-def localized(
-    rows_: Any, bounds: Sequence[int], part: int, *, threads: int = 1
-) -> tuple[Rows, Any, list[int]]:
-    """Renumber the ends of rows within a partition; see :meth:`.LocalRowsKernels.localized`."""
+def localized(rows_, bounds, part, *, threads=1):
     low, high = bounds[part], bounds[part + 1]
     old = rows_.ends
     with old.device:

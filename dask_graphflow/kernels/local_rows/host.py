@@ -9,14 +9,11 @@ order of edges does not change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.advance.host import from_words, new_words
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside
 from dask_graphflow.kernels.host_atomics import count_ones, fetch_or
 from dask_graphflow.kernels.host_threads import share
@@ -25,7 +22,7 @@ PARTS = 4  # pieces of the edges per thread
 
 
 @_compiled
-def _mark(ends, start, stop, low, high, words):  # type: ignore[no-untyped-def]
+def _mark(ends, start, stop, low, high, words):
     """Set the bits of all ends in ``start:stop`` that are below `low`, or at least `high`."""
     one = np.uint64(1)
     for k in range(start, stop):
@@ -39,7 +36,7 @@ def _mark(ends, start, stop, low, high, words):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _rank(words, ranks):  # type: ignore[no-untyped-def]
+def _rank(words, ranks):
     before = np.int64(0)
     for i in range(words.size):
         ranks[i] = before
@@ -47,7 +44,7 @@ def _rank(words, ranks):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _localize(ends, start, stop, low, high, words, ranks, new_ends):  # type: ignore[no-untyped-def]
+def _localize(ends, start, stop, low, high, words, ranks, new_ends):
     one = np.uint64(1)
     for k in range(start, stop):
         end = np.int64(ends[k])
@@ -59,32 +56,7 @@ def _localize(ends, start, stop, low, high, words, ranks, new_ends):  # type: ig
         new_ends[k] = high - low + ranks[word] + np.int64(before)
 
 
-def localized(
-    rows_: Rows, bounds: Sequence[int], part: int, *, threads: int = 1
-) -> tuple[Rows, np.ndarray, list[int]]:
-    """Renumber the ends of rows with the local numbers of a partition.
-
-    Parameters
-    ----------
-    rows_ : Rows
-        Rows of vertices of the partition.
-    bounds : sequence of int
-        First vertex of each partition's range, followed by the end of the last range.
-    part : int
-        Index of the partition.
-    threads : int
-        Host threads to use.
-
-    Returns
-    -------
-    rows : Rows
-        The same edges in the same order. Offsets and weights are shared with `rows_`.
-    slots : ndarray of int32 or int64, shape (s,)
-        The distinct ends that the partition does not own, in ascending order. Slot `i` has the local number
-        ``V_p + i``.
-    slot_bounds : list of int
-        Index in `slots` of each partition's first vertex, followed by the length of `slots`.
-    """
+def localized(rows_, bounds, part, *, threads=1):
     low, high = bounds[part], bounds[part + 1]
     old = rows_.ends
     words = new_words(bounds[-1])

@@ -1,17 +1,15 @@
-"""Vertices that take values one after another on the device; :mod:`.order.host` has the host version.
+"""Vertices that take values one after another on the device.
 
 All vertices do it in one launch. A vertex waits for the neighbors before it, and not for all vertices.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.csr import Rows, most_values
+from dask_graphflow.kernels.csr import most_values
 from dask_graphflow.kernels.launching import blocks_for, launch_blocks
 from dask_graphflow.kernels.sources import THREADS, instance
 
@@ -19,8 +17,7 @@ WARP, BITS = 32, 32  # threads of a warp, and bits of a word
 HUB = WARP * BITS  # edges from which on a block takes a vertex; a warp has a word per thread
 
 
-def first_free(rows: Rows, order: Any) -> Any:
-    """Give each vertex the smallest number that no neighbor before it has."""
+def first_free(rows, order):
     count, dtype = len(order), rows.ends.dtype
     values = cupy.empty(count, dtype)
     # A vertex without a value has a negative number, which says where it is in the order.

@@ -1,8 +1,7 @@
-"""Split edges by the members that get them, on the device; :mod:`.partition.host` has the host version."""
+"""Split edges by the members that get them, on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,10 @@ from dask_graphflow.kernels.rows.device import degrees
 from dask_graphflow.kernels.sources import instance
 
 
-def parted(
-    columns: Sequence[Any],
-    source: Any,
-    target: Any,
-    owners: Any,
-    members: int,
-    *,
-    shift: int,
-    threads: int = 1,
-) -> Iterator[list[Any]]:
-    """Split edges by the members that own an end of them; see :meth:`.PartitionKernels.parted`."""
+def parted(columns, source, target, owners, members, *, shift, but=None, threads=1):
     chosen = choose(source, target, owners, members, shift=shift)
+    if but is not None:
+        chosen[but] = chosen[but][:0]
     for values in columns:
         yield [values[at] for at in chosen]
 
@@ -52,14 +43,13 @@ def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -
     return [from_words(own, index_dtype(len(source))) for own in words]
 
 
-def count_grains(ids: Any, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
-    """Return the number of ids in each of `count` grains of ``2**shift``, as an array on the host."""
+def count_grains(ids, count, *, shift, threads=1):
     ids, _ = _indices(ids, ids)
     if 4 * count > attribute("MaxSharedMemoryPerBlockOptin"):
-        return degrees(ids >> shift, count=count).get()  # type: ignore[no-any-return]
+        return degrees(ids >> shift, count=count).get()
     total = cupy.zeros(count, "uint64")
     if len(ids) and count:
         kernel, blocks = instance("count_grains", ids.dtype), attribute("MultiProcessorCount")
         sizes = np.uint64(len(ids)), np.uint32(shift), np.uint32(count)
         launch_blocks(kernel, blocks, 1024, 4 * count, ids, *sizes, total)
-    return total.get().astype("int64")  # type: ignore[no-any-return]
+    return total.get().astype("int64")

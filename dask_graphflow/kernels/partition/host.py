@@ -8,7 +8,6 @@ time than a branch.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ LEAST = 1 << 14  # minimum number of edges per thread
 
 
 @_compiled
-def _count(source, target, both, start, stop, owners, shift, counts):  # type: ignore[no-untyped-def]
+def _count(source, target, both, start, stop, owners, shift, counts):
     shift = np.uint64(shift)
     for i in range(start, stop):
         one = owners[np.uint64(source[i]) >> shift]
@@ -32,7 +31,7 @@ def _count(source, target, both, start, stop, owners, shift, counts):  # type: i
 
 
 @_compiled
-def _part(values, more, source, target, both, start, stop, owners, shift, at, step, to, to_more):  # type: ignore[no-untyped-def]
+def _part(values, more, source, target, both, start, stop, owners, shift, at, step, to, to_more):
     shift = np.uint64(shift)
     for i in range(start, stop):
         one = owners[np.uint64(source[i]) >> shift]
@@ -46,39 +45,7 @@ def _part(values, more, source, target, both, start, stop, owners, shift, at, st
         at[one] = place + step[one]
 
 
-def parted(
-    columns: Sequence[np.ndarray],
-    source: np.ndarray,
-    target: np.ndarray | None,
-    owners: np.ndarray,
-    members: int,
-    *,
-    shift: int,
-    but: int | None = None,
-    threads: int = 1,
-) -> Iterator[list[np.ndarray]]:
-    """Split edges by the members that own their ends, and keep their order.
-
-    Parameters
-    ----------
-    columns : sequence of ndarray, shape (m,)
-        Columns of the edges to split.
-    source : ndarray of integers, shape (m,)
-    target : ndarray of integers, shape (m,), or None
-        None if only the owner of the source gets an edge.
-    owners : ndarray of int16
-        The owner of each grain of ``2**shift`` vertices.
-    members : int
-    shift : int
-    but : int, optional
-        A member that gets no edges.
-
-    Yields
-    ------
-    list of ndarray
-        For each column, one array per member: views of a single array. An edge whose ends have different
-        owners is in the parts of both.
-    """
+def parted(columns, source, target, owners, members, *, shift, but=None, threads=1):
     both = target is not None
     ends = source, target if both else source, both
     cuts = _cuts(len(source), max(1, min(threads, len(source) // LEAST)))
@@ -116,6 +83,5 @@ def parted(
             yield [whole[low:high] for low, high in itertools.pairwise(bounds)]
 
 
-def count_grains(ids: np.ndarray, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
-    """Return the number of ids in each of `count` grains of ``2**shift`` vertices, as int64."""
+def count_grains(ids, count, *, shift, threads=1):
     return count_all([ids], count=count, shift=shift, threads=threads)

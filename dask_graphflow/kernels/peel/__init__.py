@@ -1,19 +1,61 @@
-"""Kernels that are being moved."""
+"""Peeling: remove vertices with few edges left, which takes an edge from each neighbor."""
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels.binding import bind
+from dask_graphflow.kernels.csr import Array, Rows
 
 
-def of(data: Any) -> ModuleType:
-    """Return the kernels for the host or device that stores `data`."""
-    if on_device(data):
-        from . import device
+class PeelKernels(Protocol):
+    """What :mod:`.peel.host` and :mod:`.peel.device` can do."""
 
-        return device
-    from . import host
+    def peel(
+        self,
+        rows: Rows,
+        counts: Array,
+        limit: int,
+        frontier: Array,
+        room: Array,
+        *,
+        threads: int = 1,
+    ) -> Array:
+        """Remove vertices, and then the vertices that have too few edges left.
 
-    return host
+        Parameters
+        ----------
+        rows : Rows
+            Rows of all vertices. When a vertex is removed, the other end of each edge in its row loses an
+            edge.
+        counts : array of int64, shape (V,)
+            Number of edges that each vertex has left; changed in place.
+        limit : int
+            A vertex is removed once it has at most this many edges left.
+        frontier : array of integers, shape (f,)
+            The vertices that are at or below the limit already, without duplicates.
+        room : array of the dtype of the ends, shape (2, V)
+            Work space; overwritten.
+
+        Returns
+        -------
+        array of the dtype of the ends
+            The other vertices that were removed, in no particular order. This is a view of `room`.
+        """
+
+
+def peel_all(rows: Rows, counts: Array, removed: Array, room: Array) -> None:
+    """Remove all vertices of a graph on a device, at increasing limits; see :meth:`.Peel.remove_all`."""
+    from . import device
+
+    device.peel_all(rows, counts, removed, room)
+
+
+of: Callable[[Any], PeelKernels] = bind(__name__)
+
+if TYPE_CHECKING:
+    from . import device, host
+
+    _host: PeelKernels = host
+    _device: PeelKernels = device

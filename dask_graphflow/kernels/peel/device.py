@@ -1,4 +1,4 @@
-"""Peeling on the device; :mod:`.peel.host` has the host version. All steps run in one launch."""
+"""Peeling on the device. All steps run in one launch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from dask_graphflow.kernels.sources import instance
 STATE = 9
 
 
-def peel(rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1) -> Any:
-    """Remove vertices, and then the vertices that have too few edges left."""
+def peel(rows, counts, limit, frontier, room, *, threads=1):
     count, queue = len(frontier), room[1]
     queue[:count] = frontier
     state = cupy.zeros(STATE, "int64")
@@ -27,7 +26,6 @@ def peel(rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threa
 
 
 def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:
-    """Remove all vertices, at increasing limits; see :meth:`.Peel.remove_all`."""
     state = cupy.zeros(STATE, "int64")
     state[5:8] = np.iinfo("int64").max
     kernel = instance("peel_all", rows.ends.dtype)

@@ -13,13 +13,12 @@ import numpy as np
 
 from dask_graphflow.kernels.advance.host import BATCH, EDGES, gather_degrees
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_atomics import fetch_add
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, frontier_turns, put, run, take
 
 
 @_compiled
-def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # type: ignore[no-untyped-def]
+def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):
     (offsets, ends), waiting_for, removed = rows, room[0], room[1]
     one = np.uint64(1)
     batch = np.empty(BATCH, removed.dtype)
@@ -59,35 +58,7 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # ty
         put(removed, place, batch, waiting)
 
 
-def peel(
-    rows: Rows,
-    counts: np.ndarray,
-    limit: int,
-    frontier: np.ndarray,
-    room: np.ndarray,
-    *,
-    threads: int = 1,
-) -> np.ndarray:
-    """Remove vertices, and then the vertices that have too few edges left.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all vertices. When a vertex is removed, the other end of each edge in its row loses an edge.
-    counts : ndarray of int64, shape (V,)
-        Number of edges that each vertex has left; changed in place.
-    limit : int
-        A vertex is removed once it has at most this many edges left.
-    frontier : ndarray of integers, shape (f,)
-        The vertices that are at or below the limit already, without duplicates.
-    room : ndarray of the dtype of the ends, shape (2, V)
-        Work space; overwritten.
-
-    Returns
-    -------
-    ndarray of the dtype of the ends
-        The other vertices that were removed, in no particular order. This is a view of `room`.
-    """
+def peel(rows, counts, limit, frontier, room, *, threads=1):
     costs = gather_degrees(rows.offsets, frontier)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges, tail = frontier_turns(costs, threads), np.zeros(1, np.int64)

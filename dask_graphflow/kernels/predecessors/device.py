@@ -1,31 +1,16 @@
-"""Predecessors of the vertices of a level on the device; :mod:`.predecessors.host` has the host version."""
+"""Predecessors of the vertices of a level on the device."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.launching import launch
 from dask_graphflow.kernels.sources import instance
 
 WARP = 32  # threads per vertex
 
 
-def set_predecessors(
-    rows: Rows,
-    seen: Any,
-    vertices: Any,
-    bits: Any,
-    at: Any,
-    depth: int,
-    level: Any,
-    predecessor: Any,
-    *,
-    threads: int = 1,
-) -> None:
-    """Set the level of vertices in some searches, and the first neighbor that these searches had seen."""
+def set_predecessors(rows, seen, vertices, bits, at, depth, level, predecessor, *, threads=1):
     count = len(vertices)
     if not count:
         return

@@ -1,4 +1,4 @@
-"""PageRank on the device. :mod:`.pull.host` describes the functions; its results have the same bits.
+"""PageRank on the device. The results have the bits of the host's.
 
 All warps have the same number of edges, whichever rows the edges belong to. The contributions of hubs are
 read most often. If labels are sorted by degree, they are next to each other and stay in the caches. Blocks
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.fixed_point import HIGH, SUM
 from dask_graphflow.kernels.launching import NULL, launch, launch_resident, read
 from dask_graphflow.kernels.scores.device import DeviceTotals
@@ -24,15 +23,11 @@ CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
 
 
-def readable(rows: Rows) -> Rows:
-    """Return rows with weights that the kernels support, so that each pull need not convert them."""
+def readable(rows):
     return rows if rows.weights is None else rows._replace(weights=floats(rows.weights))
 
 
-def sum_contributions(
-    rows: Rows, contribution: Any, sums: Any, totals: DeviceTotals, *, threads: int = 1
-) -> None:
-    """Begin an iteration: sum the contributions of the neighbors of each vertex. The sums must be 0."""
+def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
     before = rows.offsets, rows.ends
     after = np.uint64(len(rows.offsets) - 1), contribution, sums, totals.now, totals.after
@@ -45,8 +40,7 @@ def sum_contributions(
         launch(kernel, items, *before, rows.weights, *after)
 
 
-def row_totals(rows: Rows) -> Any:
-    """Return the sum of each row's weights, with the same bits as on the host."""
+def row_totals(rows):
     count, weights = len(rows.offsets) - 1, floats(rows.weights)
     totals = cupy.zeros(count, "float64")
     if count:
@@ -55,8 +49,7 @@ def row_totals(rows: Rows) -> Any:
     return totals
 
 
-def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tuple[int, int]:
-    """Divide :data:`ONE` by the total that leaves each vertex; return how many do not fit, or are 0."""
+def shares(total, least, share_out, *, threads=1):
     counts = DeviceTotals()
     launch_resident(
         instance("shares", total.dtype, share_out.dtype),
@@ -72,19 +65,8 @@ def shares(total: Any, least: float, share_out: Any, *, threads: int = 1) -> tup
 
 
 def apply_sums(
-    sums: Any,
-    rank: Any,
-    share_out: Any,
-    contribution: Any,
-    restart: Any,
-    onward: Any,
-    damping: float,
-    dangling: float | None,
-    totals: DeviceTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Set the ranks from sums, contributions from ranks, and the sums to 0."""
+    sums, rank, share_out, contribution, restart, onward, damping, dangling, totals, *, threads=1
+):
     launch_resident(
         instance("apply_sums", rank.dtype),
         len(rank),
@@ -103,8 +85,7 @@ def apply_sums(
     )
 
 
-def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum the contributions of the neighbors in several columns at once. The sums must be 0."""
+def sum_batch(rows, contribution, sums, *, threads=1):
     count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
     items = len(rows.ends) // 8
     if rows.weights is None:
@@ -117,18 +98,7 @@ def sum_batch(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> 
         )
 
 
-def apply_batch(
-    sums: Any,
-    rank: Any,
-    share_out: Any,
-    contribution: Any,
-    at: Any,
-    base: np.ndarray,
-    damping: float,
-    *,
-    threads: int = 1,
-) -> np.ndarray:
-    """Set the ranks of several columns from sums, contributions from ranks, and the sums to 0."""
+def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threads=1):
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
         launch(

@@ -16,10 +16,9 @@ import math
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, run, share, take
-from dask_graphflow.kernels.scores.host import HostTotals, in_threads
+from dask_graphflow.kernels.scores.host import in_threads
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks can add up to 2
@@ -27,7 +26,7 @@ WHOLE_BITS = 62  # bits of a sum of weights as a whole number
 
 
 @_compiled
-def _sum_row(ends, weights, contribution, start, stop):  # type: ignore[no-untyped-def]
+def _sum_row(ends, weights, contribution, start, stop):
     total = np.int64(0)
     if weights is None:
         for k in range(start, stop):
@@ -39,7 +38,7 @@ def _sum_row(ends, weights, contribution, start, stop):  # type: ignore[no-untyp
 
 
 @_compiled
-def _sum(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+def _sum(offsets, ends, weights, contribution, sums, ranges, part):
     every = np.int64(0)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -53,7 +52,7 @@ def _sum(offsets, ends, weights, contribution, sums, ranges, part):  # type: ign
 
 
 @_compiled
-def _apply(sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop):  # type: ignore[no-untyped-def]
+def _apply(sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop):
     change, dangling = np.int64(0), np.int64(0)
     everywhere = restart.size == 1
     for v in range(start, stop):
@@ -70,7 +69,7 @@ def _apply(sums, rank, share_out, contribution, restart, onward, parts, damping,
 
 
 @_compiled
-def _sum_batch(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+def _sum_batch(offsets, ends, weights, contribution, sums, ranges, part):
     # Numba vectorizes the loops over columns only if they are written out here. They read four edges at a
     # time, because the reads of one edge would otherwise wait for those of the edge before.
     start, stop = take(ranges, part, MINI_CHUNK)
@@ -107,7 +106,7 @@ def _sum_batch(offsets, ends, weights, contribution, sums, ranges, part):  # typ
 
 
 @_compiled
-def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals, start, stop):  # type: ignore[no-untyped-def]
+def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals, start, stop):
     change, dangling = totals[0], totals[1]
     for v in range(start, stop):
         now, share = rank[v], share_out[v]
@@ -123,34 +122,11 @@ def _apply_batch(sums, rank, share_out, contribution, at, base, damping, totals,
                 dangling[j] += np.int64(now[j] * CHANGE)
 
 
-def readable(rows: Rows) -> Rows:
-    """Return rows with weights that the kernels support: on the host, all types of weights."""
+def readable(rows):
     return rows
 
 
-def sum_contributions(
-    rows: Rows,
-    contribution: np.ndarray,
-    sums: np.ndarray,
-    totals: HostTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Begin an iteration: sum the contributions of the neighbors of each vertex.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of incoming edges. Contributions are multiplied by the weights, if there are any.
-    contribution : ndarray of float32 or float64, shape (V,)
-        The contribution of each vertex, times :data:`ONE`.
-    sums : ndarray of int64, shape (n,)
-        Set to the sums of the vertices from ``rows.first`` on. On a device, they must be 0 before.
-    totals : RunningTotals
-        Set to the sum of all sums, and the other totals to 0.
-    threads : int
-        Threads to use. Each gets a range with about the same number of edges.
-    """
+def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     every = run(_sum, ranges, *rows[:3], contribution, sums)
@@ -158,7 +134,7 @@ def sum_contributions(
 
 
 @_compiled
-def _row_totals(offsets, weights, totals):  # type: ignore[no-untyped-def]
+def _row_totals(offsets, weights, totals):
     for row in range(totals.size):
         start, stop = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
         largest = 0.0
@@ -178,12 +154,7 @@ def _row_totals(offsets, weights, totals):  # type: ignore[no-untyped-def]
         totals[row] = math.ldexp(np.float64(high) + np.float64(low) / fine, -power)
 
 
-def row_totals(rows: Rows) -> np.ndarray:
-    """Return the sum of each row's weights, which are at least 0, as float64.
-
-    A weight counts as a whole multiple of a unit that depends on the row's largest weight, and the rest as
-    one of a finer unit. So a sum has the same bits in every order.
-    """
+def row_totals(rows):
     assert rows.weights is not None
     totals = np.empty(len(rows.offsets) - 1)
     _row_totals(rows.offsets, rows.weights, totals)
@@ -191,7 +162,7 @@ def row_totals(rows: Rows) -> np.ndarray:
 
 
 @_compiled
-def _shares(total, least, share_out, start, stop):  # type: ignore[no-untyped-def]
+def _shares(total, least, share_out, start, stop):
     unfit, sinks = 0, 0
     for v in range(start, stop):
         if total[v] == 0:
@@ -205,25 +176,7 @@ def _shares(total, least, share_out, start, stop):  # type: ignore[no-untyped-de
     return unfit, sinks
 
 
-def shares(
-    total: np.ndarray, least: float, share_out: np.ndarray, *, threads: int = 1
-) -> tuple[int, int]:
-    """Divide :data:`ONE` by the total that leaves each vertex.
-
-    Parameters
-    ----------
-    total : ndarray of int64 or float64, shape (n,)
-        The number of outgoing edges, or the sum of their weights.
-    least : float
-        The smallest share that fits; a smaller one, and one that is not finite, is set to NaN.
-    share_out : ndarray of float32 or float64, shape (n,)
-        Set to the shares; 0 if the total is 0.
-
-    Returns
-    -------
-    unfit, sinks : int
-        Number of shares that do not fit, and of totals that are 0.
-    """
+def shares(total, least, share_out, *, threads=1):
     parts = in_threads(
         lambda start, stop: _shares(total, least, share_out, start, stop), len(total), threads
     )
@@ -232,45 +185,8 @@ def shares(
 
 
 def apply_sums(
-    sums: np.ndarray,
-    rank: np.ndarray,
-    share_out: np.ndarray,
-    contribution: np.ndarray,
-    restart: np.ndarray,
-    onward: np.ndarray | None,
-    damping: float,
-    dangling: float | None,
-    totals: HostTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Compute ranks from sums, and contributions from ranks; on a device, set the sums to 0.
-
-    Parameters
-    ----------
-    sums : ndarray of int64, shape (n,)
-        The sums that :func:`sum_contributions` computed.
-    rank : ndarray of float32 or float64, shape (n,)
-        Changed in place.
-    share_out : ndarray of the ranks' dtype, shape (n,)
-        :data:`ONE` divided by the degree, or by the sum of the weights; 0 for vertices without outgoing
-        edges.
-    contribution : ndarray of the ranks' dtype, shape (n,)
-        Set to ``rank * share_out``.
-    restart : ndarray of float64, shape (1,) or (n,)
-        The probability that a restart leads to each vertex.
-    onward : ndarray of float64, shape (n,), or None
-        The probability that a step from a vertex without outgoing edges leads to each vertex; by default
-        the same as for restarts.
-    damping : float
-        The fraction of rank that follows edges.
-    dangling : float or None
-        The sum of the ranks of vertices without outgoing edges; None for the one in ``totals.before``.
-    totals : RunningTotals
-        Set to the sum of the absolute changes of ranks, and the sum of the ranks of vertices without
-        outgoing edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order of
-        vertices.
-    """
+    sums, rank, share_out, contribution, restart, onward, damping, dangling, totals, *, threads=1
+):
     if dangling is None:
         dangling = int(totals.before[CHANGES][1]) / CHANGE
     parts = 1 - damping, damping * dangling
@@ -286,60 +202,12 @@ def apply_sums(
     totals.now[CHANGES] = [sum(part) for part in zip(*done, strict=True)]
 
 
-def sum_batch(rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
-    """Sum the contributions of the neighbors of each vertex, for several columns at once.
-
-    The sums of each column are bitwise identical to those of :func:`sum_contributions`.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of incoming edges.
-    contribution : ndarray of float64, shape (V, b)
-        The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
-    sums : ndarray of int64, shape (n, b)
-        Set to the sums. On a device, they must be 0 before.
-    """
+def sum_batch(rows, contribution, sums, *, threads=1):
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_sum_batch, ranges, *rows[:3], contribution, sums)
 
 
-def apply_batch(
-    sums: np.ndarray,
-    rank: np.ndarray,
-    share_out: np.ndarray,
-    contribution: np.ndarray,
-    at: np.ndarray,
-    base: np.ndarray,
-    damping: float,
-    *,
-    threads: int = 1,
-) -> np.ndarray:
-    """Compute the ranks of several columns from sums, and contributions from ranks.
-
-    On a device, the sums are set to 0.
-
-    See :func:`apply_sums`.
-
-    Parameters
-    ----------
-    sums : ndarray of int64, shape (n, b)
-    rank : ndarray of float64, shape (n, b)
-        Changed in place.
-    share_out : ndarray of float64, shape (n,)
-    contribution : ndarray of float64, shape (n, b)
-        Set to ``rank * share_out``.
-    at : ndarray of int64, shape (b,)
-        The only vertex of each column whose rank gets more than its sum, or -1.
-    base : ndarray of float64, shape (b,)
-        In host memory. The rank that is added for this vertex.
-    damping : float
-
-    Returns
-    -------
-    ndarray of int64, shape (2, b)
-        In host memory. For each column, the two totals of :func:`apply_sums`.
-    """
+def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threads=1):
     cuts = [len(rank) * i // threads for i in range(threads + 1)]
     per_thread = np.zeros((threads, 2, len(at)), np.int64)
 

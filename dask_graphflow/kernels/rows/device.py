@@ -1,7 +1,6 @@
 """Rows on the device: make rows by the vertex that edges leave or enter, from an edge list.
 
-Every function here has a counterpart of the same name and meaning in :mod:`.rows.host`, which describes it,
-and returns the same bits. `threads` only affects the host; the device uses all of its threads.
+The results have the bits of the host's. `threads` only affects the host. The device uses all threads.
 
 Rows are made in blocks of consecutive rows, each with an eighth of the edges, or a sixteenth if there are
 weights. The edge list is read once for each block, as ``rows.cu`` describes. CuPy sorts the keys with
@@ -38,16 +37,6 @@ from dask_graphflow.kernels.sources import instance
 
 from .host import POLICIES, no_such_sum
 
-__all__ = [
-    "Rows",
-    "degree_labels",
-    "degrees",
-    "owners",
-    "relabelled",
-    "renamed",
-    "rows",
-]
-
 # As in rows.cu and cuda/search.cuh:
 EACH, BINS = 16, 4096
 RUN = 32 * EACH
@@ -71,8 +60,7 @@ _EDGES = np.dtype(
 )
 
 
-def degrees(ids: Any, *, first: int = 0, count: int, threads: int = 1) -> Any:
-    """Count how often each of the vertices `first` to ``first + count - 1`` occurs."""
+def degrees(ids, *, first=0, count, threads=1):
     with ids.device:
         ids, _ = _indices(ids, ids)
         total = cupy.zeros(count, "int64")
@@ -93,8 +81,7 @@ def degrees(ids: Any, *, first: int = 0, count: int, threads: int = 1) -> Any:
     return total
 
 
-def degree_labels(degrees: Any) -> Any:
-    """Return new numbers for vertices, by descending degree and then by id."""
+def degree_labels(degrees):
     with degrees.device:
         labels = cupy.empty(len(degrees), index_dtype(len(degrees)))
         if len(degrees):
@@ -102,29 +89,21 @@ def degree_labels(degrees: Any) -> Any:
     return labels
 
 
+# Labels are looked up each time that the edges are read. For rows of all vertices, it is faster to make
+# them without labels and to call `relabelled` afterwards.
 def rows(
-    source: Any,
-    target: Any,
-    weight: Any = None,
+    source,
+    target,
+    weight=None,
     *,
-    first: int = 0,
-    count: int,
-    columns: int | None = None,
-    labels: Any = None,
-    undirected: bool = False,
-    multi: str = "keep",
-    threads: int = 1,
-) -> Rows:
-    """Make rows from an edge list; see :meth:`.RowsKernels.rows`.
-
-    Labels are looked up each time that the edges are read. For rows of all vertices, it is faster to make
-    them without labels and to call :func:`relabelled` afterwards.
-
-    Raises
-    ------
-    WeightError
-        The device does not support the dtype of the weights, or a sum of integer weights does not fit it.
-    """
+    first=0,
+    count,
+    columns=None,
+    labels=None,
+    undirected=False,
+    multi="keep",
+    threads=1,
+):
     policy = POLICIES.index(multi)
     source, target, weight = map(joined, (source, target, weight))
     if weight is not None and str(weight.dtype) not in WEIGHTS:
@@ -301,16 +280,7 @@ class _Making:
         return int(heads[-1])
 
 
-def relabelled(
-    rows_: Any,
-    labels: Any,
-    *,
-    places: Any = None,
-    first: int = 0,
-    count: int | None = None,
-    threads: int = 1,
-) -> Rows:
-    """Make rows of labels from rows of ids; see :meth:`.RowsKernels.relabelled`."""
+def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
     count = len(labels) - first if count is None else count
     with labels.device:
         labels = _cast(labels, rows_.ends.dtype)
@@ -341,13 +311,11 @@ def relabelled(
     return Rows(offsets, ends, weights, first)
 
 
-def renamed(ids: Any, names: Any, *, threads: int = 1) -> Any:
-    """Return the name of each id; every id must have one. See :meth:`.RowsKernels.renamed`."""
+def renamed(ids, names, *, threads=1):
     return names[ids]
 
 
-def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
-    """Return, for each edge, the vertex whose row contains it; see :meth:`.RowsKernels.owners`."""
+def owners(rows_, dtype, *, threads=1):
     with rows_.ends.device:
         vertices = cupy.empty(len(rows_.ends), dtype)
         if len(vertices):

@@ -34,7 +34,7 @@ POLICIES = ("keep", "sum", "min", "first")
 
 
 @_compiled
-def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyped-def]
+def _count_ids(ids, start, stop, first, shift, counts):
     size, shift = np.uint64(counts.size), np.uint64(shift)
     for i in range(start, stop):
         at = np.uint64(ids[i] - first) >> shift
@@ -45,7 +45,7 @@ def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyp
 # Edges of other members' vertices are counted in an extra bucket, and all of them are written to one place.
 # They come in no particular order, so a branch would be mispredicted about half of the time.
 @_compiled
-def _count(out, into, start, stop, plan, counts):  # type: ignore[no-untyped-def]
+def _count(out, into, start, stop, plan, counts):
     first, size, shift, both = plan.first, np.uint64(plan.size), np.uint64(plan.shift), plan.both
     beyond = np.uint64(counts.size - 1) << shift
     for edge in range(start, stop):
@@ -58,7 +58,7 @@ def _count(out, into, start, stop, plan, counts):  # type: ignore[no-untyped-def
 
 # The code is repeated for each end, because calling a function would double the time of the whole pass.
 @_compiled
-def _scatter(ends, rows, weight, start, stop, plan, places, entries):  # type: ignore[no-untyped-def]
+def _scatter(ends, rows, weight, start, stop, plan, places, entries):
     (source, target), (out, into), (keys, carried) = ends, rows, entries
     first, size, both = plan.first, np.uint64(plan.size), plan.both
     shift, width = np.uint64(plan.shift), np.uint64(plan.width)
@@ -85,7 +85,7 @@ def _scatter(ends, rows, weight, start, stop, plan, places, entries):  # type: i
 
 
 @_inner
-def _digits(keys, start, stop, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
+def _digits(keys, start, stop, width, bits, counts, row_counts):
     """Count the digits of the columns, and the rows; then replace each count by its start index."""
     for digit in range(counts.shape[0]):
         for i in range(counts.shape[1]):
@@ -109,14 +109,14 @@ def _digits(keys, start, stop, width, bits, counts, row_counts):  # type: ignore
 
 
 @_inner
-def _begin(counts):  # type: ignore[no-untyped-def]
+def _begin(counts):
     at = np.int64(0)
     for i in range(counts.size):
         at, counts[i] = at + counts[i], at
 
 
 @_inner
-def _sort_by(entries, start, count, low, high, places, others, to):  # type: ignore[no-untyped-def]
+def _sort_by(entries, start, count, low, high, places, others, to):
     """Sort by the bits `low` to ``high - 1``, and write from index `to` on. The sort is stable."""
     (keys, carried), (new_keys, new_carried) = entries, others
     mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
@@ -131,7 +131,7 @@ def _sort_by(entries, start, count, low, high, places, others, to):  # type: ign
 
 
 @_inner
-def _write(entries, count, width, places, labels, made, to):  # type: ignore[no-untyped-def]
+def _write(entries, count, width, places, labels, made, to):
     """Sort by row, and write the ends and weights from index `to` on."""
     (keys, carried), (ends, weights) = entries, made
     mask, to = (np.uint64(1) << np.uint64(width)) - np.uint64(1), np.uint64(to)
@@ -147,7 +147,7 @@ def _write(entries, count, width, places, labels, made, to):  # type: ignore[no-
 
 
 @_inner
-def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyped-def]
+def _fold(offsets, stop, ends, weights, words, policy):
     """Merge edges with equal ends in each row, and move the rows to the left to close the gaps.
 
     `words` is None, or a view of integer weights as unsigned integers, which can wrap around. Returns the
@@ -182,7 +182,7 @@ def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyp
 
 
 @_compiled
-def _finish(entries, bounds, mine, plan, bits, policy, labels, made, work):  # type: ignore[no-untyped-def]
+def _finish(entries, bounds, mine, plan, bits, policy, labels, made, work):
     """Sort the buckets `mine` into their rows; return the number of sums that do not fit.
 
     The arrays in `work` are work space. Allocating them here would take longer to compile.
@@ -225,14 +225,14 @@ def _finish(entries, bounds, mine, plan, bits, policy, labels, made, work):  # t
 
 
 @_compiled
-def _owners(offsets, first, start, stop, out):  # type: ignore[no-untyped-def]
+def _owners(offsets, first, start, stop, out):
     for row in range(start, stop):
         for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
             out[i] = first + row
 
 
 @_compiled
-def _label(degrees, counts, labels):  # type: ignore[no-untyped-def]
+def _label(degrees, counts, labels):
     """Label vertices by descending degree, with a stable counting sort."""
     for degree in degrees:
         counts[counts.size - 1 - degree] += 1
@@ -244,7 +244,7 @@ def _label(degrees, counts, labels):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _relabel(rows, labels, names, new_rows, weights, new_weights, ranges, part):  # type: ignore[no-untyped-def]
+def _relabel(rows, labels, names, new_rows, weights, new_weights, ranges, part):
     (offsets, ends, old), (new_offsets, new_ends) = rows, new_rows
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -271,47 +271,13 @@ def _cuts(count: int, parts: int) -> list[int]:
     return [count * i // parts for i in range(parts + 1)]
 
 
-def degrees(ids: np.ndarray, *, first: int = 0, count: int, threads: int = 1) -> np.ndarray:
-    """Count how often each of the vertices `first` to ``first + count - 1`` occurs.
-
-    Parameters
-    ----------
-    ids : ndarray of integers, shape (m,)
-        One end of each edge; other vertices are ignored.
-    first, count : int
-        The range of vertices.
-    threads : int
-        Maximum number of threads. Each has its own counts, so no more threads are used than there are edges
-        per vertex.
-
-    Returns
-    -------
-    ndarray of int64, shape (count,)
-    """
+def degrees(ids, *, first=0, count, threads=1):
     return count_all([ids], first=first, count=count, threads=threads)
 
 
 def count_all(
     sides: Sequence[np.ndarray], *, first: int = 0, count: int, shift: int = 0, threads: int = 1
 ) -> np.ndarray:
-    """Count how often each vertex, or each range of vertices, occurs in several arrays together.
-
-    Parameters
-    ----------
-    sides : sequence of ndarray of integers
-    first, count : int
-        The first vertex, and the number of ranges of ``2**shift`` vertices from there on. Other vertices
-        are ignored.
-    shift : int
-    threads : int
-        Maximum number of threads. Each has its own counts, so no more threads are used than there are ids
-        per range. Sharing the counts by atomic additions took longer with two threads than with one,
-        because hubs are counted over and over.
-
-    Returns
-    -------
-    ndarray of int64, shape (count,)
-    """
     blocks = [(ids, at) for ids in sides for at in range(0, len(ids), BLOCK)]
     parts = max(1, min(threads, len(blocks), sum(map(len, sides)) // max(count, 1)))
     counts = np.zeros((parts, count), np.int64)
@@ -325,17 +291,7 @@ def count_all(
     return counts[0] if parts == 1 else counts.sum(axis=0)  # type: ignore[no-any-return]
 
 
-def degree_labels(degrees: np.ndarray) -> np.ndarray:
-    """Return new numbers for vertices, by descending degree and then by id.
-
-    The values of hubs are then adjacent and stay in the cache. On a power-law graph, a pass over all edges
-    takes two thirds of the time. On a road network, the new numbers would scatter neighbors instead.
-
-    Returns
-    -------
-    ndarray of int32 or int64, shape (n,)
-        The label of each vertex.
-    """
+def degree_labels(degrees):
     labels = np.empty(len(degrees), index_dtype(len(degrees)))
     most = int(degrees.max(initial=0))
     if most > len(degrees):  # more counters than vertices
@@ -346,55 +302,18 @@ def degree_labels(degrees: np.ndarray) -> np.ndarray:
 
 
 def rows(
-    source: np.ndarray | list[np.ndarray],
-    target: np.ndarray | list[np.ndarray],
-    weight: np.ndarray | list[np.ndarray] | None = None,
+    source,
+    target,
+    weight=None,
     *,
-    first: int = 0,
-    count: int,
-    columns: int | None = None,
-    labels: np.ndarray | None = None,
-    undirected: bool = False,
-    multi: str = "keep",
-    threads: int = 1,
-) -> Rows:
-    """Make rows from an edge list.
-
-    Parameters
-    ----------
-    source, target : ndarray of integers, shape (m,)
-        The ends of the edges: ids from 0 to ``columns - 1``, which is not checked. Each row contains the
-        edges that leave its vertex. Swap `source` and `target` to get rows of the edges that enter it.
-    weight : ndarray, shape (m,), optional
-        The weights of the edges.
-
-        Each of the three can be a list of at least one array. The arrays are read one after another, and
-        are never concatenated. They do not have to be aligned in memory; see :func:`.aligned`.
-    first, count : int
-        The rows to make: those of the vertices `first` to ``first + count - 1``. Edges of other rows are
-        ignored.
-    columns : int, optional
-        Number of vertices; by default ``first + count``.
-    labels : ndarray of integers, shape (columns,), optional
-        New numbers for the vertices, a permutation. Rows are then indexed by labels, and contain labels.
-        Within a row, ends are still in ascending order of their ids.
-    undirected : bool
-        Whether every edge is added to the row of its source and to the row of its target. A self-loop is
-        added once.
-    multi : {"keep", "sum", "min", "first"}
-        How to handle several edges from one vertex to another. "keep" keeps all of them. The others keep
-        one edge. Its weight is the sum, added in the order of the list, the minimum, or that of the first.
-
-    Returns
-    -------
-    Rows
-        They do not depend on the number of threads.
-
-    Raises
-    ------
-    WeightError
-        A sum of integers does not fit the dtype of the weights; see :func:`summable`.
-    """
+    first=0,
+    count,
+    columns=None,
+    labels=None,
+    undirected=False,
+    multi="keep",
+    threads=1,
+):
     columns = first + count if columns is None else columns
     sources, targets = _listed(source), _listed(target)
     weights = None if weight is None else _listed(weight)
@@ -608,37 +527,7 @@ def _without_gaps(
     return [closed(columns.pop(0)) for _ in range(len(columns))]
 
 
-def relabelled(
-    rows_: Rows,
-    labels: np.ndarray,
-    *,
-    places: np.ndarray | None = None,
-    first: int = 0,
-    count: int | None = None,
-    threads: int = 1,
-) -> Rows:
-    """Make rows of labels from rows of ids.
-
-    The result is the same as that of :func:`rows` with `labels`. This way takes half the time, including
-    the time to make the rows of ids: hubs do not meet in buckets that are too large for the cache, and the
-    degrees are known from the rows.
-
-    Parameters
-    ----------
-    rows_ : Rows
-        Rows of the vertices from 0 on.
-    labels : ndarray of int32 or int64, shape (V,)
-        The label of each vertex, a permutation.
-    places : ndarray of int32 or int64, optional
-        The value to store for each vertex that is an end; by default its label.
-    first, count : int
-        The labels to make rows of; by default all.
-
-    Returns
-    -------
-    Rows
-        Within a row, ends are in ascending order of their ids.
-    """
+def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
     count = len(labels) - first if count is None else count
     names = np.empty_like(labels)
     names[labels] = np.arange(len(labels), dtype=labels.dtype)
@@ -658,8 +547,7 @@ def relabelled(
     return Rows(offsets, ends, weights, first)
 
 
-def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
-    """Return, for each edge, the vertex whose row contains it."""
+def owners(rows_, dtype, *, threads=1):
     vertices = beside(rows_.ends, len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     offsets, first = rows_.offsets, rows_.first
@@ -667,8 +555,7 @@ def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
     return vertices
 
 
-def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarray:
-    """Return the name of each id. Every id must have a name."""
+def renamed(ids, names, *, threads=1):
     named = beside(ids, len(ids), names.dtype)
     cuts = _cuts(len(ids), max(1, threads))
     share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], named), len(cuts) - 1, threads)

@@ -1,4 +1,4 @@
-"""Random choices of edges on the device; :mod:`.sample.host` has the host versions, with the same bits."""
+"""Random choices of edges on the device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from dask_graphflow.kernels.pull.device import floats
 from dask_graphflow.kernels.sources import instance
@@ -26,8 +25,7 @@ def _bias(bias: np.ndarray) -> np.ndarray:
     return np.array((bias,), np.dtype([("factors", "f8", 4)]))
 
 
-def hashes(ranks: Any, seed: Any) -> Any:
-    """Return the SplitMix64 hash of each rank; see :meth:`.SampleKernels.hashes`."""
+def hashes(ranks, seed):
     mixed, one = cupy.empty(len(ranks), "uint64"), isinstance(seed, int)
     if len(ranks):
         launch(
@@ -38,19 +36,7 @@ def hashes(ranks: Any, seed: Any) -> Any:
     return mixed
 
 
-def walk(
-    rows: Rows,
-    sums: Any,
-    starts: Any,
-    keys: Any,
-    length: int,
-    bias: np.ndarray,
-    *,
-    first: int = 0,
-    before: Any = None,
-    threads: int = 1,
-) -> Any:
-    """Return random walks, or the next steps of walks, over rows that include all vertices."""
+def walk(rows, sums, starts, keys, length, bias, *, first=0, before=None, threads=1):
     count, dtype = len(starts), rows.ends.dtype
     walks = cupy.empty((count, length + 1), dtype)
     if count:
@@ -63,20 +49,7 @@ def walk(
     return walks
 
 
-def propose(
-    rows: Rows,
-    sums: Any,
-    vertices: Any,
-    before: Any,
-    keys: Any,
-    step: int,
-    bias: np.ndarray,
-    attempts: Any,
-    slots: int,
-    *,
-    threads: int = 1,
-) -> tuple[Any, Any]:
-    """Return the next vertices of walks, as far as this member's rows decide."""
+def propose(rows, sums, vertices, before, keys, step, bias, attempts, slots, *, threads=1):
     count, dtype = len(vertices), rows.ends.dtype
     tests, decided = cupy.empty((count, slots), dtype), cupy.empty(count, dtype)
     if count:
@@ -88,8 +61,7 @@ def propose(
     return tests, decided
 
 
-def connected(rows: Rows, vertices: Any, others: Any, *, threads: int = 1) -> Any:
-    """Return whether each row has an entry for the other vertex: array of bool, shape (f,)."""
+def connected(rows, vertices, others, *, threads=1):
     count, dtype = len(vertices), rows.ends.dtype
     hits = cupy.empty(count, "bool")
     if count:
@@ -98,17 +70,7 @@ def connected(rows: Rows, vertices: Any, others: Any, *, threads: int = 1) -> An
     return hits
 
 
-def pick_edges(
-    rows: Rows,
-    vertices: Any,
-    keys: Any,
-    wanted: int,
-    replace: bool,
-    first: Any,
-    *,
-    threads: int = 1,
-) -> tuple[Any, Any]:
-    """Return random edges that leave some vertices."""
+def pick_edges(rows, vertices, keys, wanted, replace, first, *, threads=1):
     count, picks = len(vertices), int(first[-1])
     edges, items = cupy.empty(picks, "int64"), cupy.empty(picks, "int64")
     if picks:
@@ -119,8 +81,7 @@ def pick_edges(
     return edges, items
 
 
-def cumulate(rows: Rows, *, threads: int = 1) -> Any:
-    """Return the running sums of the weights of each row, as integers: array of int64, shape (e,)."""
+def cumulate(rows, *, threads=1):
     count, weights = len(rows.offsets) - 1, floats(rows.weights)
     sums = cupy.empty(len(rows.ends), "int64")
     if count:

@@ -35,15 +35,7 @@ END = -1  # the end of a walk
 TEST = -3  # a candidate that depends on an edge of the previous vertex
 
 
-def hashes(ranks: np.ndarray, seed: int | np.ndarray) -> np.ndarray:
-    """Return the SplitMix64 hash of each rank: array of uint64, shape (n,).
-
-    Parameters
-    ----------
-    ranks : ndarray of int32 or int64, shape (n,)
-    seed : int, or ndarray of int64, shape (n,)
-        One for all ranks, or one for each.
-    """
+def hashes(ranks, seed):
     mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed += np.uint64(seed % 2**64) if isinstance(seed, int) else seed.view("uint64")
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -52,7 +44,7 @@ def hashes(ranks: np.ndarray, seed: int | np.ndarray) -> np.ndarray:
 
 
 @partial(_compiled, inline="always")
-def _random(key, counter):  # type: ignore[no-untyped-def]
+def _random(key, counter):
     """Return a random float in the range [0, 1)."""
     mixed = key + np.uint64(counter) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -62,7 +54,7 @@ def _random(key, counter):  # type: ignore[no-untyped-def]
 
 
 @partial(_compiled, inline="always")
-def _before(sums, low, at):  # type: ignore[no-untyped-def]
+def _before(sums, low, at):
     """Return the total weight of the entries of a row before index `at`."""
     if sums.size == 0:
         return np.int64(at - low)
@@ -70,7 +62,7 @@ def _before(sums, low, at):  # type: ignore[no-untyped-def]
 
 
 @partial(_compiled, inline="always")
-def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
+def _chosen(ends, sums, low, high, weight):
     """Return the end of the entry at which the running sum of a row's weights exceeds `weight`."""
     if sums.size == 0:
         return ends[low + weight]
@@ -78,7 +70,7 @@ def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
 
 
 @partial(_compiled, inline="always")
-def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
+def _back(ends, low, high, before):
     """Return the start and stop index of a row's entries that lead back to the previous vertex."""
     if before < 0:
         return low, low
@@ -89,7 +81,7 @@ def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
 
 
 @partial(_compiled, inline="always")
-def _attempt(edges, low, high, back, before, key, counter, bias):  # type: ignore[no-untyped-def]
+def _attempt(edges, low, high, back, before, key, counter, bias):
     """Propose a step; return a vertex or END, and OPEN if it is accepted, or TEST if it needs a test."""
     ends, sums = edges
     total, skipped = _before(sums, low, high), _before(sums, low, back[0])
@@ -112,7 +104,7 @@ def _attempt(edges, low, high, back, before, key, counter, bias):  # type: ignor
 
 
 @_compiled
-def _walk(rows, starts, previous, keys, first, bias, walks, ranges, part):  # type: ignore[no-untyped-def]
+def _walk(rows, starts, previous, keys, first, bias, walks, ranges, part):
     offsets, ends, sums = rows
     biased = (bias != 1).any()
     start, stop = take(ranges, part, MINI_CHUNK)
@@ -149,44 +141,7 @@ def _walk(rows, starts, previous, keys, first, bias, walks, ranges, part):  # ty
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def walk(
-    rows: Rows,
-    sums: np.ndarray | None,
-    starts: np.ndarray,
-    keys: np.ndarray,
-    length: int,
-    bias: np.ndarray,
-    *,
-    first: int = 0,
-    before: np.ndarray | None = None,
-    threads: int = 1,
-) -> np.ndarray:
-    """Return random walks, or the next steps of walks, over rows that include all vertices.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all vertices, from 0 on.
-    sums : ndarray of int64, or None
-        See :func:`cumulate`; None if edges have no weights.
-    starts : ndarray of integers, shape (w,)
-        The vertex of each walk.
-    keys : ndarray of uint64, shape (w,)
-    length : int
-        Number of steps.
-    bias : ndarray of float64, shape (4,)
-        Factor for the weights of edges back to the previous vertex, factor for other edges, and the
-        probability to accept another vertex if the previous vertex has an edge to it, and if it has none.
-    first : int
-        Number of steps that the walks have done; 0 by default.
-    before : ndarray of the dtype of the rows' ends, shape (w,), optional
-        The previous vertex of each walk, unless `first` is 0.
-
-    Returns
-    -------
-    ndarray of the dtype of the rows' ends, shape (w, length + 1)
-        Vertices of each walk; -1 after its end.
-    """
+def walk(rows, sums, starts, keys, length, bias, *, first=0, before=None, threads=1):
     walks = np.empty((len(starts), length + 1), rows.ends.dtype)
     ranges = even_turns(len(starts), threads)
     before = np.empty(0, rows.ends.dtype) if before is None else before
@@ -201,7 +156,7 @@ def _summed(rows: Rows, sums: np.ndarray | None) -> tuple[np.ndarray, np.ndarray
 
 
 @_compiled
-def _propose(rows, walks, counter, bias, attempts, tests, decided, ranges, part):  # type: ignore[no-untyped-def]
+def _propose(rows, walks, counter, bias, attempts, tests, decided, ranges, part):
     (offsets, ends, sums), (vertices, before, keys) = rows, walks
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -223,43 +178,7 @@ def _propose(rows, walks, counter, bias, attempts, tests, decided, ranges, part)
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def propose(
-    rows: Rows,
-    sums: np.ndarray | None,
-    vertices: np.ndarray,
-    before: np.ndarray,
-    keys: np.ndarray,
-    step: int,
-    bias: np.ndarray,
-    attempts: np.ndarray,
-    slots: int,
-    *,
-    threads: int = 1,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the next vertices of walks, as far as this member's rows can decide them.
-
-    Parameters
-    ----------
-    rows, sums, keys, bias, threads
-        See :func:`walk`. Ends are numbers of all members' vertices.
-    vertices : ndarray of integers, shape (w,)
-        The row of each walk's vertex.
-    before : ndarray of the dtype of the rows' ends, shape (w,)
-        Number of the previous vertex, or -1.
-    step : int
-    attempts : ndarray of int64, shape (w,)
-        The number of attempts at this step that each walk has made so far; the new ones are added.
-    slots : int
-        Maximum number of candidates per walk.
-
-    Returns
-    -------
-    tests : ndarray of the dtype of the rows' ends, shape (w, slots)
-        Candidates to test: does the previous vertex have an edge to them? The walk takes the first one that
-        passes. Unused slots are -1.
-    decided : ndarray of the same dtype, shape (w,)
-        The next step if no candidate passes: a vertex; -1, which ends the walk; or :data:`OPEN`.
-    """
+def propose(rows, sums, vertices, before, keys, step, bias, attempts, slots, *, threads=1):
     tests = np.empty((len(vertices), slots), rows.ends.dtype)
     decided = np.empty(len(vertices), rows.ends.dtype)
     ranges, walks = even_turns(len(vertices), threads), (vertices, before, keys)
@@ -269,7 +188,7 @@ def propose(
 
 
 @_compiled
-def _connected(offsets, ends, vertices, others, hits, ranges, part):  # type: ignore[no-untyped-def]
+def _connected(offsets, ends, vertices, others, hits, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
@@ -279,18 +198,7 @@ def _connected(offsets, ends, vertices, others, hits, ranges, part):  # type: ig
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def connected(
-    rows: Rows, vertices: np.ndarray, others: np.ndarray, *, threads: int = 1
-) -> np.ndarray:
-    """Return whether each row has an entry for another vertex: array of bool, shape (f,).
-
-    Parameters
-    ----------
-    rows : Rows
-    vertices : ndarray of integers, shape (f,)
-        Rows.
-    others : ndarray of the dtype of the rows' ends, shape (f,)
-    """
+def connected(rows, vertices, others, *, threads=1):
     hits = np.empty(len(vertices), np.bool_)
     ranges = even_turns(len(vertices), threads)
     run(_connected, ranges, rows.offsets, read_by_page(rows.ends), vertices, others, hits)
@@ -298,7 +206,7 @@ def connected(
 
 
 @_compiled
-def _pick(offsets, vertices, keys, wanted, replace, first, picks, ranges, part):  # type: ignore[no-untyped-def]
+def _pick(offsets, vertices, keys, wanted, replace, first, picks, ranges, part):
     edges, items = picks
     start, stop = take(ranges, part, 1)
     while start < stop:
@@ -325,38 +233,7 @@ def _pick(offsets, vertices, keys, wanted, replace, first, picks, ranges, part):
         start, stop = take(ranges, part, 1)
 
 
-def pick_edges(
-    rows: Rows,
-    vertices: np.ndarray,
-    keys: np.ndarray,
-    wanted: int,
-    replace: bool,
-    first: np.ndarray,
-    *,
-    threads: int = 1,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return random edges that leave some vertices.
-
-    Parameters
-    ----------
-    rows : Rows
-    vertices : ndarray of integers, shape (f,)
-        Rows; a row can occur several times.
-    keys : ndarray of uint64, shape (f,)
-    wanted : int
-        Number of edges per vertex; -1 for all.
-    replace : bool
-        Whether an edge can be picked several times.
-    first : ndarray of int64, shape (f + 1,)
-        Start of each vertex's edges in the result, followed by the end of the last ones.
-
-    Returns
-    -------
-    edges : ndarray of int64, shape (e,)
-        Indices of entries in the rows.
-    items : ndarray of int64, shape (e,)
-        Index in `vertices` of each edge's vertex.
-    """
+def pick_edges(rows, vertices, keys, wanted, replace, first, *, threads=1):
     picks = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
     ranges = frontier_turns(first, threads)
     run(_pick, ranges, rows.offsets, vertices, keys, wanted, replace, first, picks)
@@ -364,7 +241,7 @@ def pick_edges(
 
 
 @_compiled
-def _cumulate(offsets, weights, sums, ranges, part):  # type: ignore[no-untyped-def]
+def _cumulate(offsets, weights, sums, ranges, part):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
@@ -380,17 +257,7 @@ def _cumulate(offsets, weights, sums, ranges, part):  # type: ignore[no-untyped-
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
-def cumulate(rows: Rows, *, threads: int = 1) -> np.ndarray:
-    """Return the running sums of each row's weights as integers: int64, shape (e,).
-
-    The unit of a row is a power of two that depends on its number of entries and on its largest weight, so
-    the sums of a row do not depend on other rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        Weights are finite and at least 0.
-    """
+def cumulate(rows, *, threads=1):
     assert rows.weights is not None
     count = len(rows.offsets) - 1
     sums = beside(rows.ends, len(rows.ends), np.int64)

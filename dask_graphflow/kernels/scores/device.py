@@ -1,12 +1,10 @@
-"""Scores on the device; :mod:`.scores.host` describes the functions. The results have the same bits.
+"""Scores on the device. The results have the bits of the host's.
 
 The totals of an iteration stay on the device, where the next kernel reads them. A caller that needs them
 copies them to the host, once per iteration.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -17,44 +15,37 @@ from dask_graphflow.kernels.sources import instance
 
 
 class DeviceTotals:
-    """Totals that the kernels of an iteration add up; a kernel clears those of the next iteration."""
-
-    def __init__(self) -> None:
+    def __init__(self):
         self._sets = list(cupy.zeros((3, SLOTS), "int64"))
         self._turn = 0
         self.now, self.before, self.after = self._sets[0], self._sets[2], self._sets[1]
         self._done = cupy.cuda.Event(disable_timing=True)  # what the device does before ``turn``
 
-    def turn(self) -> None:
-        """Begin the totals of another iteration. The caller's next kernel has to clear ``after``."""
+    # The caller's next kernel has to clear ``after``.
+    def turn(self):
         self._done.record()
         self._turn = (self._turn + 1) % 3
         self.now, self.before = self._sets[self._turn], self._sets[self._turn - 1]
         self.after = self._sets[self._turn - 2]
 
-    def clear(self) -> None:
-        """Begin the totals of an iteration without a sum along edges."""
+    def clear(self):
         self.turn()
         self.now[:] = 0
         self.after[:] = 0
 
-    def read(self) -> np.ndarray:
-        """Wait for the totals of the current iteration, and return a copy in host memory."""
+    def read(self):
         return read(self.now)
 
-    def read_before(self) -> np.ndarray:
-        """Wait for the totals of the iteration before, but not for the kernels of the current one."""
+    def read_before(self):
         with cupy.cuda.Stream(non_blocking=True) as aside:
             aside.wait_event(self._done)
             return read(self.before)
 
-    def write(self, totals: np.ndarray) -> None:
-        """Set the totals of the current iteration."""
+    def write(self, totals):
         self.now.set(totals)
 
 
-def total(values: Any, bound: float, count: int, *, threads: int = 1) -> tuple[int, int, int]:
-    """Return the parts of a sum as multiples of their :func:`units`, and how many values are too large."""
+def total(values, bound, count, *, threads=1):
     totals = DeviceTotals()
     launch_resident(
         "total",
@@ -69,18 +60,7 @@ def total(values: Any, bound: float, count: int, *, threads: int = 1) -> tuple[i
     return high, low, wrong
 
 
-def combine(
-    sums: Any,
-    before: Any,
-    plus: float,
-    factor: float,
-    after: Any,
-    squares: tuple[float, float],
-    totals: DeviceTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Compute new scores from sums, and their largest; set the sums to 0."""
+def combine(sums, before, plus, factor, after, squares, totals, *, threads=1):
     launch_resident(
         instance("combine", sums.dtype),
         len(after),
@@ -95,20 +75,7 @@ def combine(
     )
 
 
-def scale(
-    source: Any,
-    scores: Any,
-    wide: Any,
-    squares: tuple[float, float],
-    entering: float,
-    unit: float,
-    bound: float,
-    count: int,
-    totals: DeviceTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Divide new scores by their norm, and prepare them for the next sums along edges."""
+def scale(source, scores, wide, squares, entering, unit, bound, count, totals, *, threads=1):
     launch_resident(
         instance("scale", source.dtype, wide.dtype),
         len(scores),

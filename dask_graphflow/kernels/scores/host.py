@@ -35,50 +35,39 @@ _norm, _units = inner(norm), inner(units)
 
 
 class HostTotals:
-    """Totals that the kernels of an iteration add up, in the memory of the columns.
-
-    There are three sets, used in turn: the totals of the current iteration, those of the iteration before,
-    and one that is cleared for the next iteration.
-
-    Attributes
-    ----------
-    now, before : ndarray of int64, shape (SLOTS,)
-    """
-
-    def __init__(self) -> None:
+    def __init__(self):
         self._sets = np.zeros((3, SLOTS), np.int64)
         self._turn = 0
         self.now, self.before = self._sets[0], self._sets[2]
 
-    def turn(self) -> None:
-        """Begin the totals of another iteration, which are 0."""
+    def turn(self):
         self._turn = (self._turn + 1) % 3
         self.now, self.before = self._sets[self._turn], self._sets[self._turn - 1]
         self.now[:] = 0
 
-    def clear(self) -> None:
-        """Begin the totals of an iteration without a sum along edges."""
+    def clear(self):
         self.turn()
 
-    def read(self) -> np.ndarray:
-        """Wait for the totals of the current iteration, and return a copy in host memory."""
+    def read(self):
         copied: np.ndarray = self.now.copy()
         return copied
 
-    def write(self, totals: np.ndarray) -> None:
-        """Set the totals of the current iteration, for example to those of all members."""
+    def read_before(self):
+        return self.before
+
+    def write(self, totals):
         self.now[:] = totals
 
 
 @inner
-def _split(value, coarse, per_coarse, per_fine):  # type: ignore[no-untyped-def]
+def _split(value, coarse, per_coarse, per_fine):
     # Units are powers of 2, so a product with their inverse is exact, and takes less time than a division.
     part = np.floor(value * per_coarse)
     return np.int64(part), np.int64((value - part * coarse) * per_fine)
 
 
 @_compiled
-def _total(values, coarse, fine, bound, start, stop):  # type: ignore[no-untyped-def]
+def _total(values, coarse, fine, bound, start, stop):
     high, low, wrong = np.int64(0), np.int64(0), np.int64(0)
     for v in range(start, stop):
         value = values[v]
@@ -92,19 +81,7 @@ def _total(values, coarse, fine, bound, start, stop):  # type: ignore[no-untyped
     return high, low, wrong
 
 
-def total(
-    values: np.ndarray, bound: float, count: int, *, threads: int = 1
-) -> tuple[int, int, int]:
-    """Return the parts of a sum as multiples of their :func:`units`, and how many values are too large.
-
-    Parameters
-    ----------
-    values : ndarray of float64
-    bound : float
-        Upper bound of the magnitudes of all values. A value of twice the bound, or NaN, is too large.
-    count : int
-        Maximum number of nonzero values, in all arrays that are added up.
-    """
+def total(values, bound, count, *, threads=1):
     coarse, fine = units(bound, count)
     parts = in_threads(
         lambda start, stop: _total(values, coarse, fine, bound, start, stop), len(values), threads
@@ -114,7 +91,7 @@ def total(
 
 
 @_compiled
-def _combine(sums, before, plus, factor, after, coarse, fine, start, stop):  # type: ignore[no-untyped-def]
+def _combine(sums, before, plus, factor, after, coarse, fine, start, stop):
     high, middle, low, largest = np.int64(0), np.int64(0), np.int64(0), 0.0
     per_coarse, per_fine = (1 / coarse, 1 / fine) if coarse else (0.0, 0.0)
     per_finest = per_fine * (per_fine * coarse)
@@ -133,36 +110,7 @@ def _combine(sums, before, plus, factor, after, coarse, fine, start, stop):  # t
     return high, middle, low, largest
 
 
-def combine(
-    sums: np.ndarray,
-    before: np.ndarray,
-    plus: float,
-    factor: float,
-    after: np.ndarray,
-    squares: tuple[float, float],
-    totals: HostTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Compute new scores from sums, and their largest; on a device, set the sums to 0.
-
-    Parameters
-    ----------
-    sums : ndarray of int64 or float64, shape (n,)
-    before : ndarray of float64, shape (n,)
-        Scores to add if `plus` is 0.
-    plus : float
-        A number to add to each score.
-    factor : float
-        Factor of the sums.
-    after : ndarray of float64, shape (n,)
-        Set to the new scores, which are at least 0.
-    squares : tuple of float
-        The :func:`units` of the sum of the squares of the scores, which has a third part with a finer
-        unit; zeros to leave it out.
-    totals : RunningTotals
-        Set to the largest score, and to the sum of squares.
-    """
+def combine(sums, before, plus, factor, after, squares, totals, *, threads=1):
     parts = in_threads(
         lambda start, stop: _combine(sums, before, plus, factor, after, *squares, start, stop),
         len(after),
@@ -174,7 +122,7 @@ def combine(
 
 
 @_compiled
-def _scales(now, summed, squares, entering, unit, bound, count):  # type: ignore[no-untyped-def]
+def _scales(now, summed, squares, entering, unit, bound, count):
     by = 1.0
     if summed:
         by = np.float64(now[SUM])
@@ -188,7 +136,7 @@ def _scales(now, summed, squares, entering, unit, bound, count):  # type: ignore
 
 
 @_compiled
-def _scale(source, scores, wide, by, unit, coarse, fine, start, stop):  # type: ignore[no-untyped-def]
+def _scale(source, scores, wide, by, unit, coarse, fine, start, stop):
     high, low = np.int64(0), np.int64(0)
     per_unit, per_coarse, per_fine = 1 / unit, 1 / coarse, 1 / fine
     for v in range(start, stop):
@@ -201,42 +149,7 @@ def _scale(source, scores, wide, by, unit, coarse, fine, start, stop):  # type: 
     return high, low
 
 
-def scale(
-    source: np.ndarray,
-    scores: np.ndarray,
-    wide: np.ndarray,
-    squares: tuple[float, float],
-    entering: float,
-    unit: float,
-    bound: float,
-    count: int,
-    totals: HostTotals,
-    *,
-    threads: int = 1,
-) -> None:
-    """Divide new scores by their norm, and prepare them for the next sums along edges.
-
-    Parameters
-    ----------
-    source : ndarray of int64 or float64, shape (n,)
-        The new scores. Whole numbers are divided by their total, and set to 0 on a device.
-    scores : ndarray of float64, shape (n,)
-        The scores of the iteration before; changed in place.
-    wide : ndarray of float32 or float64, shape (n,) or longer
-        Set to the scores divided by the unit of the next sums.
-    squares : tuple of float
-        The units that :func:`combine` used. If they are zeros, scores as floats are not divided.
-    entering : float
-        Upper bound of the next sums if all scores are 1.
-    unit : float
-        The unit of the next sums, or 0 to compute it from the largest score and `entering`.
-    bound : float
-        Upper bound of the changes of scores if no score exceeds it.
-    count : int
-        Number of scores over all members.
-    totals : RunningTotals
-        Contains the totals of :func:`combine` over all members. Set to the sum of the absolute changes.
-    """
+def scale(source, scores, wide, squares, entering, unit, bound, count, totals, *, threads=1):
     whole = source.dtype.kind == "i"
     scales = _scales(totals.now, whole, squares, entering, unit, bound, count)
     parts = in_threads(

@@ -1,19 +1,188 @@
-"""Kernels that are being moved."""
+"""Breadth-first search: one level by push or by pull, with the smallest predecessor."""
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels.binding import bind
+from dask_graphflow.kernels.csr import Array, Reached, Rows
 
 
-def of(data: Any) -> ModuleType:
-    """Return the kernels for the host or device that stores `data`."""
-    if on_device(data):
-        from . import device
+class SearchKernels(Protocol):
+    """What :mod:`.search.host` and :mod:`.search.device` can do."""
 
-        return device
-    from . import host
+    SMALL_FRONTIER: int
 
-    return host
+    def bfs_pull(
+        self,
+        rows: Rows,
+        frontier: Array,
+        following: Array,
+        reached: Reached,
+        depth: int,
+        degrees: Array,
+        *,
+        threads: int = 1,
+    ) -> tuple[int, int]:
+        """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of incoming edges; see the module docstring.
+        frontier, following : array of uint64, shape (ceil(V / 64),)
+            Bitmaps of the last level and of the next level. New vertices are added to `following`.
+        reached : Reached
+            Updated in place. The level of new vertices is `depth`.
+        depth : int
+            The next level.
+        degrees : array of int64
+            The degrees of the vertices that have rows.
+
+        Returns
+        -------
+        found, leaving : int
+            Number of new vertices, and the sum of their degrees.
+        """
+
+    def bfs_push(
+        self, rows: Rows, frontier: Array, reached: Reached, depth: int, *, threads: int = 1
+    ) -> Array:
+        """Set the predecessor of each unseen vertex to the smallest frontier vertex with an edge to it.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of outgoing edges; see the module docstring.
+        frontier : array of the ends' dtype, shape (f,)
+            Vertices of the last level that have a row here.
+        reached, depth, threads
+            See :func:`bfs_pull`. `reached.seen` is not changed: if several ranges of rows are pushed one
+            after another, each can still find a smaller predecessor. Call :func:`mark_seen` after the last
+            range.
+
+        Returns
+        -------
+        array, shape (n,)
+            New vertices in no particular order, without duplicates.
+        """
+
+    def bfs_near(
+        self,
+        rows: Rows,
+        frontier: Array,
+        reached: Reached,
+        depth: int,
+        *,
+        levels: int,
+        dense: tuple[int, int, bool],
+    ) -> tuple[Array, int | None, Array, Array]:
+        """Push level after level, in one thread, while at most `SMALL_FRONTIER` edges leave the frontier.
+
+        In a graph with many small levels, a level can take less time than the call of a kernel. The first
+        level is always done, and at most :data:`SMALL_FRONTIER` edges may leave its frontier.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of all vertices.
+        frontier, reached, depth
+            See :func:`bfs_push`; `reached.seen` is updated.
+        levels : int
+            Maximum number of levels.
+        dense : tuple of int, int and bool
+            When to stop because a pull is better: if the number of edges that leave the frontier, times the
+            first item, is greater than the second item. If the third item is true, the edges of each level
+            are subtracted from the second one.
+
+        Returns
+        -------
+        frontier : array
+            The next frontier; empty if the search is complete.
+        leaving : int or None
+            Number of edges that leave it, if the kernel counted them.
+        sizes, edges : array of int64, shape (n,)
+            Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
+        """
+
+    def mark_seen(self, seen: Array, vertices: Array) -> None:
+        """Set the bits of `vertices`."""
+
+    def reach(
+        self,
+        rows: Rows,
+        frontier: Array,
+        reached: Reached,
+        depth: int,
+        degrees: Array,
+        *,
+        edges: int,
+        low: int,
+        names: Array | None = None,
+        threads: int = 1,
+    ) -> tuple[Array, int, Array]:
+        """Push from one member's vertices to its own vertices and to its mirrors.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of the member's own vertices, which are numbered from 0. Mirrors have the numbers after
+            these.
+        frontier, reached, depth
+            See :func:`bfs_push`; `reached.seen` is updated.
+        degrees : array of int64, shape (V_p,)
+            Number of edges that leave each of the member's own vertices.
+        edges : int
+            Number of edges that leave the frontier.
+        low : int
+            Global number of the member's first vertex. It is used to make predecessors global numbers.
+        names : array, shape (V_p,), optional
+            Global numbers of the member's own vertices, ascending, if they are not consecutive.
+
+        Returns
+        -------
+        own : array
+            New vertices that the member owns, in no particular order.
+        edges : int
+            Number of edges that leave them.
+        mirrors : array
+            New mirrors, in ascending order.
+        """
+
+    def take_offers(
+        self,
+        rows: Rows,
+        vertices: Array,
+        offers: Array,
+        reached: Reached,
+        depth: int,
+        degrees: Array,
+    ) -> tuple[Array, int]:
+        """Apply the predecessors that another member offers for this member's vertices.
+
+        Parameters
+        ----------
+        rows, reached, depth, degrees
+            See :func:`reach`.
+        vertices : array of integers, shape (k,)
+            Vertices that get an offer, without duplicates.
+        offers : array, shape (k,)
+            The predecessor that is offered for each vertex.
+
+        Returns
+        -------
+        fresh : array
+            Vertices that had no predecessor.
+        edges : int
+            Number of edges that leave them.
+        """
+
+
+of: Callable[[Any], SearchKernels] = bind(__name__)
+
+if TYPE_CHECKING:
+    from . import device, host
+
+    _host: SearchKernels = host
+    _device: SearchKernels = device

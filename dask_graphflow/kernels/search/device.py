@@ -1,4 +1,4 @@
-"""Breadth-first search on the device; :mod:`.search.host` has the host versions, and describes them.
+"""Breadth-first search on the device.
 
 In a pull, one lane takes a vertex and its first neighbors, a warp takes the rest of a long row, and a block
 the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_near` processes
@@ -37,17 +37,7 @@ _GOING = np.dtype(
 )
 
 
-def bfs_pull(
-    rows: Rows,
-    frontier: Any,
-    following: Any,
-    reached: Reached,
-    depth: int,
-    degrees: Any,
-    *,
-    threads: int = 1,
-) -> tuple[int, int]:
-    """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier."""
+def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
     count, report = len(rows.offsets) - 1, cupy.zeros(COUNTS, "uint64")
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
     state = frontier, following, *reached, np.int32(depth), of_owned(degrees), rests, report
@@ -73,15 +63,7 @@ def bfs_pull(
     return counts[OWNED], counts[LEAVING]
 
 
-def bfs_push(
-    rows: Rows,
-    frontier: Any,
-    reached: Reached,
-    depth: int,
-    *,
-    threads: int = 1,
-) -> Any:
-    """Visit unseen vertices from the frontier. The predecessor of each is its smallest neighbor there."""
+def bfs_push(rows, frontier, reached, depth, *, threads=1):
     kernel = instance("bfs_push", rows.ends.dtype)
     return push(kernel, (), rows, frontier, reached, depth)
 
@@ -117,16 +99,7 @@ def push(
     return fresh[: int(read(count)[0])]
 
 
-def bfs_near(
-    rows: Rows,
-    frontier: Any,
-    reached: Reached,
-    depth: int,
-    *,
-    levels: int,
-    dense: tuple[int, int, bool],
-) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
-    """Continue a search by push, while at most :data:`SMALL_FRONTIER` edges leave the frontier."""
+def bfs_near(rows, frontier, reached, depth, *, levels, dense):
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
     return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
 
@@ -177,28 +150,13 @@ def near(
     return queue[begin:end].copy(), int(done["edges"]), sizes, edges
 
 
-def mark_seen(seen: Any, vertices: Any) -> None:
-    """Set the bits of `vertices`."""
+def mark_seen(seen, vertices):
     add_words(seen, vertices)
 
 
-def reach(
-    rows: Rows,
-    frontier: Any,
-    reached: Reached,
-    depth: int,
-    degrees: Any,
-    *,
-    edges: int,
-    low: int,
-    names: Any = None,
-    threads: int = 1,
-) -> tuple[Any, int, Any]:
-    """Push from one member's vertices to its own and to its mirrors.
-
-    A superstep with few vertices takes as long as its launches, so one launch counts everything that the
-    host needs.
-    """
+# A superstep with few vertices takes as long as its launches, so one launch counts everything that the host
+# needs.
+def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, threads=1):
     if not edges:
         return frontier[:0], 0, frontier[:0]
     dtype, owned = rows.ends.dtype, len(degrees)
@@ -241,15 +199,7 @@ def reach(
     return own[:mine], leaving, mirrors
 
 
-def take_offers(
-    rows: Rows,
-    vertices: Any,
-    offers: Any,
-    reached: Reached,
-    depth: int,
-    degrees: Any,
-) -> tuple[Any, int]:
-    """Take the predecessors that another member offers to this member's vertices."""
+def take_offers(rows, vertices, offers, reached, depth, degrees):
     dtype = reached.predecessor.dtype
     fresh, counts = cupy.empty(len(vertices), dtype), cupy.zeros(2, "uint64")
     launch(

@@ -19,7 +19,6 @@ import numpy as np
 
 from dask_graphflow.kernels.advance.host import BATCH, gather_degrees, tally
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.csr import Reached, Rows
 from dask_graphflow.kernels.host_atomics import (
     fetch_add,
     fetch_min,
@@ -45,7 +44,7 @@ UNSEEN = -1  # the level of a vertex that was not reached
 
 
 @_compiled
-def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ignore[no-untyped-def]
+def _pull(rows, frontier, following, reached, depth, ranges, part):
     (offsets, ends, _, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     size = np.uint64(offsets.size - 1)
@@ -82,7 +81,7 @@ def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ign
 
 
 @_compiled
-def _push(rows, frontier, following, tail, reached, depth, ranges, part):  # type: ignore[no-untyped-def]
+def _push(rows, frontier, following, tail, reached, depth, ranges, part):
     (offsets, ends, _, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     never = np.iinfo(predecessor.dtype).max
@@ -113,7 +112,7 @@ def _push(rows, frontier, following, tail, reached, depth, ranges, part):  # typ
 
 
 @_compiled
-def _near(rows, buffers, count, reached, depth, limits, sizes, edges):  # type: ignore[no-untyped-def]
+def _near(rows, buffers, count, reached, depth, limits, sizes, edges):
     """Search in one thread; return the number of levels done, and the size of the next frontier."""
     (offsets, ends, _, first), (seen, predecessor, level) = rows, reached
     (here, there), (dense, left, shrinking) = buffers, limits
@@ -152,73 +151,20 @@ def _near(rows, buffers, count, reached, depth, limits, sizes, edges):  # type: 
 
 
 @_compiled
-def _mark(seen, vertices, start, stop):  # type: ignore[no-untyped-def]
+def _mark(seen, vertices, start, stop):
     one = np.uint64(1)
     for i in range(start, stop):
         vertex = np.uint64(vertices[i])
         fetch_or(seen, np.intp(vertex >> np.uint64(6)), one << (vertex & np.uint64(63)))
 
 
-def bfs_pull(
-    rows: Rows,
-    frontier: np.ndarray,
-    following: np.ndarray,
-    reached: Reached,
-    depth: int,
-    degrees: np.ndarray,
-    *,
-    threads: int = 1,
-) -> tuple[int, int]:
-    """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of incoming edges; see the module docstring.
-    frontier, following : ndarray of uint64, shape (ceil(V / 64),)
-        Bitmaps of the last level and of the next level. New vertices are added to `following`.
-    reached : Reached
-        Updated in place. The level of new vertices is `depth`.
-    depth : int
-        The next level.
-    degrees : ndarray of int64
-        The degrees of the vertices that have rows.
-
-    Returns
-    -------
-    found, leaving : int
-        Number of new vertices, and the sum of their degrees.
-    """
+def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_pull, ranges, rows, frontier, following, reached, depth)
     return tally(following, degrees)
 
 
-def bfs_push(
-    rows: Rows,
-    frontier: np.ndarray,
-    reached: Reached,
-    depth: int,
-    *,
-    threads: int = 1,
-) -> np.ndarray:
-    """Set the predecessor of each unseen vertex to the smallest frontier vertex with an edge to it.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of outgoing edges; see the module docstring.
-    frontier : ndarray of the ends' dtype, shape (f,)
-        Vertices of the last level that have a row here.
-    reached, depth, threads
-        See :func:`bfs_pull`. `reached.seen` is not changed: if several ranges of rows are pushed one after
-        another, each can still find a smaller predecessor. Call :func:`mark_seen` after the last range.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        New vertices in no particular order, without duplicates.
-    """
+def bfs_push(rows, frontier, reached, depth, *, threads=1):
     frontier = in_order(rows, frontier)
     row = frontier - rows.first if rows.first else frontier
     costs = gather_degrees(rows.offsets, row)
@@ -231,42 +177,7 @@ def bfs_push(
     return following[: tail[0]]
 
 
-def bfs_near(
-    rows: Rows,
-    frontier: np.ndarray,
-    reached: Reached,
-    depth: int,
-    *,
-    levels: int,
-    dense: tuple[int, int, bool],
-) -> tuple[np.ndarray, int | None, np.ndarray, np.ndarray]:
-    """Push level after level, in one thread, while at most :data:`SMALL_FRONTIER` edges leave the frontier.
-
-    In a graph with many small levels, a level can take less time than the call of a kernel. The first level
-    is always done, and at most :data:`SMALL_FRONTIER` edges may leave its frontier.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all vertices.
-    frontier, reached, depth
-        See :func:`bfs_push`; `reached.seen` is updated.
-    levels : int
-        Maximum number of levels.
-    dense : tuple of int, int and bool
-        When to stop because a pull is better: if the number of edges that leave the frontier, times the
-        first item, is greater than the second item. If the third item is true, the edges of each level are
-        subtracted from the second one.
-
-    Returns
-    -------
-    frontier : ndarray
-        The next frontier; empty if the search is complete.
-    leaving : int or None
-        Number of edges that leave it, if the kernel counted them.
-    sizes, edges : ndarray of int64, shape (n,)
-        Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
-    """
+def bfs_near(rows, frontier, reached, depth, *, levels, dense):
     room = max(SMALL_FRONTIER, len(frontier))
     buffers = np.empty(room, rows.ends.dtype), np.empty(room, rows.ends.dtype)
     buffers[0][: len(frontier)] = frontier = in_order(rows, frontier)
@@ -276,49 +187,11 @@ def bfs_near(
     return buffers[done % 2][:count], None, sizes[:done], edges[:done]
 
 
-def mark_seen(seen: np.ndarray, vertices: np.ndarray) -> None:
-    """Set the bits of `vertices`."""
+def mark_seen(seen, vertices):
     _mark(seen, vertices, 0, len(vertices))
 
 
-def reach(
-    rows: Rows,
-    frontier: np.ndarray,
-    reached: Reached,
-    depth: int,
-    degrees: np.ndarray,
-    *,
-    edges: int,
-    low: int,
-    names: np.ndarray | None = None,
-    threads: int = 1,
-) -> tuple[np.ndarray, int, np.ndarray]:
-    """Push from one member's vertices to its own vertices and to its mirrors.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of the member's own vertices, which are numbered from 0. Mirrors have the numbers after these.
-    frontier, reached, depth
-        See :func:`bfs_push`; `reached.seen` is updated.
-    degrees : ndarray of int64, shape (V_p,)
-        Number of edges that leave each of the member's own vertices.
-    edges : int
-        Number of edges that leave the frontier.
-    low : int
-        Global number of the member's first vertex. It is used to make predecessors global numbers.
-    names : ndarray, shape (V_p,), optional
-        Global numbers of the member's own vertices, ascending, if they are not consecutive.
-
-    Returns
-    -------
-    own : ndarray
-        New vertices that the member owns, in no particular order.
-    edges : int
-        Number of edges that leave them.
-    mirrors : ndarray
-        New mirrors, in ascending order.
-    """
+def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, threads=1):
     predecessor = reached.predecessor
     if not len(frontier):
         fresh = frontier
@@ -339,32 +212,7 @@ def reach(
     return own, int(degrees[own].sum()), mirrors
 
 
-def take_offers(
-    rows: Rows,
-    vertices: np.ndarray,
-    offers: np.ndarray,
-    reached: Reached,
-    depth: int,
-    degrees: np.ndarray,
-) -> tuple[np.ndarray, int]:
-    """Apply the predecessors that another member offers for this member's vertices.
-
-    Parameters
-    ----------
-    rows, reached, depth, degrees
-        See :func:`reach`.
-    vertices : ndarray of integers, shape (k,)
-        Vertices that get an offer, without duplicates.
-    offers : ndarray, shape (k,)
-        The predecessor that is offered for each vertex.
-
-    Returns
-    -------
-    fresh : ndarray
-        Vertices that had no predecessor.
-    edges : int
-        Number of edges that leave them.
-    """
+def take_offers(rows, vertices, offers, reached, depth, degrees):
     seen, predecessor, level = reached
     fresh = vertices[level[vertices] < 0]
     level[fresh] = depth

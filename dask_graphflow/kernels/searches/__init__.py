@@ -1,19 +1,80 @@
-"""Kernels that are being moved."""
+"""Whole searches from several sources: levels, and what vertices contribute to shortest paths."""
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels.binding import bind
+from dask_graphflow.kernels.csr import Array, Rows
 
 
-def of(data: Any) -> ModuleType:
-    """Return the kernels for the host or device that stores `data`."""
-    if on_device(data):
-        from . import device
+class SearchesKernels(Protocol):
+    """What :mod:`.searches.host` and :mod:`.searches.device` can do."""
 
-        return device
-    from . import host
+    AT_ONCE: int
 
-    return host
+    def add_dependencies(
+        self,
+        rows: Rows,
+        into: Rows,
+        sources: Array,
+        scores: Array,
+        *,
+        endpoints: bool = False,
+        threads: int = 1,
+    ) -> None:
+        """Add what each vertex contributes to the shortest paths from some sources.
+
+        Parameters
+        ----------
+        rows, into : Rows
+            Rows of the edges that leave and that enter all vertices.
+        sources : array of int64
+            The contributions are added in this order.
+        scores : array of float64, shape (V,)
+            Changed in place.
+        endpoints : bool
+            Whether a path also counts for its first and its last vertex.
+        """
+
+    def levels(self, rows: Rows, sources: Array, *, threads: int = 1) -> Array:
+        """Return the level of each vertex in a search from each source.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of the edges that leave all vertices.
+        sources : array of int64, shape (s,)
+
+        Returns
+        -------
+        array of int32, shape (s, V)
+            -1 for vertices that were not reached.
+        """
+
+
+def paths(rows: Rows, into: Rows, sources: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Count the shortest paths from each source, and those that lead through each vertex, on a device.
+
+    Yields
+    ------
+    level : array of int32, shape (V,)
+        Below 0 for vertices that were not reached.
+    sigma, power : array of float64 and of int32, shape (V,)
+        ``sigma * 2**power`` is the number of paths to a vertex that was reached.
+    dependency : array of float64, shape (V,)
+        What a vertex contributes, as in :meth:`SearchesKernels.add_dependencies`.
+    """
+    from . import device
+
+    return device.paths(rows, into, sources)
+
+
+of: Callable[[Any], SearchesKernels] = bind(__name__)
+
+if TYPE_CHECKING:
+    from . import device, host
+
+    _host: SearchesKernels = host
+    _device: SearchesKernels = device

@@ -1,6 +1,6 @@
 """Whole searches from several sources, on the device.
 
-:mod:`.searches.host` has the host versions, and describes them. A launch takes one or more sources, each by
+A launch takes one or more sources, each by
 a team of blocks. The levels of the sources so far tell how many blocks a team needs.
 """
 
@@ -27,16 +27,7 @@ UNREACHED = -2  # level; in searches.cu too
 LEVELS, REACHED, TEAM = 9, 10, 12  # items of the struct Team, and their number
 
 
-def add_dependencies(
-    rows: Rows,
-    into: Rows,
-    sources: Any,
-    scores: Any,
-    *,
-    endpoints: bool = False,
-    threads: int = 1,
-) -> None:
-    """Add what each vertex contributes to the shortest paths from some sources."""
+def add_dependencies(rows, into, sources, scores, *, endpoints=False, threads=1):
     teams = _teams(rows)
     for _, made in _launches("true", rows, into, sources, teams, endpoints=endpoints):
         for part in made.found:
@@ -44,17 +35,6 @@ def add_dependencies(
 
 
 def paths(rows: Rows, into: Rows, sources: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Count the shortest paths from each source, and those that lead through each vertex.
-
-    Yields
-    ------
-    level : array of int32, shape (V,)
-        Below 0 for vertices that were not reached.
-    sigma, power : array of float64 and of int32, shape (V,)
-        ``sigma * 2**power`` is the number of paths to a vertex that was reached.
-    dependency : array of float64, shape (V,)
-        What a vertex contributes, as in :func:`add_dependencies`.
-    """
     for _, made in _launches("true", rows, into, sources, _teams(rows), counted=True):
         yield from zip(made.marks[..., 0], made.sigma, made.power, made.found, strict=True)
 
@@ -65,8 +45,7 @@ def _teams(rows: Rows) -> int:
     return SHRINK if len(rows.ends) < SPARSE * (len(rows.offsets) - 1) else 1
 
 
-def levels(rows: Rows, sources: Any, *, threads: int = 1) -> Any:
-    """Return the level of each vertex in a search from each source."""
+def levels(rows, sources, *, threads=1):
     every = cupy.empty((len(sources), len(rows.offsets) - 1), "int32")
     # Callers have found that levels are small.
     for first, made in _launches("false", rows, rows, sources, len(sources)):

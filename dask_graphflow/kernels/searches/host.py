@@ -31,7 +31,7 @@ MINI = 1024  # vertices that a thread adds up at a time
 
 
 @_compiled
-def _whole(value):  # type: ignore[no-untyped-def]
+def _whole(value):
     """Return a positive float as a whole number and an exponent."""
     bits = np.float64(value).view(np.int64)
     one = np.int64(1)
@@ -39,7 +39,7 @@ def _whole(value):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _scaled(value, exponent):  # type: ignore[no-untyped-def]
+def _scaled(value, exponent):
     """Return ``value * 2**exponent``, for values from 1 to 2**61 and results below 2**62."""
     if exponent < -900:  # the result may be too small for a float of full precision
         return math.ldexp(value, exponent)
@@ -47,7 +47,7 @@ def _scaled(value, exponent):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _bits(count):  # type: ignore[no-untyped-def]
+def _bits(count):
     """Return the number of bits by which the sum of `count` numbers can grow."""
     bits = np.int64(0)
     while count:
@@ -57,7 +57,7 @@ def _bits(count):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):  # type: ignore[no-untyped-def]
+def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
     """Write the contributions for one source to `found`.
 
     While all numbers of paths are small, they are added up as they are, in one pass.
@@ -137,7 +137,7 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
 
 
 @_compiled
-def _levels_of(offsets, ends, source, queue, level):  # type: ignore[no-untyped-def]
+def _levels_of(offsets, ends, source, queue, level):
     """Write the levels of a search to `level`."""
     level[:] = -1
     level[source], queue[0] = 0, source
@@ -156,7 +156,7 @@ def _levels_of(offsets, ends, source, queue, level):  # type: ignore[no-untyped-
 
 
 @_compiled
-def _each_level(offsets, ends, sources, queues, found, ranges, part):  # type: ignore[no-untyped-def]
+def _each_level(offsets, ends, sources, queues, found, ranges, part):
     start, stop = take(ranges, part, 1)
     while start < stop:
         for s in range(start, stop):
@@ -165,7 +165,7 @@ def _each_level(offsets, ends, sources, queues, found, ranges, part):  # type: i
 
 
 @_compiled
-def _add(found, count, scores, ranges, part):  # type: ignore[no-untyped-def]
+def _add(found, count, scores, ranges, part):
     start, stop = take(ranges, part, MINI)
     while start < stop:
         for v in range(start, stop):
@@ -193,28 +193,7 @@ def _room(vertices: int, edges: int, dtype: Any) -> tuple[np.ndarray, ...]:
     )
 
 
-def add_dependencies(
-    rows: Rows,
-    into: Rows,
-    sources: np.ndarray,
-    scores: np.ndarray,
-    *,
-    endpoints: bool = False,
-    threads: int = 1,
-) -> None:
-    """Add what each vertex contributes to the shortest paths from some sources.
-
-    Parameters
-    ----------
-    rows, into : Rows
-        Rows of the edges that leave and that enter all vertices.
-    sources : ndarray of int64
-        The contributions are added in this order.
-    scores : ndarray of float64, shape (V,)
-        Changed in place.
-    endpoints : bool
-        Whether a path also counts for its first and its last vertex.
-    """
+def add_dependencies(rows, into, sources, scores, *, endpoints=False, threads=1):
     size = len(scores)
     parts = min(sources_at_once(rows, threads), len(sources))
     rooms = [_room(size, len(rows.ends), rows.ends.dtype) for _ in range(parts)]
@@ -231,20 +210,7 @@ def add_dependencies(
         run(_add, even_turns(size, threads), found, len(some), scores)
 
 
-def levels(rows: Rows, sources: np.ndarray, *, threads: int = 1) -> np.ndarray:
-    """Return the level of each vertex in a search from each source.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of the edges that leave all vertices.
-    sources : ndarray of int64, shape (s,)
-
-    Returns
-    -------
-    ndarray of int32, shape (s, V)
-        -1 for vertices that were not reached.
-    """
+def levels(rows, sources, *, threads=1):
     size, count = len(rows.offsets) - 1, len(sources)
     found = np.empty((count, size), "int32")
     parts = min(threads, count)

@@ -1,11 +1,9 @@
-"""Minimum spanning forests on the device; :mod:`.spanning.host` describes the function.
+"""Minimum spanning forests on the device.
 
 All rounds run in one launch, whose blocks wait for each other.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +15,7 @@ _BETWEEN = np.dtype([(name, "u8") for name in ("one", "other", "key", "at")])
 ROUNDS = 7  # the struct in spanning.cu: three counts, three marks, and the number of arrived blocks
 
 
-def join_components(component: Any, one: Any, other: Any, key: Any, at: Any, taken: Any) -> None:
-    """Join components by the first edges that leave them, until no edge leaves a component."""
+def join_components(component, one, other, key, at, taken):
     count, vertices = len(at), len(component)
     if not count:
         return

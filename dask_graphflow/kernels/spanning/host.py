@@ -8,7 +8,7 @@ from dask_graphflow.kernels.compiling import compiled as _compiled
 
 
 @_compiled
-def _join(component, one, other, key, at, taken):  # type: ignore[no-untyped-def]
+def _join(component, one, other, key, at, taken):
     first = np.full(component.size, -1, np.int64)  # the index in the lists
     left = at.size
     while left:
@@ -40,7 +40,7 @@ def _join(component, one, other, key, at, taken):  # type: ignore[no-untyped-def
 
 
 @_compiled
-def _root(component, vertex):  # type: ignore[no-untyped-def]
+def _root(component, vertex):
     above = component[vertex]
     while component[above] != above:
         component[vertex] = component[above]
@@ -49,29 +49,5 @@ def _root(component, vertex):  # type: ignore[no-untyped-def]
     return above
 
 
-def join_components(
-    component: np.ndarray,
-    one: np.ndarray,
-    other: np.ndarray,
-    key: np.ndarray,
-    at: np.ndarray,
-    taken: np.ndarray,
-) -> None:
-    """Join components by the first edges that leave them, until no edge leaves a component.
-
-    Edges are ordered by key, then by index. The four arrays of edges are overwritten.
-
-    Parameters
-    ----------
-    component : array of integers, shape (V,)
-        Component of each vertex, identified by one of its vertices; changed in place.
-    one, other : array of the same dtype, shape (m,)
-        Components of the ends of the edges, which differ.
-    key : array of unsigned integers, shape (m,)
-        Sort keys of the edges.
-    at : array of int64, shape (m,)
-        Indices of the edges, ascending.
-    taken : array of bool
-        Whether each edge is in the forest; the chosen edges are set.
-    """
+def join_components(component, one, other, key, at, taken):
     _join(component, one, other, key, at, taken)

@@ -27,7 +27,7 @@ AT_ONCE = 64  # sources per call
 
 
 @_inner
-def _put(keys, items, size, key, item):  # type: ignore[no-untyped-def]
+def _put(keys, items, size, key, item):
     """Add an item to a heap of `size` items, whose first key is the smallest."""
     at = size
     while at > 0:
@@ -40,7 +40,7 @@ def _put(keys, items, size, key, item):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _take_first(keys, items, size):  # type: ignore[no-untyped-def]
+def _take_first(keys, items, size):
     """Remove the first item of a heap, which then has `size` items."""
     at, below = 0, 1
     while below < size:
@@ -53,7 +53,7 @@ def _take_first(keys, items, size):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _by_level(rows, source, distance, order):  # type: ignore[no-untyped-def]
+def _by_level(rows, source, distance, order):
     """List the vertices that a source reaches in a breadth-first search; return how many they are."""
     offsets, ends, _ = rows
     distance[:] = np.nan
@@ -72,7 +72,7 @@ def _by_level(rows, source, distance, order):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _by_distance(rows, source, distance, order, keys, items):  # type: ignore[no-untyped-def]
+def _by_distance(rows, source, distance, order, keys, items):
     """List the vertices that a source reaches by distance (Dijkstra); return how many they are."""
     offsets, ends, weights = rows
     distance[:] = np.inf
@@ -97,12 +97,12 @@ def _by_distance(rows, source, distance, order, keys, items):  # type: ignore[no
 
 
 @_inner
-def _length(weights, k):  # type: ignore[no-untyped-def]
+def _length(weights, k):
     return np.float64(weights[k]) if weights.size else 1.0
 
 
 @_compiled
-def _one_source(rows, into, source, endpoints, room, found, carried):  # type: ignore[no-untyped-def]
+def _one_source(rows, into, source, endpoints, room, found, carried):
     """Write the contributions of vertices to `found`, and of edges to `carried` unless it is empty.
 
     Returns whether every weight changes the distances that it is added to.
@@ -182,37 +182,7 @@ def _room(size: int, edges: int, most: int, dtype: Any) -> tuple[np.ndarray, ...
     )
 
 
-def add_contributions(
-    rows: Rows,
-    into: Rows,
-    sources: np.ndarray,
-    scores: np.ndarray,
-    carried: np.ndarray,
-    *,
-    endpoints: bool = False,
-    threads: int = 1,
-) -> bool:
-    """Add what each vertex, and each edge, contributes to the shortest paths from some sources.
-
-    Parameters
-    ----------
-    rows, into : Rows
-        Rows of the edges that leave and that enter all vertices. Without weights, each edge has a length
-        of 1.
-    sources : ndarray of int64
-        The contributions are added in this order.
-    scores : ndarray of float64, shape (V,)
-        Contributions of vertices. Changed in place.
-    carried : ndarray of float64, shape (E,) or (0,)
-        Contributions of the edges in `rows`, if they are asked for. Changed in place.
-    endpoints : bool
-        Whether a path also counts for its first and its last vertex.
-
-    Returns
-    -------
-    bool
-        Whether every weight changes the distances that it is added to; otherwise the sums mean nothing.
-    """
+def add_contributions(rows, into, sources, scores, carried, *, endpoints=False, threads=1):
     size, edges = len(scores), len(rows.ends)
     parts = min(sources_at_once(rows, threads), len(sources))
     most = int(max(np.diff(side.offsets).max(initial=0) for side in (rows, into)))
@@ -237,7 +207,7 @@ def add_contributions(
 
 
 @_compiled
-def _distances(rows, sources, room, found, ranges, part):  # type: ignore[no-untyped-def]
+def _distances(rows, sources, room, found, ranges, part):
     orders, keys, items = room
     start, stop = take(ranges, part, 1)
     while start < stop:
@@ -246,20 +216,7 @@ def _distances(rows, sources, room, found, ranges, part):  # type: ignore[no-unt
         start, stop = take(ranges, part, 1)
 
 
-def distances(rows: Rows, sources: np.ndarray, *, threads: int = 1) -> np.ndarray:
-    """Return the distance of each vertex from each source.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of the edges that leave all vertices. Their weights are at least 0.
-    sources : ndarray of int64, shape (s,)
-
-    Returns
-    -------
-    ndarray of float64, shape (s, V)
-        Infinite for vertices that were not reached.
-    """
+def distances(rows, sources, *, threads=1):
     size, count = len(rows.offsets) - 1, len(sources)
     found, parts = np.empty((count, size)), min(sources_at_once(rows, threads), count)
     heap = parts, len(rows.ends) + 1

@@ -1,4 +1,4 @@
-"""Expressions per vertex on the device; :mod:`.vertices.host` describes the functions.
+"""Expressions per vertex on the device.
 
 All expressions of a step are compiled into one kernel when they are first computed.
 """
@@ -21,38 +21,30 @@ WORD, SIGN = 2**64, 2**63
 _REDUCED = np.dtype([("counted", "i8"), ("high", "i8"), ("low", "i8"), ("largest", "u8")])
 
 
-def assign(program: VertexProgram, given: Sequence[Any], columns: Sequence[Any]) -> None:
-    """Assign the values of expressions to columns."""
+def assign(program, given, columns):
     count = len(columns[0])
     values = _struct(program, count, (*columns, *given))
     _kernel(program.struct, "assign_values")((blocks_for(count),), (THREADS,), (values,))
 
 
 class DeviceFloatTotal:
-    """The sum of an expression over a member's vertices, in two passes."""
-
-    def __init__(
-        self, program: VertexProgram, given: Sequence[Any], exists: Any, threads: int = 1
-    ) -> None:
+    def __init__(self, program, given, exists, threads=1):
         self._all = program, given, exists
         found = _reduced("largest_magnitude", *self._all)
         self.wrong = int(found["counted"])
         self.largest = float(found["largest"].view("float64"))
 
-    def parts(self, exponent: int, count: int) -> tuple[int, int]:
-        """Return the two parts of the sum of all values times 2**-exponent."""
+    def parts(self, exponent, count):
         scales = np.int32(exponent), *map(np.float64, units(1.0, count))
         found = _reduced("sum_floats", *self._all, *scales)
         return int(found["high"]), int(found["low"])
 
 
-def integer_total(program: VertexProgram, given: Sequence[Any], exists: Any) -> int:
-    """Return the sum of an expression of int64 or uint64 over a member's vertices, modulo 2**64."""
+def integer_total(program, given, exists):
     return int(_reduced("sum_integers", program, given, exists)["low"]) % WORD
 
 
-def largest(program: VertexProgram, given: Sequence[Any], exists: Any, dtype: Any) -> np.ndarray:
-    """Return the largest value of an expression over a member's vertices, in host memory."""
+def largest(program, given, exists, dtype):
     found = _reduced("largest_value", program, given, exists)
     return np.array([_value(int(found["largest"]), dtype)][: found["counted"]], dtype)
 
