@@ -14,13 +14,13 @@ def on_device(data: Any) -> bool:
 
 def bind(package: str) -> Callable[[Any], Any]:
     """Return a function that returns a package's kernels for the host or device that stores some data."""
-    modules: dict[str, Any] = {}
+    modules: dict[type, Any] = {}
 
     def of(data: Any) -> Any:
-        side = "device" if on_device(data) else "host"
-        module = modules.get(side)
+        module = modules.get(type(data))
         if module is None:  # imported on first use, because it imports Numba or CuPy
-            module = modules[side] = importlib.import_module(f"{package}.{side}")
+            side = "device" if on_device(data) else "host"
+            module = modules[type(data)] = importlib.import_module(f"{package}.{side}")
         return module
 
     return of
