@@ -71,6 +71,8 @@ def shared_out(kernels, parents, ids):
     for member, found in enumerate(chosen):
         wanted = (owner[source >> 6] == member) | (owner[target >> 6] == member)
         np.testing.assert_array_equal(kernels.to_host(found), np.flatnonzero(wanted))
+    without = next(deal.parted([numbers], *ends, xp.asarray(owner), 3, shift=6, but=1))
+    assert [len(found) for found in without] == [len(chosen[0]), 0, len(chosen[2])]
     counts = kernels.to_host(deal.count_grains(ends[0], grains, shift=6))
     np.testing.assert_array_equal(counts, np.bincount(source >> 6, minlength=grains))
 

@@ -116,3 +116,6 @@ def scored(kernels, parents, ids):
         totals.write(np.array([int(whole.sum()), *[0] * 6]))
         scores.scale(there(whole.copy()), old, wide, squares, 0.0, 1.0, 1.0, VERTICES, totals)
         np.testing.assert_array_equal(kernels.to_host(old), whole / whole.sum())
+        now = totals.read()
+        totals.turn()
+        np.testing.assert_array_equal(totals.read_before(), now)
