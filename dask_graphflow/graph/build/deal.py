@@ -167,16 +167,15 @@ def _cast(alone: list[Edges], none: Edges) -> Edges:
 
 def _part(
     exchange: Exchange, piece: Edges, values: list[Any], owners: Owners, stays: bool
-) -> list[list[Any]]:
+) -> Iterator[list[Any]]:
     """Return for each column of a piece the part of each member; if the piece stays, not of this one."""
     target = piece.target if owners.both else None
-    ends, copies = aligned(((piece.source, target), values))
+    source, target, copies = aligned((piece.source, target, values))
     options: dict[str, Any] = {"shift": owners.shift, "threads": exchange.resources.threads}
     if stays:
         options["but"] = exchange.rank
     parted = partition_kernels.of(piece.source).parted
-    parts: list[list[Any]] = parted(copies, *ends, owners.members, exchange.size, **options)
-    return parts
+    return parted(copies, source, target, owners.members, exchange.size, **options)
 
 
 def _check_arrived(exchange: Exchange, dealt: int, got: dict[int, list[Any]]) -> None:
