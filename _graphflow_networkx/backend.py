@@ -19,7 +19,7 @@ from . import FUNCTIONS
 
 __all__ = ["backend", "overridden", "signature_of"]
 
-#: Functions of ``dask_graphflow.nx_backend`` that NetworkX calls, besides those in the table.
+#: Functions of ``dask_graphflow.nx`` that NetworkX calls, besides those in the table.
 HOOKS = "convert_from_nx", "convert_to_nx", "on_start_tests"
 #: Functions that search from both ends in NetworkX if both are given.
 BOTH_ENDS = "has_path", "shortest_path", "shortest_path_length"
@@ -118,7 +118,7 @@ class _Backend:
 
 
 def _call(name: str, /, *args: Any, **kwargs: Any) -> Any:
-    project = importlib.import_module("dask_graphflow.nx_backend")
+    project = importlib.import_module("dask_graphflow.nx")
     function = getattr(project, name) if name in HOOKS else project.REGISTERED[name]
     return function(*args, **kwargs)
 

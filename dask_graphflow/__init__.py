@@ -14,14 +14,14 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.load import load_graph
 from dask_graphflow.api.paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
-from dask_graphflow.graph.edge_files.read_edges import read_edges
 from dask_graphflow.graph.shares import Hybrid
+from dask_graphflow.inputs.files.read_edges import read_edges
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
 from dask_graphflow.showing.arguments import attribute_error as _attribute_error
+from dask_graphflow.tasks.hybrid_cluster import hybrid_cluster
 
 from .exceptions import GraphflowError
-from .graph import datasets, generate
+from .inputs import datasets, generate
 
 __all__ = [
     "EdgeOp",

@@ -29,7 +29,7 @@ import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.graph import partition
-from dask_graphflow.scheduling import expr
+from dask_graphflow.tasks import expr
 
 # The backend to which `on_backend` moves data; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")

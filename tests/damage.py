@@ -24,7 +24,7 @@ from pathlib import Path
 import dask
 
 import dask_graphflow as gf
-from dask_graphflow.graph.checksums import BLOCK
+from dask_graphflow.storage.checksums import BLOCK
 
 HOSTILE = [None, True, -1, 2**40, 2**70, 0.5, "", "../graph.json", [], {}, [[[None] * 3] * 3]]
 

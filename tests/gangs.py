@@ -14,9 +14,9 @@ import pytest
 from distributed import Event, get_worker, worker_client
 from members import eventually
 
-from dask_graphflow.scheduling import gang
-from dask_graphflow.scheduling.membership import Membership
-from dask_graphflow.scheduling.rendezvous import Rendezvous
+from dask_graphflow.tasks import gang
+from dask_graphflow.tasks.membership import Membership
+from dask_graphflow.tasks.rendezvous import Rendezvous
 
 META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from _graphflow_networkx import FUNCTIONS
-from dask_graphflow.nx_backend import backend, convert_from_nx
+from dask_graphflow.nx import backend, convert_from_nx
 
 
 class Name:

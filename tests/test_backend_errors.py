@@ -18,7 +18,7 @@ from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
 from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import gpu, no_room, require_gpu
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 NO_DRIVER = (
     "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"

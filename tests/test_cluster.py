@@ -29,8 +29,8 @@ import dask_graphflow as gf
 from dask_graphflow.api import clusters
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import UsageError, WorkerLostError
-from dask_graphflow.scheduling import expr, placement
-from dask_graphflow.scheduling.expr import Empty, Resident
+from dask_graphflow.tasks import expr, placement
+from dask_graphflow.tasks.expr import Empty, Resident
 
 TOKEN = re.compile("[0-9a-f]{32}")
 

@@ -13,7 +13,7 @@ from conftest import ENDS, Reader, as_dict, frame, on_backend, oracle, partition
 
 import dask_graphflow as gf
 from dask_graphflow.components.connected_components import Components
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 pytestmark = pytest.mark.usefixtures("backend")
 

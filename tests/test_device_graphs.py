@@ -29,7 +29,7 @@ from dask_graphflow.operators.direction import RULES, Direction
 from dask_graphflow.operators.pull import NeighborSums, Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 pytestmark = pytest.mark.gpu
 

@@ -16,7 +16,7 @@ from dask_graphflow import exceptions
 from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.device_shard import DeviceShard, on_this_device
 from dask_graphflow.kernels import on_device
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 pytestmark = pytest.mark.gpu
 

@@ -36,8 +36,8 @@ from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
 from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators import connected
 from dask_graphflow.operators.intersect import triangles as intersect
-from dask_graphflow.scheduling.parquet import rows_at_most
-from dask_graphflow.scheduling.reading import Piece, on_disk
+from dask_graphflow.tasks.parquet import rows_at_most
+from dask_graphflow.tasks.reading import Piece, on_disk
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 LIMITED = {

@@ -21,8 +21,8 @@ from dask_graphflow.components import memory_limits as components_limits
 from dask_graphflow.components.memory_limits import COPIES
 from dask_graphflow.components.shared_forest import Shared, Start
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.scheduling import memory_limits, placement
-from dask_graphflow.scheduling.parquet import pieces_of
+from dask_graphflow.tasks import memory_limits, placement
+from dask_graphflow.tasks.parquet import pieces_of
 
 GROUP = 1000  # rows of a row group, of 16 bytes each
 VERTICES = 5000

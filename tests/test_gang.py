@@ -22,8 +22,8 @@ from gangs import (
 )
 from members import SIZES
 
-from dask_graphflow.scheduling import gang
-from dask_graphflow.scheduling.gang_expr import roster_of
+from dask_graphflow.tasks import gang
+from dask_graphflow.tasks.gang_expr import roster_of
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

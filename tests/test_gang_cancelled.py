@@ -23,7 +23,7 @@ from gangs import (
 )
 from members import eventually
 
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -70,7 +70,7 @@ def test_a_run_that_is_cancelled_before_its_members_begin(mortal):
 
 
 def delay_members():
-    from dask_graphflow.scheduling import membership
+    from dask_graphflow.tasks import membership
 
     secede = membership.secede
     membership.secede = lambda: secede() or time.sleep(1)

@@ -10,7 +10,7 @@ from distributed import Client, Security
 from gangs import META, expected, found, frame, nothing_left, total, where
 from members import certified as certified_in
 
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -15,7 +15,7 @@ from members import eventually
 
 from dask_graphflow.comm import carriers
 from dask_graphflow.comm.channel import PeerLost
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -23,7 +23,7 @@ from gangs import (
 from members import eventually
 
 from dask_graphflow.exceptions import WorkerLostError
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import generate
+from dask_graphflow.inputs import generate
 
 SCALE = 12
 EDGES = 16 << SCALE  # four tiles

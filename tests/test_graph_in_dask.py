@@ -19,7 +19,7 @@ from shapes import SMALL
 
 import dask_graphflow as gf
 from dask_graphflow.graph import build
-from dask_graphflow.scheduling.reading import read_edges
+from dask_graphflow.tasks.reading import read_edges
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -111,7 +111,7 @@ def test_parquet_reads_only_the_columns_it_needs(tmp_path, monkeypatch, weight):
         read.append(set(frame.columns))
         return read_edges(frame, partition, columns)
 
-    monkeypatch.setattr("dask_graphflow.runtime.shards.read_edges", noted)
+    monkeypatch.setattr("dask_graphflow.calls.shards.read_edges", noted)
     pairs = frame([(1, 2), (2, 3)]).assign(w=1.0, name="x", other=3)
     pairs.to_parquet(tmp_path / "pairs.parquet")
     edges = dd.read_parquet(tmp_path / "pairs.parquet")

@@ -22,7 +22,7 @@ from distributed.system import MEMORY_LIMIT
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import BackendError, OptionError
-from dask_graphflow.scheduling import gang_build, hybrid_cluster, placement
+from dask_graphflow.tasks import gang_build, hybrid_cluster, placement
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

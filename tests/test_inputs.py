@@ -23,7 +23,7 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.inputs.forms import as_edges
-from dask_graphflow.nx_backend import convert_from_nx
+from dask_graphflow.nx import convert_from_nx
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 

@@ -18,8 +18,8 @@ import dask_graphflow as gf
 from dask_graphflow.costs import members
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.build import Size
-from dask_graphflow.scheduling import placement
-from dask_graphflow.scheduling.trees import Slots
+from dask_graphflow.tasks import placement
+from dask_graphflow.tasks.trees import Slots
 
 MANY = 1 << 40  # bytes
 

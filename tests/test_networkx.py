@@ -18,9 +18,9 @@ from nx_graphs import TYPES, networkx_function
 
 from _graphflow_networkx import FUNCTIONS, get_info
 from benchmarks.commands import networkx_backend
-from dask_graphflow.nx_backend import backend, convert_from_nx
-from dask_graphflow.nx_backend.expected_failures import EXPECTED_FAILURES
-from dask_graphflow.nx_backend.registry import REGISTERED, TAKES
+from dask_graphflow.nx import backend, convert_from_nx
+from dask_graphflow.nx.expected_failures import EXPECTED_FAILURES
+from dask_graphflow.nx.registry import REGISTERED, TAKES
 
 pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
 
@@ -166,7 +166,7 @@ def test_the_table_the_functions_and_networkx_agree():
 
 def test_an_option_of_a_newer_networkx_is_left_to_networkx(monkeypatch):
     signature = inspect.signature(lambda G, new=None: None)
-    monkeypatch.setattr("dask_graphflow.nx_backend.registry.signature_of", lambda _: signature)
+    monkeypatch.setattr("dask_graphflow.nx.registry.signature_of", lambda _: signature)
     converted = convert_from_nx(nx.path_graph(3))
     assert REGISTERED["core_number"](converted) == {0: 1, 1: 1, 2: 1}
     with pytest.raises(NotImplementedError, match=r"core_number\(\) .* argument 'new'$"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from nx_graphs import assert_same, edges, ours
 
-from dask_graphflow.nx_backend import backend, convert_from_nx, convert_to_nx
+from dask_graphflow.nx import backend, convert_from_nx, convert_to_nx
 
 pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
 

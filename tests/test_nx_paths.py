@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from nx_graphs import NODES, assert_same, each_type, ours, random_graph
 
-from dask_graphflow.nx_backend import convert_to_nx
+from dask_graphflow.nx import convert_to_nx
 
 pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
 

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from nx_graphs import NODES, TYPES, assert_same, each_type, ours, random_graph
 
-from dask_graphflow.nx_backend import convert_to_nx
+from dask_graphflow.nx import convert_to_nx
 
 pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
 

@@ -13,7 +13,7 @@ from shapes import SMALL, weights
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError, UsageError
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -17,7 +17,7 @@ from test_fitting import advised
 import dask_graphflow as gf
 from dask_graphflow.comm import resources
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.scheduling import pauses
+from dask_graphflow.tasks import pauses
 
 LIMIT = 10**9
 EDGES = pd.DataFrame({"a": np.arange(8), "b": np.arange(1, 9)})

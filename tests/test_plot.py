@@ -24,7 +24,7 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.plot.rings import rings
 from dask_graphflow.plot.subgraph import around
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 pytestmark = pytest.mark.usefixtures("figures")
 

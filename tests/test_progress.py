@@ -21,7 +21,7 @@ from distributed import Client, wait
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import ConvergenceError, OptionError
-from dask_graphflow.scheduling import progress
+from dask_graphflow.tasks import progress
 
 LABEL = gf.EdgeOp("label", target="least", signal="least[src]", slot="min")
 ASKED = {

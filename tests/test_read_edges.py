@@ -23,8 +23,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
-from dask_graphflow.graph.edge_files import cells, csv_lines, read_edges
-from dask_graphflow.graph.edge_files.lines import BadLine
+from dask_graphflow.inputs.files import cells, csv_lines, read_edges
+from dask_graphflow.inputs.files.lines import BadLine
 
 ENDS = ["src", "dst"]
 COMPRESS = {

@@ -22,8 +22,8 @@ from dask_graphflow.components import merging
 from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.members import Member, Streams
 from dask_graphflow.graph import renumber
-from dask_graphflow.scheduling.expr import Empty
-from dask_graphflow.scheduling.gang_expr import Found
+from dask_graphflow.tasks.expr import Empty
+from dask_graphflow.tasks.gang_expr import Found
 
 FAR = 10**12  # ids here and there are too far apart to be dense
 

@@ -10,7 +10,7 @@ from distributed import get_worker
 from dask_graphflow.comm import resources
 from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 LIMITED = Resources(memory_limit=10**9, pause=0.8, end=0.9, used=lambda: 6 * 10**8)
 

@@ -18,8 +18,8 @@ from distributed import Client
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
 from dask_graphflow.api import clusters
+from dask_graphflow.calls.call import Call
 from dask_graphflow.declarations.answer import Answer, OrNull
-from dask_graphflow.runtime.call import Call
 
 SOURCE = {"sources": [0]}
 CALLS = {

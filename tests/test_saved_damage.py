@@ -23,7 +23,7 @@ from damage import forged, sealed
 import dask_graphflow as gf
 from dask_graphflow.cli.info import info as info_command
 from dask_graphflow.exceptions import InputFileError, OptionError, OutputError, VertexTypeError
-from dask_graphflow.graph import checksums, manifest, stored_range
+from dask_graphflow.storage import checksums, manifest, stored_range
 
 TEXT = pd.DataFrame({"a": ["ä", "b", "c"], "b": ["b", "c", "ä"], "w": [0.5, 2.0, 1.0]})
 GAPS = pd.DataFrame({"a": [1, 2, 5, 5], "b": [2, 5, 1, 5]})

@@ -25,8 +25,8 @@ from dask_graphflow.exceptions import (
     OutputError,
     UsageError,
 )
-from dask_graphflow.graph import storage_members
 from dask_graphflow.kernels import disk
+from dask_graphflow.storage import saved_members as storage_members
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from members import SECRET, contexts, reached
 
 from dask_graphflow.comm import handshake
 from dask_graphflow.comm.sockets import Listener
-from dask_graphflow.scheduling.membership import _hosts
+from dask_graphflow.tasks.membership import _hosts
 
 COUNT = 300
 SOON = 1.0  # seconds that all strangers together may cost

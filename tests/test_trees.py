@@ -8,7 +8,7 @@ import pytest
 
 from dask_graphflow.components import merging
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling import trees
+from dask_graphflow.tasks import trees
 
 
 def test_the_tree_of_eight():

@@ -16,7 +16,7 @@ import dask_graphflow as gf
 from dask_graphflow.comm import carriers
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")

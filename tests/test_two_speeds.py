@@ -11,7 +11,7 @@ from shapes import ASKED, graph, power_law, same
 from throttle import throttled
 
 import dask_graphflow as gf
-from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.tasks import gang, placement
 
 # This library cannot close sockets and event loops that a worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -12,11 +12,11 @@ from conftest import frame, to_host
 from shapes import MIXED
 
 import dask_graphflow as gf
+from dask_graphflow.calls.call import Call
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.exceptions import GraphflowError, WeightError
 from dask_graphflow.operators import priorities
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.runtime.call import Call
 
 pytestmark = pytest.mark.usefixtures("backend")
 

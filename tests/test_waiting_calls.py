@@ -20,7 +20,7 @@ from members import eventually
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import WorkerLostError
-from dask_graphflow.scheduling import clients
+from dask_graphflow.tasks import clients
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")

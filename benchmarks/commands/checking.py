@@ -90,10 +90,12 @@ def write(path: str, edges: str) -> None:
     from scipy.sparse import csr_array
 
     from dask_graphflow.exceptions import OutputError
-    from dask_graphflow.graph import partition, storage, storage_files
-    from dask_graphflow.graph.manifest import VERSION, Manifest
-    from dask_graphflow.graph.stored_range import Contents
+    from dask_graphflow.graph import partition
     from dask_graphflow.kernels.csr import Rows
+    from dask_graphflow.storage import folders as storage
+    from dask_graphflow.storage import id_files as storage_files
+    from dask_graphflow.storage.manifest import VERSION, Manifest
+    from dask_graphflow.storage.stored_range import Contents
 
     vertices, rng = int(edges) // DEGREE, np.random.default_rng(0)
     ends = np.empty((vertices, DEGREE), "int32")
@@ -129,7 +131,7 @@ def main(what: str, path: str, number: str, check: str = "", state: str = "") ->
     import dask
 
     import dask_graphflow as gf
-    from dask_graphflow.graph.checksums import Version
+    from dask_graphflow.storage.checksums import Version
 
     dask.config.set(num_workers=int(number))
     g = gf.Graph([(0, 1)])

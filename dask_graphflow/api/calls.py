@@ -13,10 +13,10 @@ from typing import Any
 
 from dask.typing import no_default
 
+from dask_graphflow.calls.call import ask
 from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.inputs.forms import values_of
-from dask_graphflow.runtime.call import ask
 
 from .docstrings import function_documentation, method_documentation
 from .graph import Graph

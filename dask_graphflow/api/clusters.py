@@ -14,11 +14,11 @@ from dask_graphflow.costs.links import Links
 from dask_graphflow.costs.rates import Rates
 from dask_graphflow.exceptions import BackendError
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.scheduling import placement
-from dask_graphflow.scheduling.clients import check_waiting, client_in_use, result_of
-from dask_graphflow.scheduling.names import unique
-from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
+from dask_graphflow.tasks import placement
+from dask_graphflow.tasks.clients import check_waiting, client_in_use, result_of
+from dask_graphflow.tasks.names import unique
+from dask_graphflow.tasks.progress import Listener, Progress, Told
 
 from . import rate_store
 from .measuring import measure_links, room_of

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
+from dask_graphflow.calls.empty_frames import components_like
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned
@@ -19,10 +20,9 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.inputs.edges import check_edges, moved_to_gpu
 from dask_graphflow.inputs.forms import values_of
 from dask_graphflow.inputs.vertices import seed_frames
-from dask_graphflow.runtime.empty_frames import components_like
-from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
+from dask_graphflow.tasks.progress import listener
 
 from .calls import refuse_options
 from .graph import Graph

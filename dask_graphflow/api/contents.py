@@ -9,11 +9,11 @@ from functools import partial
 from os import PathLike
 from typing import Any, Self
 
+from dask_graphflow.calls import contents, saving
+from dask_graphflow.calls.shards import Shards
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import derived
 from dask_graphflow.graph.numbering import num_edges, num_vertices
-from dask_graphflow.runtime import contents, saving
-from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.showing.arguments import explained
 
 __all__ = ["GraphContents"]

@@ -10,6 +10,8 @@ import numpy as np
 
 from dask_graphflow.algorithms.edge_program.edge_program import ITSELF, run_program
 from dask_graphflow.algorithms.edge_program.iteration import Step
+from dask_graphflow.calls.call import Call
+from dask_graphflow.calls.shards import Shards
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.declarations.spec import GraphSpec
@@ -30,12 +32,10 @@ from dask_graphflow.programs.expressions import (
     scalar,
 )
 from dask_graphflow.programs.vertex_expressions import NAMES, VertexReader
-from dask_graphflow.runtime.call import Call
-from dask_graphflow.runtime.shards import Shards
-from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
+from dask_graphflow.tasks.progress import Progress, listener
 
 __all__ = ["run"]
 

@@ -21,13 +21,13 @@ from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import ArgumentError, OptionError
 from dask_graphflow.graph.build import Size
-from dask_graphflow.scheduling import placement, trees
-from dask_graphflow.scheduling.clients import check_waiting
-from dask_graphflow.scheduling.memory_limits import pause_fraction
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
+from dask_graphflow.tasks import placement, trees
+from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.memory_limits import pause_fraction
 
 from . import clusters
 from .graph import Graph

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dask.typing import no_default
 
+from dask_graphflow.calls.empty_frames import graph_spec
+from dask_graphflow.calls.layout import layout, layout_frame
+from dask_graphflow.calls.shards import Shards
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.runtime.empty_frames import graph_spec
-from dask_graphflow.runtime.layout import layout, layout_frame
-from dask_graphflow.runtime.shards import Shards
-from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.arguments import attribute_error, explained
 from dask_graphflow.showing.tables import as_html, as_text
+from dask_graphflow.tasks import placement
 
 from . import edge_programs
 from .contents import GraphContents

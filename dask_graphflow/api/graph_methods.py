@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dask_graphflow.calls.call import ask
 from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
-from dask_graphflow.runtime.call import ask
 
 from .docstrings import function_documentation, method_documentation
 from .signatures import Described, make, own_options

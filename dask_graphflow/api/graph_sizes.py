@@ -18,8 +18,8 @@ from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.scheduling.expr import held_by
-from dask_graphflow.scheduling.parquet import pieces_of, read_of
+from dask_graphflow.tasks.expr import held_by
+from dask_graphflow.tasks.parquet import pieces_of, read_of
 
 from .graph import Graph
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
+from dask_graphflow.calls import saving
 from dask_graphflow.declarations.option import Choice, Flag
-from dask_graphflow.runtime import saving
 from dask_graphflow.showing.arguments import explained
 
 from .graph import Graph

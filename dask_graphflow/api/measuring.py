@@ -19,15 +19,15 @@ from dask_graphflow.comm.channel import Channel, in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.costs.links import Links
 from dask_graphflow.costs.rates import Rates, typical_rates
-from dask_graphflow.graph import generate
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.inputs import generate
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.common import CommonKernels
 from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import gang
-from dask_graphflow.scheduling.names import unique
 from dask_graphflow.showing.bar import Kind, Shown, Step
+from dask_graphflow.tasks import gang
+from dask_graphflow.tasks.names import unique
 
 __all__ = ["STEPS", "is_busy", "measure", "measure_links", "room_of"]
 

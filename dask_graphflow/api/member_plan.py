@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.calls.shards import MemberPlan
 from dask_graphflow.costs import members
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.spec import GraphSpec
@@ -20,12 +21,11 @@ from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.inputs.edges import moved_to_gpu
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.runtime.shards import MemberPlan
-from dask_graphflow.scheduling import memory_limits, placement
-from dask_graphflow.scheduling.clients import client_in_use
-from dask_graphflow.scheduling.expr import held_by
-from dask_graphflow.scheduling.parquet import num_rows, pieces_of, rows_at_most
 from dask_graphflow.showing.tables import size
+from dask_graphflow.tasks import memory_limits, placement
+from dask_graphflow.tasks.clients import client_in_use
+from dask_graphflow.tasks.expr import held_by
+from dask_graphflow.tasks.parquet import num_rows, pieces_of, rows_at_most
 
 from .rate_store import pull_rate
 from .storage_choice import is_on_disk

@@ -10,9 +10,9 @@ import dask.dataframe as dd
 from dask_graphflow.algorithms import shortest_paths as paths
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.inputs.frames import as_dask
-from dask_graphflow.scheduling import gang_build, placement
-from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.showing.arguments import explained
+from dask_graphflow.tasks import gang_build, placement
+from dask_graphflow.tasks.expr import Held
 
 __all__ = ["shortest_paths"]
 

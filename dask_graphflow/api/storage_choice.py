@@ -12,7 +12,7 @@ from dask_graphflow.declarations.option import Choice
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.memory import build_bytes
 from dask_graphflow.kernels.memory import machine_bytes
-from dask_graphflow.scheduling import placement
+from dask_graphflow.tasks import placement
 
 from .types import Storage
 

@@ -16,7 +16,7 @@ from dask.callbacks import Callback
 from dask.system import CPU_COUNT
 from tqdm import tqdm
 
-from dask_graphflow.scheduling import memory_limits
+from dask_graphflow.tasks import memory_limits
 
 
 class Engine:

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from dask_graphflow.graph.edge_files.find import EXTENSIONS, find_files, format_of
-from dask_graphflow.graph.edge_files.read_edges import read_edges
 from dask_graphflow.graph.edgelist import default_ends
+from dask_graphflow.inputs.files.find import EXTENSIONS, find_files, format_of
+from dask_graphflow.inputs.files.read_edges import read_edges
 
 from .output import Output
 

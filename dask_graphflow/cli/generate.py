@@ -56,7 +56,7 @@ def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
 @_writes_edges
 def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **running: Any) -> None:
     """Write a power-law graph: Graph500 R-MAT with permuted ids."""
-    from dask_graphflow.graph import generate as graphs
+    from dask_graphflow.inputs import generate as graphs
 
     edges = graphs.rmat(scale, edge_factor=edge_factor, seed=seed, npartitions=npartitions)
     run(lambda _: edges, **running)
@@ -72,7 +72,7 @@ def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **run
 @_writes_edges
 def grid(rows: int, columns: int, npartitions: int | None, **running: Any) -> None:
     """Write a two-dimensional grid, as sparse as a road network."""
-    from dask_graphflow.graph import generate as graphs
+    from dask_graphflow.inputs import generate as graphs
 
     edges = graphs.grid(rows, columns, npartitions=npartitions)
     run(lambda _: edges, **running)
@@ -83,7 +83,7 @@ def grid(rows: int, columns: int, npartitions: int | None, **running: Any) -> No
 @_writes_edges
 def path(n: int, npartitions: int | None, **running: Any) -> None:
     """Write the path 0 - 1 - 2 - ..., whose diameter is the largest."""
-    from dask_graphflow.graph import generate as graphs
+    from dask_graphflow.inputs import generate as graphs
 
     edges = graphs.path(n, npartitions=npartitions)
     run(lambda _: edges, **running)

@@ -44,7 +44,7 @@ def info(
     The vertices and their degrees are counted if the columns of the ends are known. Parallel edges count
     separately. If PATH is the folder of a saved graph, show what its manifest says.
     """
-    from dask_graphflow.runtime import saving
+    from dask_graphflow.calls import saving
 
     show = summary_json if as_json else summary_text
     if len(paths) == 1 and paths[0] != STDIN and (verify or saving.is_saved(paths[0])):

@@ -28,7 +28,7 @@ from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from dask_graphflow.exceptions import OutputError
-from dask_graphflow.graph.edge_files.find import COMPRESSIONS, FORMAT_OF, File
+from dask_graphflow.inputs.files.find import COMPRESSIONS, FORMAT_OF, File
 
 from .plain import comparable, range_of
 from .tables import write_rows

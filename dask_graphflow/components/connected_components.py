@@ -36,8 +36,8 @@ from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.scheduling import placement
-from dask_graphflow.scheduling.progress import Progress, Told
+from dask_graphflow.tasks import placement
+from dask_graphflow.tasks.progress import Progress, Told
 
 from . import streaming
 from .forest import Forest

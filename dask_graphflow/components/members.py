@@ -28,11 +28,11 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import on_device, sorted_unique
-from dask_graphflow.scheduling import trees
-from dask_graphflow.scheduling.expr import Empty
-from dask_graphflow.scheduling.gang_build import Dealing
-from dask_graphflow.scheduling.gang_expr import Found
-from dask_graphflow.scheduling.trees import Merge
+from dask_graphflow.tasks import trees
+from dask_graphflow.tasks.expr import Empty
+from dask_graphflow.tasks.gang_build import Dealing
+from dask_graphflow.tasks.gang_expr import Found
+from dask_graphflow.tasks.trees import Merge
 
 from .connected_components import Components, not_plain
 from .forest import Entries, Forest

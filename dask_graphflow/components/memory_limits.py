@@ -9,10 +9,10 @@ from dask_graphflow.graph.dtypes import is_integer
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels.memory import PROCESS
-from dask_graphflow.scheduling import memory_limits, placement
-from dask_graphflow.scheduling.expr import Held, Resident
-from dask_graphflow.scheduling.parquet import Pieces, by_row_groups, pieces_of
 from dask_graphflow.showing.tables import size
+from dask_graphflow.tasks import memory_limits, placement
+from dask_graphflow.tasks.expr import Held, Resident
+from dask_graphflow.tasks.parquet import Pieces, by_row_groups, pieces_of
 
 COPIES = 3  # copies of a partition during reading: pages of the file, Arrow table, pandas frame
 

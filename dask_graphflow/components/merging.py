@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling.trees import Merge, one_way, ring, tree
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
+from dask_graphflow.tasks.trees import Merge, one_way, ring, tree
 
 MERGE_POLICIES: dict[str, Callable[[int], list[Merge]]] = {
     "tree": tree,

@@ -10,18 +10,11 @@ from typing import Any
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.kernels import on_device
-from dask_graphflow.scheduling import gang, gang_build, placement, plugins, trees
-from dask_graphflow.scheduling import partitions as partitions_of
-from dask_graphflow.scheduling.expr import (
-    Empty,
-    Held,
-    Resident,
-    as_computed,
-    collection,
-    held_by,
-)
-from dask_graphflow.scheduling.forest_expr import Chains, ForestGang
-from dask_graphflow.scheduling.progress import Progress, Tally
+from dask_graphflow.tasks import gang, gang_build, placement, plugins, trees
+from dask_graphflow.tasks import partitions as partitions_of
+from dask_graphflow.tasks.expr import Empty, Held, Resident, as_computed, collection, held_by
+from dask_graphflow.tasks.forest_expr import Chains, ForestGang
+from dask_graphflow.tasks.progress import Progress, Tally
 
 from . import merging
 from .connected_components import Components

@@ -14,7 +14,7 @@ from dask_graphflow.exceptions import EdgeListError
 from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.arrow import as_frame
 from dask_graphflow.graph.frames import empty_like
-from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.tasks.expr import Held
 
 NOT_TAKEN = (types.is_string_view, types.is_binary_view, types.is_run_end_encoded)
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.calls.call import Call
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.graph import vertex_ids
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.operators.access import edges_among
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.call import Call
 
 
 def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:

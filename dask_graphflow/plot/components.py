@@ -13,11 +13,11 @@ import pandas as pd
 from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import to_pandas
-from dask_graphflow.scheduling.clients import check_waiting
-from dask_graphflow.scheduling.names import unique
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.names import unique
 
 from .canvas import INK, PALETTE, named, new_axes, plain, pyplot, with_commas
 

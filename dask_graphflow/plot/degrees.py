@@ -9,9 +9,9 @@ import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.graph.frames import to_pandas
-from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.tasks.clients import check_waiting
 
 from .canvas import PALETTE, new_axes, plain, pyplot, with_commas
 

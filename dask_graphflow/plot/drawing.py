@@ -15,8 +15,8 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
 from dask_graphflow.graph.frames import to_pandas
-from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.tasks.clients import check_waiting
 
 from .subgraph import rows_of
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.tasks.clients import check_waiting
 
 from .canvas import INK, PALETTE, named, new_axes, pyplot
 from .rings import rings

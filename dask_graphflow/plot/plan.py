@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling.forest_expr import ForestGang
-from dask_graphflow.scheduling.trees import Chain, Merge, depth
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.tasks.forest_expr import ForestGang
+from dask_graphflow.tasks.trees import Chain, Merge, depth
 
 from .canvas import INK, PALETTE, new_axes, pyplot
 

@@ -16,9 +16,9 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.scheduling.names import unique
-from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.tasks.names import unique
+from dask_graphflow.tasks.partitions import partitions_of
 
 from .adjacency import adjacency
 

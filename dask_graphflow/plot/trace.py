@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
-from dask_graphflow.scheduling.clients import check_waiting
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.tasks.clients import check_waiting
 
 from .canvas import INK, PALETTE, plain, pyplot, with_commas
 

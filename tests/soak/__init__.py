@@ -130,7 +130,7 @@ def what_is_left(client: Any) -> list[str]:
 
 
 def _on_scheduler(dask_scheduler: Any) -> list[str]:
-    from dask_graphflow.scheduling.rendezvous import Rendezvous
+    from dask_graphflow.tasks.rendezvous import Rendezvous
 
     plugin = dask_scheduler.plugins[Rendezvous.name]
     runs = [f"run {gang}" for gang in (*plugin._runs, *(run.gang for run in plugin._turns))]
@@ -138,7 +138,7 @@ def _on_scheduler(dask_scheduler: Any) -> list[str]:
 
 
 def _on_worker(dask_worker: Any) -> list[str]:
-    from dask_graphflow.scheduling.membership import Membership
+    from dask_graphflow.tasks.membership import Membership
 
     names = [thread.name for thread in threading.enumerate()]
     return [

@@ -21,7 +21,7 @@ import dask_graphflow as gf
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
-from dask_graphflow.scheduling import gang
+from dask_graphflow.tasks import gang
 
 PATIENCE = 90.0  # seconds after which a call counts as hanging
 SHARDS = 4  # maximum number of shards, and number of partitions of the edges

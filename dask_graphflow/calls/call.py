@@ -22,8 +22,8 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.inputs.frames import as_dask
 from dask_graphflow.kernels import check_room, is_on_disk, kernels_for, no_room_on_device
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import partitions
-from dask_graphflow.scheduling.progress import Progress, listener
+from dask_graphflow.tasks import partitions
+from dask_graphflow.tasks.progress import Progress, listener
 
 from .empty_frames import empty_result
 from .results import result_frames, steps_frame

@@ -18,10 +18,10 @@ from typing import Any
 import pandas as pd
 
 from dask_graphflow.exceptions import InputFileError
+from dask_graphflow.graph import partition
+from dask_graphflow.graph.dtypes import kind, limits
 
-from . import partition
 from .checksums import BLOCK
-from .dtypes import kind, limits
 
 FORMAT = "dask_graphflow graph"
 VERSION = 2

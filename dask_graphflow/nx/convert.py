@@ -51,7 +51,7 @@ def convert_from_nx(
     Examples
     --------
     >>> import networkx as nx
-    >>> from dask_graphflow.nx_backend import convert_from_nx
+    >>> from dask_graphflow.nx import convert_from_nx
     >>> converted = convert_from_nx(nx.path_graph(["a", "b", "c"]))
     >>> converted.nodes
     ['a', 'b', 'c']

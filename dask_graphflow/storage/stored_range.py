@@ -15,14 +15,14 @@ import pyarrow as pa
 
 from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import InputFileError
+from dask_graphflow.graph.dtypes import empty
+from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import disk
 from dask_graphflow.kernels.csr import Rows
 
 from .checksums import Version, first_wrong
-from .dtypes import empty
-from .edgelist import vertex_names
+from .folders import Folder, check_file
 from .manifest import Manifest, Range, StoredFile
-from .storage import Folder, check_file
 
 TOKEN = "token"  # the entry of a file's metadata that has the token of its graph
 

@@ -26,14 +26,14 @@ import pyarrow as pa
 
 from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import VertexTypeError
+from dask_graphflow.graph import frames, partition
+from dask_graphflow.graph.dtypes import ID_KINDS, kind, text_dtype
 from dask_graphflow.kernels import disk, joined, kernels_for
 from dask_graphflow.kernels.csr import Rows
 
-from . import frames, partition
 from .checksums import Summed, first_wrong
-from .dtypes import ID_KINDS, kind, text_dtype
+from .folders import Folder, not_written
 from .manifest import GRAINS, Manifest, Range, StoredFile
-from .storage import Folder, not_written
 from .stored_range import (
     TOKEN,
     Contents,

@@ -34,16 +34,7 @@ from dask_graphflow.exceptions import OptionError, UsageError
 from . import freeing, placement, plugins
 from .clients import imported
 from .expr import Empty, Resident, collection, fetch_result
-from .gang_expr import (
-    Dealt,
-    Found,
-    Gang,
-    LocalResults,
-    Parts,
-    Reads,
-    Roster,
-    delayed_parts,
-)
+from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, delayed_parts
 
 TIMEOUT = "30s"
 

@@ -12,8 +12,8 @@ from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.kernels import summable
-from dask_graphflow.scheduling.expr import Empty
-from dask_graphflow.scheduling.reading import weight_dtype
+from dask_graphflow.tasks.expr import Empty
+from dask_graphflow.tasks.reading import weight_dtype
 
 from .results import empty_frame
 

@@ -16,17 +16,20 @@ from dask.delayed import delayed
 
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import InputFileError, OutputError, UsageError
-from dask_graphflow.graph import hubs, partition, storage, storage_files, storage_members
+from dask_graphflow.graph import hubs, partition
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.dtypes import empty
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
-from dask_graphflow.graph.manifest import VERSION, Manifest, StoredFile
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.storage import Folder
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
-from dask_graphflow.scheduling import placement
-from dask_graphflow.scheduling.clients import check_waiting
-from dask_graphflow.scheduling.names import named
+from dask_graphflow.storage import folders as storage
+from dask_graphflow.storage import id_files as storage_files
+from dask_graphflow.storage import saved_members as storage_members
+from dask_graphflow.storage.folders import Folder
+from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
+from dask_graphflow.tasks import placement
+from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.names import named
 
 from .shards import Shards
 

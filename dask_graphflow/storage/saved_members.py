@@ -11,18 +11,18 @@ import numpy as np
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.resources import Resources
+from dask_graphflow.graph import build, partition, stored
+from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.graph.numbering import num_edges, num_vertices, occurs
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.vertex_ids import brought
 from dask_graphflow.kernels import kernels_for, lift
 from dask_graphflow.kernels.csr import Rows
 
-from . import build, partition, stored
-from .frames import is_pandas
+from .folders import Folder
+from .id_files import by_grain, id_dtypes, read_ranges, write_range
 from .manifest import Manifest, Range
-from .numbering import num_edges, num_vertices, occurs
-from .shard import Shard
-from .storage import Folder
-from .storage_files import by_grain, id_dtypes, read_ranges, write_range
 from .stored_range import Contents
-from .vertex_ids import brought
 
 # Bytes of a range's edges in a file that cannot be mapped, which is read as a whole.
 MOST_BYTES = 1 << 28

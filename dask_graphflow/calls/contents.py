@@ -20,7 +20,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.operators.access import sources_of
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import clients
+from dask_graphflow.tasks import clients
 
 from .call import Call
 from .shards import Shards

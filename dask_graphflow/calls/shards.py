@@ -18,11 +18,11 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
-from dask_graphflow.scheduling import clients, gang, gang_build
-from dask_graphflow.scheduling.expr import Empty, Held, Resident, bind, bind_known
-from dask_graphflow.scheduling.names import named
-from dask_graphflow.scheduling.reading import in_memory, on_disk, read_edges, read_vertices
-from dask_graphflow.scheduling.with_frames import with_frames
+from dask_graphflow.tasks import clients, gang, gang_build
+from dask_graphflow.tasks.expr import Empty, Held, Resident, bind, bind_known
+from dask_graphflow.tasks.names import named
+from dask_graphflow.tasks.reading import in_memory, on_disk, read_edges, read_vertices
+from dask_graphflow.tasks.with_frames import with_frames
 
 Derive = Callable[[Shard, Exchange, int], Shard]
 
