@@ -10,8 +10,8 @@ import numpy as np
 from sanitize_cases import EDGES, VERTICES, ends_at, launches, random_edges
 from scipy import sparse
 
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.operators.forests.forest import Forest
 
 BASES = {"int32": (0, -7000, 10**6), "int64": (0, -7000, 10**12)}
 ROOMS = (256, 20_000)  # of the list of edges outside the giant: it overflows, and it does not

@@ -14,10 +14,10 @@ from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
 from dask_graphflow import kernels
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
 from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import gpu, no_room, require_gpu
+from dask_graphflow.operators.forests.forest import Forest
 from dask_graphflow.tasks import placement
 
 NO_DRIVER = (
@@ -224,7 +224,7 @@ def test_the_error_reaches_the_user(monkeypatch, scheduler):
 def test_a_limit_of_the_address_space_counts():
     code = (
         "import resource, numpy as np\n"
-        "from dask_graphflow.components.forest import Forest\n"
+        "from dask_graphflow.operators.forests.forest import Forest\n"
         "from dask_graphflow.exceptions import GraphMemoryError\n"
         "forest = Forest(np.zeros(0), size=4096)\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"

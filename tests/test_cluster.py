@@ -27,8 +27,8 @@ from members import eventually
 
 import dask_graphflow as gf
 from dask_graphflow.api import clusters
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import UsageError, WorkerLostError
+from dask_graphflow.operators.forests.forest import Forest
 from dask_graphflow.tasks import expr, placement
 from dask_graphflow.tasks.expr import Empty, Resident
 
@@ -300,7 +300,7 @@ def computed(client, labels):
 
 def die_once(stage, path):
     """Have the first task of a stage that runs on any worker kill its process."""
-    from dask_graphflow.components.connected_components import Components
+    from dask_graphflow.calls.components.connected_components import Components
 
     plain = getattr(Components, stage)
 

@@ -11,12 +11,12 @@ import pytest
 from conftest import ENDS, fewer, on_backend, to_host
 
 import dask_graphflow as gf
+from dask_graphflow.calls.components import members, merging
+from dask_graphflow.calls.components.connected_components import Components
+from dask_graphflow.calls.components.members import Member, Partitions
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.resources import Resources
-from dask_graphflow.components import members, merging
-from dask_graphflow.components.connected_components import Components
-from dask_graphflow.components.members import Member, Partitions
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.graph import renumber
 from dask_graphflow.inputs.edges import check_edges

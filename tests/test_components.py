@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import dask_graphflow as gf
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph import renumber
+from dask_graphflow.operators.forests.forest import Forest
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import ENDS, Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.components.connected_components import Components
+from dask_graphflow.calls.components.connected_components import Components
 from dask_graphflow.tasks import placement
 
 pytestmark = pytest.mark.usefixtures("backend")

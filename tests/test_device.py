@@ -14,9 +14,9 @@ import pytest
 from conftest import cupy_or_skip
 
 import dask_graphflow as gf
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.common import host
+from dask_graphflow.operators.forests.forest import Forest
 
 pytestmark = pytest.mark.gpu
 

@@ -10,10 +10,10 @@ import pytest
 from conftest import as_dict, cupy_or_skip, frame
 
 import dask_graphflow as gf
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import require_gpu
+from dask_graphflow.operators.forests.forest import Forest
 
 pytestmark = pytest.mark.gpu
 
@@ -76,7 +76,7 @@ resource = {resource}
 rmm.mr.set_current_device_resource(resource)
 cupy.cuda.set_allocator(rmm_cupy_allocator)
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.components.forest import Forest
+from dask_graphflow.operators.forests.forest import Forest
 held = cupy.zeros(2**24, "uint8")
 try:
     Forest(held, size=2**25)
@@ -107,7 +107,7 @@ LIMIT = """
 import cupy
 cupy.get_default_memory_pool().set_limit(size=2**26)
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.components.forest import Forest
+from dask_graphflow.operators.forests.forest import Forest
 try:
     Forest(cupy.zeros(0), size=2**25)
 except GraphMemoryError as error:

@@ -17,10 +17,10 @@ from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
-from dask_graphflow.components import memory_limits as components_limits
-from dask_graphflow.components.memory_limits import COPIES
-from dask_graphflow.components.shared_forest import Shared, Start
+from dask_graphflow.calls.components import memory_limits as components_limits
+from dask_graphflow.calls.components.memory_limits import COPIES
 from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.operators.forests.shared_forest import Shared, Start
 from dask_graphflow.tasks import memory_limits, placement
 from dask_graphflow.tasks.parquet import pieces_of
 

@@ -11,10 +11,10 @@ import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.components.forest import FIRST, Forest
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.operators.forests.forest import FIRST, Forest
 
 
 def arrays(pairs, dtype="int64"):

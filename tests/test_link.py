@@ -17,10 +17,10 @@ from host_copies import Caller, Copies, Event, Stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_graphflow.components import staging
-from dask_graphflow.components.link import Link
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.kernels.narrowing import narrow
+from dask_graphflow.operators.forests import staging
+from dask_graphflow.operators.forests.link import Link
 
 
 def edges(count, *, low=0, high=1 << 20, seed=1):

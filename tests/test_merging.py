@@ -17,11 +17,11 @@ from conftest import ENDS, frame, on_backend, partitioned, to_host
 from test_component_members import run
 
 import dask_graphflow as gf
+from dask_graphflow.calls.components import members
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.components import forest as forest_module
-from dask_graphflow.components import members
-from dask_graphflow.components.forest import Entries, Forest
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.operators.forests import forest as forest_module
+from dask_graphflow.operators.forests.forest import Entries, Forest
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dask_graphflow.api import inputs
+from dask_graphflow.calls.components import merging
+from dask_graphflow.calls.components.connected_components import Components
+from dask_graphflow.calls.components.members import Member, Streams
 from dask_graphflow.comm.channel import in_process
-from dask_graphflow.components import merging
-from dask_graphflow.components.connected_components import Components
-from dask_graphflow.components.members import Member, Streams
 from dask_graphflow.graph import renumber
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_expr import Found

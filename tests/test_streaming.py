@@ -24,13 +24,13 @@ from distributed import Client
 from host_copies import Copies
 
 import dask_graphflow as gf
-from dask_graphflow.components import streaming
-from dask_graphflow.components.connected_components import Components
-from dask_graphflow.components.forest import Forest
-from dask_graphflow.components.shared_forest import Shared
+from dask_graphflow.calls.components.connected_components import Components
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
 from dask_graphflow.inputs import edges as inputs
 from dask_graphflow.kernels.common import host
+from dask_graphflow.operators.forests import streaming
+from dask_graphflow.operators.forests.forest import Forest
+from dask_graphflow.operators.forests.shared_forest import Shared
 
 # All tests of components once more.
 

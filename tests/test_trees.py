@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dask_graphflow.components import merging
+from dask_graphflow.calls.components import merging
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.tasks import trees
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
+from dask_graphflow.calls.components import merging
+from dask_graphflow.calls.components.memory_limits import fitting
+from dask_graphflow.calls.components.plan import planned
+from dask_graphflow.calls.components.thresholds import component_names
 from dask_graphflow.calls.empty_frames import components_like
-from dask_graphflow.components import merging
-from dask_graphflow.components.memory_limits import fitting
-from dask_graphflow.components.plan import planned
-from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.graph.edgelist import vertex_names

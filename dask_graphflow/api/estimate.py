@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
-from dask_graphflow.components import merging
+from dask_graphflow.calls.components import merging
 from dask_graphflow.costs import prediction
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name

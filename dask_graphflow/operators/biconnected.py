@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.hubs import inverse
 from dask_graphflow.kernels import biconnected as biconnected_kernels
 from dask_graphflow.kernels import count_true
+from dask_graphflow.operators.forests.forest import Forest
 
 from .access import entries_of, gather, places_of
 from .view import GraphView

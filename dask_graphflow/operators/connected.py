@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.forests.forest import Forest
 
 from .access import gather, sources_of, wide_column
 from .view import GraphView

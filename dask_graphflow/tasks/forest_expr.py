@@ -6,7 +6,7 @@
     hook       one partition after another along each chain, in place, including the reading if possible
 
 The forests stay on their workers. A gang with one member per worker does the rest, as it does if workers
-hold all edges in memory: see :mod:`dask_graphflow.components.members`. So the number of tasks depends
+hold all edges in memory: see :mod:`dask_graphflow.calls.components.members`. So the number of tasks depends
 only on the partitions and chains, not on the data. A level of the task graph costs a cluster some
 milliseconds, and a task nearly one.
 """

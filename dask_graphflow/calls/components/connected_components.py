@@ -36,13 +36,13 @@ from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.forests import streaming
+from dask_graphflow.operators.forests.forest import Forest
+from dask_graphflow.operators.forests.fragments import Chain, Edges
+from dask_graphflow.operators.forests.shared_forest import Start
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.progress import Progress, Told
 
-from . import streaming
-from .forest import Forest
-from .fragments import Chain, Edges
-from .shared_forest import Start
 from .thresholds import levels
 
 ANY = 1 << 62  # a number of edges for which any range of ids is dense

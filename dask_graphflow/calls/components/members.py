@@ -28,6 +28,8 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import on_device, sorted_unique
+from dask_graphflow.operators.forests.forest import Entries, Forest
+from dask_graphflow.operators.forests.fragments import Chain, Fragment, flatten, moved
 from dask_graphflow.tasks import trees
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_build import Dealing
@@ -35,8 +37,6 @@ from dask_graphflow.tasks.gang_expr import Found
 from dask_graphflow.tasks.trees import Merge
 
 from .connected_components import Components, not_plain
-from .forest import Entries, Forest
-from .fragments import Chain, Fragment, flatten, moved
 
 # Largest number of entries in a slice of a forest in host memory. A forest on a device is sent whole by
 # default: a device receives and merges on one stream, so the two would not overlap.

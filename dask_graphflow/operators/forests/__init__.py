@@ -1,0 +1,1 @@
+"""Forests of connected components: hooking edges into them, chunk by chunk, and compressing them."""
