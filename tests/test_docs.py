@@ -122,7 +122,7 @@ def test_the_drawing_of_the_layers_is_made_from_the_imports_of_the_package(layer
     package = ROOT / "dask_graphflow"
     found = {path.stem for path in package.iterdir() if path.suffix == ".py" or path.is_dir()}
     assert set(layers.layers()) == {name for name in found if not name.startswith("_")}
-    assert layers.imports()["scheduling", "exceptions"] > 0
+    assert layers.imports()["tasks", "exceptions"] > 0
     assert "\nlayers.draw()\n" in (ROOT / "docs" / "internals" / "design.md").read_text()
 
 

@@ -26,7 +26,7 @@ from dask_graphflow.exceptions import (
     UsageError,
 )
 from dask_graphflow.kernels import disk
-from dask_graphflow.storage import saved_members as storage_members
+from dask_graphflow.storage import saved_members
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_a_graph_is_saved_in_ranges_where_files_cannot_be_mapped(
     built, rng, members, loading, monkeypatch
 ):
     host_only("about file systems")
-    monkeypatch.setattr(storage_members, "MOST_BYTES", 4000)
+    monkeypatch.setattr(saved_members, "MOST_BYTES", 4000)
     path = f"memory://graph-{members}-{loading}"
     edges = power_law(rng)
     g = built(edges.assign(a=edges.a.map("v{}".format), b=edges.b.map("v{}".format)))

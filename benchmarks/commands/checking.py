@@ -92,8 +92,7 @@ def write(path: str, edges: str) -> None:
     from dask_graphflow.exceptions import OutputError
     from dask_graphflow.graph import partition
     from dask_graphflow.kernels.csr import Rows
-    from dask_graphflow.storage import folders as storage
-    from dask_graphflow.storage import id_files as storage_files
+    from dask_graphflow.storage import folders, id_files
     from dask_graphflow.storage.manifest import VERSION, Manifest
     from dask_graphflow.storage.stored_range import Contents
 
@@ -113,8 +112,8 @@ def write(path: str, edges: str) -> None:
     }
     folder, token = storage.Folder.of(path, None, OutputError), "0" * 32
     storage.make_folder(folder)
-    one = storage_files.write_range(folder, token, 0, Contents(None, None, rows))
-    grains = storage_files.write_grains(folder, token, storage_files.by_grain(rows))
+    one = id_files.write_range(folder, token, 0, Contents(None, None, rows))
+    grains = id_files.write_grains(folder, token, id_files.by_grain(rows))
     manifest = Manifest(
         VERSION, token, True, "keep", 1, vertices, len(ends), vertices, 0, ["int64"], None,
         ["src"], ["dst"], None, True, partition.GRAIN, grains, [one],

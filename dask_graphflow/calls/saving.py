@@ -22,9 +22,7 @@ from dask_graphflow.graph.dtypes import empty
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import empty_on, kernels_for, require_gpu
-from dask_graphflow.storage import folders as storage
-from dask_graphflow.storage import id_files as storage_files
-from dask_graphflow.storage import saved_members as storage_members
+from dask_graphflow.storage import folders, id_files, saved_members
 from dask_graphflow.storage.folders import Folder
 from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
 from dask_graphflow.tasks import placement
@@ -42,19 +40,19 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
             "only graphs without hybrid= can be saved. Build the graph without hybrid=, and save that one"
         )
     check_waiting("save", f"graph.save({path!r})")
-    storage_files.check_ids(shards.spec.ids)
+    id_files.check_ids(shards.spec.ids)
     folder, token = Folder.of(path, storage_options, OutputError), uuid.uuid4().hex
     storage.make_folder(folder)
-    write = partial(storage_members.save, folder=folder, token=token)
+    write = partial(saved_members.save, folder=folder, token=token)
     parts = shards.run(write, None, name="save")
     saved = [part for part in dask.compute(*parts) if part is not None]
     grains = np.concatenate([part.grains for part in saved])
-    stored = storage_files.write_grains(folder, token, grains)
+    stored = id_files.write_grains(folder, token, grains)
     storage.write_manifest(folder, _manifest(shards.spec, token, saved, stored))
 
 
 def _manifest(
-    spec: GraphSpec, token: str, saved: list[storage_members.Saved], grains: StoredFile
+    spec: GraphSpec, token: str, saved: list[saved_members.Saved], grains: StoredFile
 ) -> Manifest:
     columns, one = spec.columns, saved[0]
     sample = np.concatenate([part.sample for part in saved])
@@ -68,7 +66,7 @@ def _manifest(
         edges=one.edges,
         numbers=one.numbers,
         first_id=one.first_id,
-        id_dtypes=storage_files.dtype_names(spec.ids),
+        id_dtypes=id_files.dtype_names(spec.ids),
         weight_dtype=one.weight_dtype,
         source=[_written(name) for name in columns.source],
         target=[_written(name) for name in columns.target],
@@ -147,7 +145,7 @@ class SavedGraph:
         ranges, numbers = self.manifest.ranges, self.manifest.numbers
         if count == len(ranges):  # each shard is one file
             return [*(one.first for one in ranges), numbers]
-        grains = storage_files.read_grains(self.folder, self.manifest)
+        grains = id_files.read_grains(self.folder, self.manifest)
         return partition.chunk_grains(grains, numbers, min(count, max(1, len(grains))))
 
 
@@ -158,8 +156,8 @@ def read(
     folder = Folder.of(path, storage_options, InputFileError)
     about = storage.read_manifest(folder)
     if verify:
-        storage_files.verify(folder, about, placement.resources())
-    dtypes = storage_files.id_dtypes(folder, about)
+        id_files.verify(folder, about, placement.resources())
+    dtypes = id_files.id_dtypes(folder, about)
     names = vertex_names("vertex", len(dtypes))
     ids = pd.DataFrame({name: empty(dtype) for name, dtype in zip(names, dtypes, strict=True)})
     if (backend or dask.config.get("dataframe.backend", "pandas")) == "cudf":
@@ -179,9 +177,9 @@ def read(
 
 
 def _load(rank: int, bounds: Sequence[int], **about: Any) -> Shard:
-    """Return a shard of a saved graph; see :func:`.storage_members.load`."""
+    """Return a shard of a saved graph; see :func:`.saved_members.load`."""
     own = placement.resources(len(bounds) - 1)
-    return storage_members.load(rank, bounds=bounds, **about, own=own)
+    return saved_members.load(rank, bounds=bounds, **about, own=own)
 
 
 def is_saved(path: str) -> bool:

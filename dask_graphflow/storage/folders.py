@@ -4,7 +4,7 @@
 
     graph.json               the manifest, written last; see :mod:`.manifest`
     edges-per-grain.arrow    number of edge ends of each grain of vertices, by which the graph can be cut
-    vertices-0-8192.arrow    one file per range of vertices; see :mod:`.storage_files`
+    vertices-0-8192.arrow    one file per range of vertices; see :mod:`.id_files`
 
 A folder without a manifest is not a graph: something else wrote it, or saving was not
 finished. The files of the ranges together have the vertices in the order of their numbers.
