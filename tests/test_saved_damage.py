@@ -23,7 +23,7 @@ from damage import forged, sealed
 import dask_graphflow as gf
 from dask_graphflow.cli.info import info as info_command
 from dask_graphflow.exceptions import InputFileError, OptionError, OutputError, VertexTypeError
-from dask_graphflow.storage import checksums, manifest, stored_range
+from dask_graphflow.storage import checksums, folders, manifest, stored_range
 
 TEXT = pd.DataFrame({"a": ["ä", "b", "c"], "b": ["b", "c", "ä"], "w": [0.5, 2.0, 1.0]})
 GAPS = pd.DataFrame({"a": [1, 2, 5, 5], "b": [2, 5, 1, 5]})
@@ -338,7 +338,7 @@ def test_damage_is_noticed_where_files_cannot_be_mapped():
     options = {"storage_options": {"skip_instance_cache": True}}
     gf.Graph(GAPS, **ENDS).save(path, **options)
     g = gf.load_graph(path)
-    fs = gf.graph.storage.Folder.of(path, None, InputFileError).fs
+    fs = folders.Folder.of(path, None, InputFileError).fs
     (file,) = fs.glob("/damaged/vertices-*")
     data = bytearray(fs.cat_file(file))
     data[len(data) // 2] ^= 1

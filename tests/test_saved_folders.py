@@ -181,9 +181,9 @@ def test_a_killed_process_leaves_a_folder_that_is_refused(tmp_path):
     code = f"""
 import os, signal
 import dask_graphflow as gf
-from dask_graphflow.graph import storage
+from dask_graphflow.storage import folders
 
-storage.write_manifest = lambda folder, manifest: os.kill(os.getpid(), signal.SIGKILL)
+folders.write_manifest = lambda folder, manifest: os.kill(os.getpid(), signal.SIGKILL)
 gf.Graph(gf.generate.path(9), source="src", target="dst").save({str(tmp_path / "graph")!r})
 """
     ended = subprocess.run([sys.executable, "-c", code], check=False)

@@ -110,15 +110,15 @@ def write(path: str, edges: str) -> None:
         "out": Rows(offsets, ends, None, 0),
         "into": Rows(turned.indptr.astype("int64"), turned.indices, None, 0),
     }
-    folder, token = storage.Folder.of(path, None, OutputError), "0" * 32
-    storage.make_folder(folder)
+    folder, token = folders.Folder.of(path, None, OutputError), "0" * 32
+    folders.make_folder(folder)
     one = id_files.write_range(folder, token, 0, Contents(None, None, rows))
     grains = id_files.write_grains(folder, token, id_files.by_grain(rows))
     manifest = Manifest(
         VERSION, token, True, "keep", 1, vertices, len(ends), vertices, 0, ["int64"], None,
         ["src"], ["dst"], None, True, partition.GRAIN, grains, [one],
     )  # fmt: skip
-    storage.write_manifest(folder, manifest)
+    folders.write_manifest(folder, manifest)
     print(json.dumps({"edges": len(ends), "vertices": vertices, "bytes": one.size + grains.size}))
 
 

@@ -42,13 +42,13 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
     check_waiting("save", f"graph.save({path!r})")
     id_files.check_ids(shards.spec.ids)
     folder, token = Folder.of(path, storage_options, OutputError), uuid.uuid4().hex
-    storage.make_folder(folder)
+    folders.make_folder(folder)
     write = partial(saved_members.save, folder=folder, token=token)
     parts = shards.run(write, None, name="save")
     saved = [part for part in dask.compute(*parts) if part is not None]
     grains = np.concatenate([part.grains for part in saved])
     stored = id_files.write_grains(folder, token, grains)
-    storage.write_manifest(folder, _manifest(shards.spec, token, saved, stored))
+    folders.write_manifest(folder, _manifest(shards.spec, token, saved, stored))
 
 
 def _manifest(
@@ -154,7 +154,7 @@ def read(
 ) -> SavedGraph:
     """Return the saved graph in a folder; see :func:`.load_graph`."""
     folder = Folder.of(path, storage_options, InputFileError)
-    about = storage.read_manifest(folder)
+    about = folders.read_manifest(folder)
     if verify:
         id_files.verify(folder, about, placement.resources())
     dtypes = id_files.id_dtypes(folder, about)
@@ -185,7 +185,7 @@ def _load(rank: int, bounds: Sequence[int], **about: Any) -> Shard:
 def is_saved(path: str) -> bool:
     """Say whether a path is the folder of a saved graph."""
     folder = Folder.of(path, None, InputFileError)
-    return bool(folder.fs.isfile(folder.at(storage.MANIFEST)))
+    return bool(folder.fs.isfile(folder.at(folders.MANIFEST)))
 
 
 def described(path: str, *, verify: bool) -> dict[str, Any]:
