@@ -16,12 +16,12 @@ from conftest import as_dict, frame, on_backend, oracle, to_host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_graphflow.api import inputs
 from dask_graphflow.calls.components import merging
 from dask_graphflow.calls.components.connected_components import Components
 from dask_graphflow.calls.components.members import Member, Streams
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.graph import renumber
+from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_expr import Found
 
@@ -33,7 +33,7 @@ class Workers:
 
     def __init__(self, chains, workers):
         empty = on_backend(frame([]))
-        columns = inputs.edge_columns(inputs.edge_frame(empty, "a", "b"), None, False)
+        columns = check_edges(empty, "a", "b").columns
         self.steps = Components(
             (columns,), ("vertex", "component"), partitions=sum(map(len, chains))
         )

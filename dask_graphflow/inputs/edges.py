@@ -81,10 +81,8 @@ def check_edges(
     vertices, dropna
         Options of :class:`.Graph`.
     """
-    rows, library = (
-        as_edges(edges, source, target, weight=weight, directed=directed),
-        library_of(edges),
-    )
+    rows = as_edges(edges, source, target, weight=weight, directed=directed)
+    library = library_of(edges)
     have, weight = list(rows.frame.columns), rows.weight
     source, target = edgelist.ends_of(source, target, have)
     sources = edgelist.as_columns(source, "source", have)
