@@ -64,7 +64,7 @@ toc_object_entries_show_parents = "hide"  # "pagerank()": there is no room for "
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 # Known sections, in order; summaries that are sentences; parameters that are described.
-# tests/test_docstrings.py checks the contents of the sections.
+# tests/api/test_docstrings.py checks the contents of the sections.
 numpydoc_validation_checks = {"GL06", "GL07", "PR07", "PR10", "RT03", "SS02", "SS03", "YD01"}
 # These names have no page of their own; both are on the page of EdgeOp.
 nitpick_ignore = [("py:attr", "columns"), ("py:meth", "EdgeOp.bind")]

@@ -342,3 +342,23 @@ def advance(op, columns, rows, frontier, *, direction, balance="auto", threads=1
     local = LocalAdvance(op, columns, rows)
     changed, moved = local.step(op.params, frontier, direction, balance, threads)
     return changed, moved.edges
+
+
+def dates(i):
+    return pd.Timestamp("2020-01-01") + pd.Timedelta(days=i)
+
+
+ID_TYPES = {
+    "dense": ("int64", int),
+    "int8, low and high": ("int8", lambda i: i * 2 - 128),
+    "int32, negative": ("int32", lambda i: i - 100),
+    "int64, far apart": ("int64", lambda i: (i - 60) * 2**56),
+    "uint64 past int64": ("uint64", lambda i: 2**64 - 1 - i),
+    "nullable integers": ("Int64", int),
+    "Arrow integers": ("int64[pyarrow]", int),
+    "truth values": ("bool", lambda i: i % 2 == 0),
+    "strings": ("str", lambda i: f"v{i}"),
+    "Arrow strings": ("string[pyarrow]", lambda i: f"v{i}"),
+    "objects": (object, lambda i: f"v{i}"),
+    "dates": ("datetime64[ns]", dates),
+}

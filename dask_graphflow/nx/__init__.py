@@ -6,7 +6,7 @@ function has the result of the NetworkX function.
 
 To add a function, write it in the file of its family, or declare it with its algorithm (``networkx=``). Add
 it to the table in ``_graphflow_networkx`` with the options that it does not support, and list NetworkX's
-tests of it in ``tests/test_networkx.py``.
+tests of it in ``tests/nx/test_networkx.py``.
 """
 
 from __future__ import annotations

@@ -93,7 +93,13 @@ def first_version(folder):
 def test_no_changed_byte_or_entry_crashes_or_gives_another_answer(graph, what, step, request):
     host_only("about files")
     folder = request.getfixturevalue(graph)
-    program = [sys.executable, str(Path(__file__).with_name("damage.py")), folder, what, str(step)]
+    program = [
+        sys.executable,
+        str(Path(__file__).parents[1] / "damage.py"),
+        folder,
+        what,
+        str(step),
+    ]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     last = done.stdout.splitlines()[-1]
     assert done.returncode == 0, f"{last}: {done.stderr[-2000:]}"

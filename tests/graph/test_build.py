@@ -16,8 +16,7 @@ import pytest
 from conftest import astray, frame, partitioned
 from distributed import futures_of, get_worker, wait
 from members import SIZES, each
-from shapes import rmat
-from test_graph import ID_TYPES
+from shapes import ID_TYPES, rmat
 
 import dask_graphflow as gf
 from dask_graphflow.comm.channel import in_process

@@ -16,7 +16,7 @@ from dask_graphflow.declarations.number_options import Count, Number
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnError, WeightError
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 EDGES = pd.DataFrame({"a": [1, 1, 2, 8], "b": [2, 5, 5, 9], "km": [3.0, 1.0, 1.0, 2.0]})
 OWN = {
     "bfs": {"sources": [1]},

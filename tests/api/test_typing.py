@@ -17,7 +17,7 @@ from dask_graphflow.inputs.files.find import EXTENSIONS
 from dask_graphflow.kernels.policies import POLICIES
 from dask_graphflow.operators.direction import DIRECTION_RULES
 
-TYPED = pathlib.Path(__file__).parent / "typed"
+TYPED = pathlib.Path(__file__).parents[1] / "typed"
 
 
 def test_the_package_says_that_it_has_types():

@@ -250,7 +250,7 @@ def test_without_compiled_code_an_error_says_which_setting_turns_it_off():
 
 # The catalogue, docs/reference/errors.md
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 CATALOGUE = (ROOT / "docs" / "reference" / "errors.md").read_text()
 ERRORS = [name for name in ex.__all__ if isinstance(getattr(ex, name), type)]
 ROWS = dict(re.findall(r"^\| `(\w+)` \|(.*)\|$", CATALOGUE, re.MULTILINE))
@@ -266,7 +266,7 @@ def names(tree):
 
 def expected_in(file, test):
     """Return what a test gives to pytest.raises: what a parameter stands for, if it is one."""
-    tree = ast.parse((ROOT / "tests" / file).read_text())
+    tree = ast.parse(next((ROOT / "tests").rglob(file)).read_text())
     (function,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == test)
     calls = (n for n in ast.walk(function) if isinstance(n, ast.Call))
     found = set()

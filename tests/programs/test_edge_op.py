@@ -22,7 +22,7 @@ from dask_graphflow.kernels.advance import host as host_advance
 from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.programs import expressions
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 
 # What is refused.
 

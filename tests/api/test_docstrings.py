@@ -130,7 +130,7 @@ def test_a_docstring_names_the_paper(name):
 
 
 def test_the_api_pages_have_all_of_it():
-    page = pathlib.Path(__file__).parent.parent / "docs" / "reference" / "api.md"
+    page = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "api.md"
     entries = set(re.findall(r"^   (\w[\w.]*)$", page.read_text(), re.MULTILINE))
     # A class's page has its members.
     members = {name for name in PUBLIC if inspect.isclass(PUBLIC.get(name.rpartition(".")[0]))}

@@ -161,7 +161,7 @@ def test_types_that_are_not_ids(name):
 
 
 def test_the_table_of_the_documentation_is_true():
-    page = pathlib.Path(__file__).parent.parent / "docs" / "howto" / "ids.md"
+    page = pathlib.Path(__file__).parents[2] / "docs" / "howto" / "ids.md"
     (table,) = re.findall(
         r"^\| column of .*\n\|[-|]+\|\n((?:\|.*\n)+)", page.read_text(), re.MULTILINE
     )

@@ -11,7 +11,7 @@ import dask_graphflow as gf
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
-PAGE = pathlib.Path(__file__).parent.parent / "docs" / "howto" / "first_ten_minutes.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "howto" / "first_ten_minutes.md"
 TEXT = PAGE.read_text()
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

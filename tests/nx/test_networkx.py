@@ -24,7 +24,7 @@ from dask_graphflow.nx.registry import REGISTERED, TAKES
 
 pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 NETWORKX = pathlib.Path(nx.__file__).parent
 #: The modules of NetworkX's tests in which a test calls a function of the backend, also through another
 #: function of NetworkX. A slow test says which are new and which are gone.

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 FILES = dict(
     re.findall(
         r"Save this as\s`(\S+\.py)`:\n\n```python\n(.*?)```",
@@ -38,6 +38,7 @@ def clone(tmp_path):
     for name in ("conftest.py", "nx_graphs.py"):
         (tmp_path / "tests" / name).symlink_to(ROOT / "tests" / name)
     for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     return tmp_path
 

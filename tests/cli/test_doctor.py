@@ -20,7 +20,7 @@ from dask_graphflow.cli.checks import MISSING, OK, WRONG
 from dask_graphflow.costs import Rates
 from dask_graphflow.kernels import gpu
 
-PROJECT = tomllib.loads((pathlib.Path(__file__).parents[1] / "pyproject.toml").read_text())[
+PROJECT = tomllib.loads((pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text())[
     "project"
 ]
 H100 = "NVIDIA H100, 81559 MiB, 580.65"

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from _graphflow_cli import NAMES, main
 from benchmarks import __main__ as benchmarks
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 PAGES = [page for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -35,7 +35,7 @@ OTHERS = (
     "pytest",
     "zcat",
 )
-MADE_IN_CONTRIBUTING = "graphflow average-neighbor-degree"  # tests/test_contributing.py
+MADE_IN_CONTRIBUTING = "graphflow average-neighbor-degree"  # tests/project/test_contributing.py
 
 
 def commands():

@@ -21,7 +21,7 @@ from conftest import (
     to_host,
 )
 from distributed import wait
-from shapes import ASKED, KINDS, LEAST, power_law, same
+from shapes import ASKED, ID_TYPES, KINDS, LEAST, power_law, same
 from shapes import graph as graph_of
 
 import dask_graphflow as gf
@@ -53,26 +53,6 @@ def kept(pairs, weight, multi, directed):
 
 
 # Ids
-
-
-def dates(i):
-    return pd.Timestamp("2020-01-01") + pd.Timedelta(days=i)
-
-
-ID_TYPES = {
-    "dense": ("int64", int),
-    "int8, low and high": ("int8", lambda i: i * 2 - 128),
-    "int32, negative": ("int32", lambda i: i - 100),
-    "int64, far apart": ("int64", lambda i: (i - 60) * 2**56),
-    "uint64 past int64": ("uint64", lambda i: 2**64 - 1 - i),
-    "nullable integers": ("Int64", int),
-    "Arrow integers": ("int64[pyarrow]", int),
-    "truth values": ("bool", lambda i: i % 2 == 0),
-    "strings": ("str", lambda i: f"v{i}"),
-    "Arrow strings": ("string[pyarrow]", lambda i: f"v{i}"),
-    "objects": (object, lambda i: f"v{i}"),
-    "dates": ("datetime64[ns]", dates),
-}
 
 
 @pytest.mark.parametrize("partitions", [0, 1, 9, 150], ids=lambda n: f"{n or 'pandas'}")
