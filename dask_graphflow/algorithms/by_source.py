@@ -12,7 +12,7 @@ from dask_graphflow.operators.access import send_to_lister
 from dask_graphflow.operators.view import GraphView
 
 
-class Reached(NamedTuple):
+class SourceRows(NamedTuple):
     """A member's rows of a search from one source.
 
     Attributes
@@ -42,7 +42,7 @@ def search_rows(distance: str) -> Result:
     return vertices(found, instead={"by_source": by_source})
 
 
-def answer_by_source(g: GraphView, sources: Any, searches: Iterator[Reached]) -> Answer:
+def answer_by_source(g: GraphView, sources: Any, searches: Iterator[SourceRows]) -> Answer:
     """Return the rows of all searches, sorted by source, then by vertex. All members call it.
 
     Each member lists about as many sources as the others.

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.declarations.answer import Answer, Labels, LabelTypes, OrNull
+from dask_graphflow.declarations.answer import Answer, LabelColumn, LabelTypes, OrNull
 from dask_graphflow.graph import frames
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
@@ -64,7 +64,7 @@ def result_frames(
     def values_of(column: Any, dtype: Any) -> Any:
         if dtype == "id":
             return names_of(shard, exchange, column)
-        if isinstance(column, Labels):
+        if isinstance(column, LabelColumn):
             labels = column.names.iloc[column.rows].reset_index(drop=True)
             return [labels[name] for name in labels.columns]
         if dtype != "id or null":
@@ -199,7 +199,7 @@ def _renamed(chosen: Any, threads: int, values: Any) -> Any:
 
 def _each(take: Callable[[Any], Any], values: Any) -> Any:
     """Apply `take` to the values of a column, or to both arrays of an :class:`OrNull`."""
-    if isinstance(values, Labels):
+    if isinstance(values, LabelColumn):
         return values._replace(rows=take(values.rows))
     return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
 

@@ -28,7 +28,7 @@ PACKAGE = "dask-graphflow"
 DAY = 86_400
 
 
-class Check(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of one check.
 
     Attributes
@@ -49,9 +49,9 @@ class Check(NamedTuple):
     needed: bool = False
 
 
-def checked() -> list[Check]:
+def checked() -> list[CheckResult]:
     """Return all checks, in the order in which they are shown."""
-    results: list[Check] = []
+    results: list[CheckResult] = []
     for check in CHECKS:
         try:
             results += check()
@@ -59,24 +59,24 @@ def checked() -> list[Check]:
             # A check that fails to run is a finding itself, and the other checks are still useful.
             name = check.__name__
             results.append(
-                Check(name, WRONG, _said(error), "report this line as a bug", needed=True)
+                CheckResult(name, WRONG, _said(error), "report this line as a bug", needed=True)
             )
     return results
 
 
-def requirements() -> Iterator[Check]:
+def requirements() -> Iterator[CheckResult]:
     """Check the versions of Python and of the required packages."""
     try:
         wanted = importlib.metadata.metadata(PACKAGE)["Requires-Python"]
     except importlib.metadata.PackageNotFoundError:
         state = "not installed; Python imports it from a folder"
-        yield Check(PACKAGE, WRONG, state, "run pip install . in that folder", needed=True)
+        yield CheckResult(PACKAGE, WRONG, state, "run pip install . in that folder", needed=True)
         return
     python = platform.python_version()
     if SpecifierSet(wanted).contains(python, prereleases=True):
-        yield Check("Python", OK, python, needed=True)
+        yield CheckResult("Python", OK, python, needed=True)
     else:
-        yield Check("Python", WRONG, python, f"install Python {wanted}", needed=True)
+        yield CheckResult("Python", WRONG, python, f"install Python {wanted}", needed=True)
     needed = _required()
     there = versions.installed(one.name for one in needed)
     for one in needed:
@@ -99,28 +99,28 @@ def _required(extra: str = "") -> list[Requirement]:
     return required
 
 
-def _requirement(wanted: Requirement, version: str | None) -> Check:
+def _requirement(wanted: Requirement, version: str | None) -> CheckResult:
     install = f'pip install "{wanted}"'
     if version is None:
-        return Check(wanted.name, MISSING, "not installed", install, needed=True)
+        return CheckResult(wanted.name, MISSING, "not installed", install, needed=True)
     if not wanted.specifier.contains(version, prereleases=True):
         state = f"{version}; {wanted.specifier} is required"
-        return Check(wanted.name, WRONG, state, install, needed=True)
-    return Check(wanted.name, OK, version, needed=True)
+        return CheckResult(wanted.name, WRONG, state, install, needed=True)
+    return CheckResult(wanted.name, OK, version, needed=True)
 
 
-def kernels() -> Iterator[Check]:
+def kernels() -> Iterator[CheckResult]:
     """Check that Numba compiles a kernel that runs."""
     try:
         _run(None)
     except Exception as error:
         todo = "pip install --upgrade --force-reinstall numba llvmlite"
-        yield Check("kernels", WRONG, _said(error), todo, needed=True)
+        yield CheckResult("kernels", WRONG, _said(error), todo, needed=True)
     else:
-        yield Check("kernels", OK, "compiled by Numba; the result is correct", needed=True)
+        yield CheckResult("kernels", OK, "compiled by Numba; the result is correct", needed=True)
 
 
-def cache() -> Iterator[Check]:
+def cache() -> Iterator[CheckResult]:
     """Check the folder in which Numba caches compiled kernels."""
     from dask_graphflow.kernels import compiling
     from dask_graphflow.kernels.common import host
@@ -128,14 +128,14 @@ def cache() -> Iterator[Check]:
     name = "kernel cache"
     folder, by_numba = compiling.cached_in(host._hook)
     if by_numba:
-        yield Check(name, OK, f"compiled kernels are kept in {folder}")
+        yield CheckResult(name, OK, f"compiled kernels are kept in {folder}")
         return
     unwritable = "neither the installation nor the home folder can be written to"
     if folder is None:
         place = f"none, so each process compiles anew: {unwritable}"
     else:
         place = f"{folder}, among temporary files: {unwritable}"
-    yield Check(name, MISSING, place, compiling.ADVICE)
+    yield CheckResult(name, MISSING, place, compiling.ADVICE)
 
 
 def _run(device: Literal["gpu"] | None) -> None:
@@ -149,7 +149,7 @@ def _run(device: Literal["gpu"] | None) -> None:
         raise RuntimeError(f"the components of the edge from 2 to 1 are {components}, not [1, 1]")
 
 
-def gpus() -> Iterator[Check]:
+def gpus() -> Iterator[CheckResult]:
     """Check the GPUs, their driver and packages, and that a kernel runs on a GPU."""
     there, (driver, packages, advice) = versions.gpus(), gpu.found()
     listed = "; ".join(there or [])
@@ -160,22 +160,22 @@ def gpus() -> Iterator[Check]:
                 "in a container, start it with --gpus all and include compute in "
                 "NVIDIA_DRIVER_CAPABILITIES; otherwise, reinstall the NVIDIA driver"
             )
-            yield Check("GPU", WRONG, state, todo)
+            yield CheckResult("GPU", WRONG, state, todo)
         else:
             held = ", ".join(f"{name} {version}" for name, version in packages.items())
             state = "no NVIDIA driver; everything runs on the CPU"
-            yield Check("GPU", MISSING, f"{state} ({held} cannot be used)" if held else state)
+            yield CheckResult("GPU", MISSING, f"{state} ({held} cannot be used)" if held else state)
         return
     cuda = f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}"
     if there == []:
         todo = "in a container, start it with --gpus all; otherwise, check the output of nvidia-smi"
-        yield Check("GPU", WRONG, f"{cuda}, but no GPU", todo)
+        yield CheckResult("GPU", WRONG, f"{cuda}, but no GPU", todo)
         return
     listed = listed or "not listed, because nvidia-smi is missing"
     if driver // 1000 < gpu.EXTRAS[0]:
-        yield Check("GPU", WRONG, f"{listed}; {cuda}", advice)
+        yield CheckResult("GPU", WRONG, f"{listed}; {cuda}", advice)
         return
-    yield Check("GPU", OK, f"{listed}; {cuda}")
+    yield CheckResult("GPU", OK, f"{listed}; {cuda}")
     # Without cuDF, calls on pandas frames with device="gpu" need only CuPy.
     rapids = not packages or any(name.startswith("cudf") for name in packages)
     extra = f"{'cuda' if rapids else 'cupy'}{_cuda_of(driver, packages)}"
@@ -184,7 +184,7 @@ def gpus() -> Iterator[Check]:
     if not rapids:
         state = "not installed; pandas frames run on the GPU with device='gpu'"
         todo = f"for cuDF frames, {_install(extra.replace('cupy', 'cuda'))}"
-        yield Check("cudf", MISSING, state, todo)
+        yield CheckResult("cudf", MISSING, state, todo)
     yield _on_gpu([check for check in checks if versions.base_name(check.name) in ("cupy", "cudf")])
 
 
@@ -198,37 +198,37 @@ def _cuda_of(driver: int, packages: dict[str, str]) -> int:
     return min(driver // 1000, gpu.EXTRAS[-1])
 
 
-def _for_cuda(wanted: Requirement, extra: str) -> Check:
+def _for_cuda(wanted: Requirement, extra: str) -> CheckResult:
     base, install = versions.base_name(wanted.name), _install(extra)
     there = {name: version for name, version in versions.installed([base]).items() if version}
     installed = ", ".join(f"{name} {version}" for name, version in there.items())
     others = " ".join(name for name in there if name not in (wanted.name, base))
     if others:
         todo = f"pip uninstall {others}, then {install}"
-        return Check(wanted.name, WRONG, f"{installed}, built for another CUDA version", todo)
+        return CheckResult(wanted.name, WRONG, f"{installed}, built for another CUDA version", todo)
     if not there:
-        return Check(wanted.name, MISSING, "not installed", install)
-    return Check(wanted.name, OK, installed)
+        return CheckResult(wanted.name, MISSING, "not installed", install)
+    return CheckResult(wanted.name, OK, installed)
 
 
 def _install(extra: str) -> str:
     return f'pip install "{PACKAGE}[{extra}]"'
 
 
-def _on_gpu(packages: list[Check]) -> Check:
+def _on_gpu(packages: list[CheckResult]) -> CheckResult:
     name, lacking = "GPU kernels", [check for check in packages if check.state != OK]
     if lacking:
         state = f"the GPU needs {' and '.join(one.name for one in lacking)}"
-        return Check(name, WRONG, state, lacking[0].todo)
+        return CheckResult(name, WRONG, state, lacking[0].todo)
     try:
         _run("gpu")
     except Exception as error:
         advice = gpu.found().advice
-        return Check(name, WRONG, _said(error).removesuffix(advice).rstrip(), advice)
-    return Check(name, OK, "compiled by NVRTC; the result is correct")
+        return CheckResult(name, WRONG, _said(error).removesuffix(advice).rstrip(), advice)
+    return CheckResult(name, OK, "compiled by NVRTC; the result is correct")
 
 
-def extras() -> Iterator[Check]:
+def extras() -> Iterator[CheckResult]:
     """Check the packages that plots and Dask's dashboard need."""
     for extra, user in (("plot", "gf.plot"), ("dashboard", "Dask's dashboard")):
         for wanted in _required(extra):
@@ -240,39 +240,39 @@ def extras() -> Iterator[Check]:
             yield check
 
 
-def cluster() -> Iterator[Check]:
+def cluster() -> Iterator[CheckResult]:
     """Look for a cluster in Dask's configuration, without connecting to it."""
     address = dask.config.get("scheduler-address", None)
     if address is None:
         state = f"none in the Dask configuration; {CPU_COUNT} threads in one process"
     else:
         state = f"{address}, from the Dask configuration; not contacted"
-    yield Check("cluster", OK, state)
+    yield CheckResult("cluster", OK, state)
 
 
-def memory() -> Iterator[Check]:
+def memory() -> Iterator[CheckResult]:
     """Report the free memory."""
     free = room_of(False)
-    yield Check("memory", OK, "unknown" if free is None else f"{size(free)} free")
+    yield CheckResult("memory", OK, "unknown" if free is None else f"{size(free)} free")
 
 
-def calibration() -> Iterator[Check]:
+def calibration() -> Iterator[CheckResult]:
     """Report the stored measurements of this machine."""
     kept = rate_store.entries()
     for path, age, stale in kept:
         again = "; stale, will be measured again when needed" if stale else ""
-        yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
+        yield CheckResult("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
     if not kept:
         state = f"nothing in {rate_store.folder()}; gf.calibrate() measures this machine"
         todo = 'optional: python -c "import dask_graphflow as gf; gf.calibrate()"'
-        yield Check("calibration", MISSING, state, todo)
+        yield CheckResult("calibration", MISSING, state, todo)
 
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
+CHECKS: tuple[Callable[[], Iterator[CheckResult]], ...] = (
     requirements,
     kernels,
     cache,

@@ -18,7 +18,7 @@ from dask_graphflow.graph import dtypes
 TRUTH = {"true": True, "false": False}
 
 
-class Reader(NamedTuple):
+class IdReader(NamedTuple):
     """How ids of one kind are written.
 
     Attributes
@@ -113,22 +113,22 @@ def _period(text: str, dtype: Any) -> pd.Period:
 
 PANDAS = ("integer", "bool", "period", "timedelta")
 READERS = {
-    "bool": Reader(_truth, "true or false"),
-    "integer": Reader(_integer, "a whole number such as 42"),
-    "date": Reader(_by_arrow, "a date such as 2024-12-31"),
-    "time": Reader(_time, "a time such as 23:59:59.5, without more digits than the ids have"),
-    "datetime": Reader(
+    "bool": IdReader(_truth, "true or false"),
+    "integer": IdReader(_integer, "a whole number such as 42"),
+    "date": IdReader(_by_arrow, "a date such as 2024-12-31"),
+    "time": IdReader(_time, "a time such as 23:59:59.5, without more digits than the ids have"),
+    "datetime": IdReader(
         _by_arrow,
         "a time such as 2024-12-31T23:59:59.5, without a time zone or more digits than the ids have",
     ),
-    "datetime with a time zone": Reader(
+    "datetime with a time zone": IdReader(
         _by_arrow,
         "a time with its distance from UTC, such as 2024-12-31T23:59:59.5Z or 2024-12-31T23:59+01:00, "
         "without more digits than the ids have",
     ),
-    "timedelta": Reader(_timedelta, "a duration with its units, such as 1 days 12:30:00"),
-    "decimal": Reader(_by_arrow, "a decimal number without more digits than the ids have"),
-    "binary": Reader(_bytes, "the bytes as hexadecimal digits, such as ff01"),
-    "UUID": Reader(_uuid, "a UUID such as 00000000-0000-0000-0000-0000000000ff"),
-    "period": Reader(_period, "a period as the commands write it, such as 2024-12 for a month"),
+    "timedelta": IdReader(_timedelta, "a duration with its units, such as 1 days 12:30:00"),
+    "decimal": IdReader(_by_arrow, "a decimal number without more digits than the ids have"),
+    "binary": IdReader(_bytes, "the bytes as hexadecimal digits, such as ff01"),
+    "UUID": IdReader(_uuid, "a UUID such as 00000000-0000-0000-0000-0000000000ff"),
+    "period": IdReader(_period, "a period as the commands write it, such as 2024-12 for a month"),
 }

@@ -151,7 +151,7 @@ class Output:
             enforce_metadata=False,
         )
 
-    def publish(self, parts: pd.DataFrame) -> Rows:
+    def publish(self, parts: pd.DataFrame) -> OutputRows:
         """Move the written parts to the destination, and return them.
 
         Parameters
@@ -159,7 +159,7 @@ class Output:
         parts : pandas.DataFrame
             The computed frame of :meth:`parts`.
         """
-        rows = Rows(
+        rows = OutputRows(
             [self.scratch / "parts" / name for name in parts["file"]], parts["rows"].tolist()
         )
         if self.is_stdout:
@@ -169,7 +169,7 @@ class Output:
             if self._is_folder:
                 built.mkdir()
                 for number, file in enumerate(rows.files):
-                    _join_parquet(Rows([file], [0]), built / f"part-{number:05}.parquet")
+                    _join_parquet(OutputRows([file], [0]), built / f"part-{number:05}.parquet")
             elif self._format == "parquet":
                 _join_parquet(rows, built)
             else:
@@ -190,7 +190,7 @@ class Output:
             ) from error
         return rows
 
-    def print(self, rows: Rows, format: str) -> None:
+    def print(self, rows: OutputRows, format: str) -> None:
         """Write rows to standard output, after all of them were converted without an error."""
         built = self.scratch / "built"
         with pa.OSFile(str(built), "wb") as sink:
@@ -198,7 +198,7 @@ class Output:
         with built.open("rb") as source:
             shutil.copyfileobj(source, sys.stdout.buffer)
 
-    def _write_text(self, rows: Rows, sink: Any) -> None:
+    def _write_text(self, rows: OutputRows, sink: Any) -> None:
         if self._codec is None:
             write_rows(rows, sink, self._format, tabs=self._extension != ".csv")
             return
@@ -218,7 +218,7 @@ class Output:
                 self._fs.rm(passing, recursive=True)
 
 
-class Rows:
+class OutputRows:
     """The rows of a result in files, batch by batch.
 
     Parameters
@@ -311,7 +311,7 @@ def _write_part(frame: Any, folder: Path) -> pd.DataFrame:
     return pd.DataFrame({"file": [name], "rows": [table.num_rows]})
 
 
-def _join_parquet(rows: Rows, target: Path) -> None:
+def _join_parquet(rows: OutputRows, target: Path) -> None:
     with pq.ParquetWriter(target, rows.schema) as writer:
         for batch in rows:
             writer.write_batch(batch)

@@ -85,7 +85,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     """
     kept = kept or _kept
     own = kept.nccl().device() if device else None
-    members = _swap(channel, _Member(kept.process, kept.host, own, kept.names()))
+    members = _swap(channel, _MemberProcess(kept.process, kept.host, own, kept.names()))
     ranks = [rank for rank, member in enumerate(members) if member.device is not None]
     if not ranks:
         return _OnHosts()
@@ -100,7 +100,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     return _Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
 
 
-class _Member(NamedTuple):
+class _MemberProcess(NamedTuple):
     """A member's process, host and device, and the names of its process' communicators by their members."""
 
     process: str
@@ -195,7 +195,9 @@ class Communicators:
         with self._lock:
             return {members: held.name for members, held in self._held.items()}
 
-    def get(self, channel: Channel, all_members: list[_Member], ranks: list[int]) -> _Communicator:
+    def get(
+        self, channel: Channel, all_members: list[_MemberProcess], ranks: list[int]
+    ) -> _Communicator:
         """Return the communicator of the members with these ranks. Make it if there is none.
 
         The communicator is dropped if the channel is aborted.

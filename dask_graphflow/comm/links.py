@@ -25,7 +25,7 @@ Key = tuple[tuple[Any, ...], int]
 """The shards of all members, and the rank of this one."""
 
 
-class Links:
+class MemberLinks:
     """The connections of a member to all others, for one run after another.
 
     Parameters
@@ -101,15 +101,15 @@ class KeptLinks:
     """The links that a process keeps: at most one set that is idle, per member."""
 
     def __init__(self) -> None:
-        self._idle: dict[Key, Links] = {}
+        self._idle: dict[Key, MemberLinks] = {}
         # Those on which member 0 has named a run whose member is not here yet.
-        self._named: dict[tuple[Key, bytes], Links] = {}
+        self._named: dict[tuple[Key, bytes], MemberLinks] = {}
         self._followed: set[Key] = set()  # a thread waits to hear the name of the next run
         self._changed = threading.Condition()
 
     def take(
         self, shards: Sequence[Any], rank: int, run: str, ready: Callable[[], bool]
-    ) -> tuple[Links, Sockets] | None:
+    ) -> tuple[MemberLinks, Sockets] | None:
         """Agree on a run with the other members. Return the links that it uses, and a channel.
 
         Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`.
@@ -140,12 +140,12 @@ class KeptLinks:
             return None
         return links, channel
 
-    def keep(self, links: Links, channel: Sockets, wanted: Callable[[], bool]) -> None:
+    def keep(self, links: MemberLinks, channel: Sockets, wanted: Callable[[], bool]) -> None:
         """Leave a gang, as :meth:`.Channel.close` does, and keep its connections for another run.
 
         Parameters
         ----------
-        links : Links
+        links : MemberLinks
         channel : Sockets
             The channel of the run that has ended.
         wanted : callable
@@ -178,11 +178,11 @@ class KeptLinks:
         for links in old:
             links.close()
 
-    def _popped(self, key: Key) -> Links | None:
+    def _popped(self, key: Key) -> MemberLinks | None:
         with self._changed:
             return self._idle.pop(key, None)
 
-    def _led(self, key: Key, run: bytes) -> Links | None:
+    def _led(self, key: Key, run: bytes) -> MemberLinks | None:
         """Return the links on which member 0 has named this run, or None."""
         with self._changed:
             self._changed.wait_for(
@@ -204,6 +204,6 @@ class KeptLinks:
         return links if named == run else None
 
     def _removed(
-        self, kept: dict[Any, Links], condition: Callable[[Any, Links], bool]
-    ) -> list[Links]:
+        self, kept: dict[Any, MemberLinks], condition: Callable[[Any, MemberLinks], bool]
+    ) -> list[MemberLinks]:
         return [kept.pop(key) for key, links in list(kept.items()) if condition(key, links)]

@@ -76,7 +76,7 @@ class OrNull(NamedTuple):
     none: Any
 
 
-class Labels(NamedTuple):
+class LabelColumn(NamedTuple):
     """Values of any type: row numbers in a frame, and the frame. All members have the same frame."""
 
     rows: Any
@@ -84,7 +84,7 @@ class Labels(NamedTuple):
 
 
 class LabelTypes(NamedTuple):
-    """The types of a column of :class:`Labels`: the dtype of each column of the frame."""
+    """The types of a column of :class:`LabelColumn`: the dtype of each column of the frame."""
 
     dtypes: tuple[Any, ...]
 

@@ -174,7 +174,7 @@ def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int6
     return grid(1, _whole("n", n, least=1), npartitions=npartitions, dtype=dtype)
 
 
-class Run(NamedTuple):
+class EdgeRun(NamedTuple):
     """The edges of a partition, by their numbers."""
 
     start: int
@@ -215,7 +215,7 @@ def _lazy_frame(
         npartitions = max(1, -(-edges // PARTITION_EDGES))
     count = _whole("npartitions", npartitions, least=1, most=MAX_PARTITIONS)
     bounds = [edges * run // count for run in range(count + 1)]
-    runs = list(itertools.starmap(Run, itertools.pairwise(bounds)))
+    runs = list(itertools.starmap(EdgeRun, itertools.pairwise(bounds)))
     meta = _frame(0, np.empty((2, 0), kind))
     return dd.from_map(make, runs, dtype=kind, meta=meta, label="graphflow-generate", **graph)
 
@@ -226,7 +226,7 @@ def _frame(start: int, ends: npt.NDArray[Any]) -> pd.DataFrame:
     return pd.DataFrame(ends.T, index=index, columns=["src", "dst"], copy=False)
 
 
-def _grid_edges(run: Run, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
+def _grid_edges(run: EdgeRun, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
     start, stop = run
     # For each row of the grid: first the edges along the row, then the edges to the row below.
     row, place = np.divmod(np.arange(start, stop), 2 * width - 1)
@@ -237,7 +237,7 @@ def _grid_edges(run: Run, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
     return _frame(start, ends)
 
 
-def _rmat_edges(run: Run, *, scale: int, seed: int, dtype: np.dtype[Any]) -> pd.DataFrame:
+def _rmat_edges(run: EdgeRun, *, scale: int, seed: int, dtype: np.dtype[Any]) -> pd.DataFrame:
     start, stop = run
     draws, keys = np.random.SeedSequence(seed).spawn(2)
     scramble = _scramble_keys(keys, scale)

@@ -20,7 +20,7 @@ EXTRAS = (12, 13)  # the CUDA versions for which there are extras: [cuda12], [cu
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
 
 
-class Found(NamedTuple):
+class GpuSetup(NamedTuple):
     """The GPU driver and packages of this environment.
 
     Attributes
@@ -38,10 +38,10 @@ class Found(NamedTuple):
     advice: str
 
 
-def found() -> Found:
+def found() -> GpuSetup:
     """Return the GPU driver and packages of this environment, without importing CuPy or cuDF."""
     driver, packages = _driver_version(), _packages()
-    return Found(driver, packages, _advice(driver, None, list(packages)))
+    return GpuSetup(driver, packages, _advice(driver, None, list(packages)))
 
 
 def load_cupy() -> Any:

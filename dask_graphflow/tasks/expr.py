@@ -47,7 +47,7 @@ class Replaced(Expr):  # type: ignore[misc]
         return self.frame
 
 
-class Result(Replaced):
+class LazyResult(Replaced):
     """The partitions of a lazy result, which only an optimized expression can compute.
 
     ``dask.optimize`` requests the tasks of an expression without lowering it. It then takes the first of
@@ -67,7 +67,7 @@ class Result(Replaced):
 
     def optimize(self, fuse: bool = False) -> Expr:
         """Return an optimized result, from which ``dask.optimize`` still cannot get the tasks."""
-        return Result(self.frame.optimize(fuse=fuse))
+        return LazyResult(self.frame.optimize(fuse=fuse))
 
     def _layer(self) -> dict[Any, Any]:
         raise UsageError(
@@ -80,7 +80,7 @@ class Result(Replaced):
 
 def collection(expr: Expr) -> Any:
     """Return the lazy frame of an expression."""
-    return new_collection(Result(expr))
+    return new_collection(LazyResult(expr))
 
 
 class Source:

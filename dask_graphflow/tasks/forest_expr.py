@@ -134,7 +134,7 @@ class Chains(LocalResults):
             call: tuple[Any, ...] = (hook, state)
             loads = False
             if isinstance(frame, Source):
-                reader = _Reader(frame.task(partition))
+                reader = _PartitionReader(frame.task(partition))
                 call, loads = (_read_and_hook, hook, state, reader), reader.loads
             elif isinstance(frame, Held):
                 steps.append(frame.task(partition))
@@ -149,7 +149,7 @@ class Chains(LocalResults):
         return steps
 
 
-class _Reader:
+class _PartitionReader:
     """Reads one partition when called. It hides the task from Dask, which would run it beforehand."""
 
     def __init__(self, task: Task) -> None:
@@ -165,7 +165,7 @@ class _Reader:
 
 
 def _read_and_hook(
-    hook: Callable[..., Any], state: Any, read: _Reader, position: int, partition: int
+    hook: Callable[..., Any], state: Any, read: _PartitionReader, position: int, partition: int
 ) -> Any:
     """Read a partition, hook it, and free it, together with the memory that reading took."""
     plugins.watch_worker()

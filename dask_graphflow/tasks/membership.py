@@ -24,7 +24,7 @@ from distributed import Reschedule, WorkerPlugin, get_client, secede
 from distributed.comm import get_address_host
 
 from dask_graphflow.comm.channel import Channel, PeerLost
-from dask_graphflow.comm.links import KeptLinks, Links
+from dask_graphflow.comm.links import KeptLinks, MemberLinks
 from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 
@@ -276,7 +276,7 @@ def joined(
 
 def _connected(
     worker: Any, membership: Membership, member: _Member, shards: list[Any], run: dict[str, Any]
-) -> tuple[Links, Sockets]:
+) -> tuple[MemberLinks, Sockets]:
     """Connect to the other members, which the scheduler brings together."""
     secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
     listen, advertised = _hosts(worker)
@@ -289,7 +289,7 @@ def _connected(
         member.connecting = time.monotonic()
         channel = listener.connect(run["rank"], start["addresses"], run["timeout"])
         member.connecting = math.inf
-    return Links(shards, start["members"], channel), channel
+    return MemberLinks(shards, start["members"], channel), channel
 
 
 def _hosts(worker: Any) -> tuple[str, str]:

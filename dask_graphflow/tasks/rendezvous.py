@@ -44,20 +44,20 @@ COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task th
 
 
 @dataclass
-class _Member:
+class _Arrival:
     id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
 
 
 @dataclass(eq=False)
-class _Run:
+class _GangRun:
     gang: str
     size: int
     timeout: float
     alone: bool
     going: bool = False
-    members: dict[int, _Member] = field(default_factory=dict)  # by rank, until they end
+    members: dict[int, _Arrival] = field(default_factory=dict)  # by rank, until they end
     losses: set[str] = field(default_factory=set)  # workers, and members whose connections broke
     watched: bool = False
     stuck: int = 0  # consecutive checks that found a missing member unable to join
@@ -81,8 +81,8 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         """Register the handlers of messages from members."""
         self._scheduler = scheduler
         self._ties = Ties(scheduler)
-        self._runs: dict[str, _Run] = {}
-        self._turns: list[_Run] = []  # complete runs that are not going yet
+        self._runs: dict[str, _GangRun] = {}
+        self._turns: list[_GangRun] = []  # complete runs that are not going yet
         self._timers: set[asyncio.TimerHandle] = set()
         scheduler.stream_handlers["graphflow-gang-join"] = self._join
         scheduler.stream_handlers["graphflow-gang-broken"] = self._broken
@@ -154,7 +154,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 at = other.processing_on.address
                 self._send(at, op="graphflow-gang-lost", gang=roster.name)
 
-    def _tasks(self, run: _Run) -> list[Any]:
+    def _tasks(self, run: _GangRun) -> list[Any]:
         return [self._scheduler.tasks.get((run.gang, rank)) for rank in range(run.size)]
 
     def _runs_on(self, worker: str, gang: str, rank: int) -> bool:
@@ -175,10 +175,10 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             return
         run = self._runs.get(gang)
         if run is None:
-            run = self._runs[gang] = _Run(gang, **details)
+            run = self._runs[gang] = _GangRun(gang, **details)
         if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
-        run.members[rank] = _Member(member, worker, address)
+        run.members[rank] = _Arrival(member, worker, address)
         self._look_after(run)
 
     def _broken(
@@ -187,7 +187,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         run = self._runs.get(gang)
         if run is None and self._runs_on(worker, gang, rank):
             # The members had begun by themselves, on kept links. Those that notice report the same loss.
-            run = self._runs[gang] = _Run(gang, **details, losses={"links"})
+            run = self._runs[gang] = _GangRun(gang, **details, losses={"links"})
             self._later(GRACE, self._lost, (gang, rank))
             logger.warning(
                 "%s runs again: member %d lost the connection to member %d", gang, rank, lost
@@ -204,7 +204,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         else:
             self._later(GRACE, self._still_broken, run, member, lost)
 
-    def _still_broken(self, run: _Run, member: str, lost: int) -> None:
+    def _still_broken(self, run: _GangRun, member: str, lost: int) -> None:
         if not (run.going and _has(run, member)):
             return
         peer = self._tasks(run)[lost]
@@ -215,7 +215,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         logger.warning("%s runs again: the connection to member %d was lost", run.gang, lost)
         self._over(run)
 
-    def _look_after(self, run: _Run) -> None:
+    def _look_after(self, run: _GangRun) -> None:
         """Take the next step for a run: gather its members, start it, or forget it."""
         if self._runs.get(run.gang) is not run:
             return
@@ -228,7 +228,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 self._runs.pop(run.gang, None)
         self._grant()
 
-    def _gather(self, run: _Run, tasks: list[Any]) -> None:
+    def _gather(self, run: _GangRun, tasks: list[Any]) -> None:
         if len(run.losses) >= LOSSES:
             self._fail(
                 run,
@@ -250,7 +250,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             run.watched = True
             self._later(run.timeout / LOOKS, self._watch, run)
 
-    def _watch(self, run: _Run) -> None:
+    def _watch(self, run: _GangRun) -> None:
         run.watched = False
         if self._runs.get(run.gang) is not run or run.going or run.complete or not run.members:
             run.stuck = 0
@@ -279,7 +279,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 self._go(run)
             taken |= wanted
 
-    def _go(self, run: _Run) -> None:
+    def _go(self, run: _GangRun) -> None:
         run.going = True
         workers = run.workers
         secret = secrets.token_bytes(32)
@@ -294,14 +294,14 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 members=workers.count(member.worker),
             )
 
-    def _over(self, run: _Run, lost: str | None = None) -> None:
+    def _over(self, run: _GangRun, lost: str | None = None) -> None:
         """Tell all members to run again, or to raise."""
         run.going = False
         members, run.members = run.members, {}
         for member in members.values():
             self._tell(member.worker, member.id, lost)
 
-    def _fail(self, run: _Run, reason: str, todo: str = LOOK) -> None:
+    def _fail(self, run: _GangRun, reason: str, todo: str = LOOK) -> None:
         self._over(run, f"{run.gang} was given up: {reason}. {todo}")
 
     def _tell(self, worker: str, member: str, lost: str | None = None) -> None:
@@ -320,7 +320,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         self._timers.add(timer)
 
 
-def _has(run: _Run, member: str) -> bool:
+def _has(run: _GangRun, member: str) -> bool:
     return any(one.id == member for one in run.members.values())
 
 

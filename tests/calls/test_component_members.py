@@ -13,7 +13,7 @@ from conftest import ENDS, fewer, on_backend, to_host
 import dask_graphflow as gf
 from dask_graphflow.calls.components import members, merging
 from dask_graphflow.calls.components.connected_components import Components
-from dask_graphflow.calls.components.members import Member, Partitions
+from dask_graphflow.calls.components.members import ComponentsMember, Partitions
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.resources import Resources
@@ -47,7 +47,7 @@ def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=()
     pieces = [on_backend(edges.iloc[low:high]) for low, high in itertools.pairwise(cuts)]
     dealt = [[(0, 2 * rank), (0, 2 * rank + 1)] for rank in range(size)]
     own = Partitions(program, dealt, chains)
-    member = Member(program, own, merging.merges_of(merge, size), slices, parts)
+    member = ComponentsMember(program, own, merging.merges_of(merge, size), slices, parts)
 
     def one(channel):
         channel.resources = Resources(threads=4)

@@ -223,4 +223,4 @@ def test_parts_with_different_types_are_an_error_that_names_the_column(tmp_path)
     for value in (["a"], [1]):
         files += output._write_part(pd.DataFrame({"id": value}), tmp_path)["file"].tolist()
     with pytest.raises(OutputError, match=r"different types.*id"):
-        output.Rows([tmp_path / file for file in files], [1, 1])
+        output.OutputRows([tmp_path / file for file in files], [1, 1])

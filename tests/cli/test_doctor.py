@@ -80,7 +80,7 @@ def examined(code=0):
     assert done.exit_code == code, done.output
     found = json.loads(done.stdout)
     assert found["ok"] == (code == 0)
-    return {check["name"]: checks.Check(**check) for check in found["checks"]}
+    return {check["name"]: checks.CheckResult(**check) for check in found["checks"]}
 
 
 # What is needed

@@ -23,7 +23,7 @@ def kept(request, monkeypatch):
     monkeypatch.setattr(links, "PATIENCE", 20)
     every = [links.KeptLinks() for _ in SHARDS]
     for channel in by_sockets(3, contexts() if request.param == "tls" else None):
-        one = links.Links(SHARDS, 1, channel)
+        one = links.MemberLinks(SHARDS, 1, channel)
         opened.append((one, channel))
     leave(every)
     yield every

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.by_source import Reached
+from dask_graphflow.algorithms.by_source import SourceRows
 from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.multi_search import DEEP, WORD, Reach, WordSearch, predecessors
@@ -29,7 +29,7 @@ TAIL = 256  # number of small levels after which each source is searched by itse
 
 def search_each(
     g: GraphView, places: Any, count: int, *, targets: Any, depth_limit: int | None, direction: str
-) -> Iterator[Reached]:
+) -> Iterator[SourceRows]:
     """Search from each source, and yield its rows. All members call it at once.
 
     Parameters
@@ -92,7 +92,7 @@ def _all_reached(g: GraphView, seen: Any, targets: Any) -> bool:
 
 def _rows(
     g: GraphView, levels: list[Reach], places: Any, width: int, targets: Any
-) -> Iterator[Reached]:
+) -> Iterator[SourceRows]:
     """Yield the rows of the searches from `width` sources, whose places are 0 to ``width - 1``."""
     listed = g.column(False, "bool")
     for vertices, _ in levels:
@@ -100,12 +100,12 @@ def _rows(
     at = np.flatnonzero(only(targets, listed))
     numbers = g.numbers[at]
     for found, level, predecessor in predecessors(g, levels, places, width, at):
-        yield Reached(numbers[found], level, predecessor)
+        yield SourceRows(numbers[found], level, predecessor)
 
 
-def _by_itself(g: GraphView, source: Any, *, targets: Any, **options: Any) -> Reached:
+def _by_itself(g: GraphView, source: Any, *, targets: Any, **options: Any) -> SourceRows:
     search = breadth_first(g, source, targets=targets, **options)
     at = np.flatnonzero(only(targets, search.level >= 0))
     level, parent = search.level[at], search.parents()[at]
     never = np.iinfo(parent.dtype).max
-    return Reached(g.numbers[at], level, np.where(level > 0, parent, never).astype(g.index))
+    return SourceRows(g.numbers[at], level, np.where(level > 0, parent, never).astype(g.index))

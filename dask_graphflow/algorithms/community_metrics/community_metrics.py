@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from dask_graphflow.declarations.algorithm import algorithm
-from dask_graphflow.declarations.answer import Answer, Labels, LabelTypes, rows
+from dask_graphflow.declarations.answer import Answer, LabelColumn, LabelTypes, rows
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.operators.access import own_part
@@ -131,7 +131,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     first = own_part(g, len(names)).start
     return Answer(
         {
-            "community": Labels(np.arange(first, first + len(size), like=size), names),
+            "community": LabelColumn(np.arange(first, first + len(size), like=size), names),
             "size": size,
             "internal_edges": internal,
             "cut_edges": cut,

@@ -29,7 +29,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.by_source import Reached, answer_by_source, search_rows
+from dask_graphflow.algorithms.by_source import SourceRows, answer_by_source, search_rows
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, OrNull
 from dask_graphflow.declarations.cost import Cost
@@ -122,11 +122,11 @@ def sssp(
     if by_source:
         places, every = places_of(g, sources)
 
-        def searches() -> Iterator[Reached]:
+        def searches() -> Iterator[SourceRows]:
             for place in range(len(every)):
                 distance, predecessor = search(np.flatnonzero(places == place))
                 at = np.flatnonzero(only(targets, np.isfinite(distance)))
-                yield Reached(g.numbers[at], distance[at], predecessor[at])
+                yield SourceRows(g.numbers[at], distance[at], predecessor[at])
 
         return answer_by_source(g, every, searches())
     distance, predecessor = search(sources)

@@ -38,7 +38,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forests import streaming
 from dask_graphflow.operators.forests.forest import Forest
-from dask_graphflow.operators.forests.fragments import Chain, Edges
+from dask_graphflow.operators.forests.fragments import ChunkEdges, FragmentChain
 from dask_graphflow.operators.forests.shared_forest import Start
 from dask_graphflow.tasks import placement
 from dask_graphflow.tasks.progress import Progress, Told
@@ -104,25 +104,25 @@ class Components:
         return Start()
 
     def hook(
-        self, chain: Chain | Start | None, frame: Any, position: int, partition: int = 0
-    ) -> Chain:
+        self, chain: FragmentChain | Start | None, frame: Any, position: int, partition: int = 0
+    ) -> FragmentChain:
         """Hook the edges of a partition into the chain's forests, in place."""
         with self.progress.part("hook"):
             edges = self._edges(frame, self.frames[position], partition)
-            if not isinstance(chain, Chain):
+            if not isinstance(chain, FragmentChain):
                 chain = self._new_chain(chain or self.start(), edges)
             if len(edges.source) and not self._hook_dense(chain, edges):
                 chain.hook_loose(edges, self.chunk_size, self.threads)
             return chain
 
-    def empty_chain(self, frame: Any) -> Chain:
+    def empty_chain(self, frame: Any) -> FragmentChain:
         """Return a chain without edges, given an empty frame like those of the edges."""
         return self._new_chain(self.start(), self._edges(frame, self.frames[0], 0))
 
-    def _new_chain(self, start: Start, edges: Edges) -> Chain:
-        return Chain.start(start.open(), edges, max(1, len(self.thresholds)))
+    def _new_chain(self, start: Start, edges: ChunkEdges) -> FragmentChain:
+        return FragmentChain.start(start.open(), edges, max(1, len(self.thresholds)))
 
-    def _hook_dense(self, chain: Chain, edges: Edges) -> bool:
+    def _hook_dense(self, chain: FragmentChain, edges: ChunkEdges) -> bool:
         """Hook edges chunk by chunk, with their ids as vertices. Return False if the ids are not dense."""
         if len(edges.source.series) > 1 or not dtypes.is_integer(self.frames[0].dtypes[0]):
             return False
@@ -139,15 +139,15 @@ class Components:
                         return False
         return True
 
-    def _edges(self, frame: Any, columns: EdgeColumns, partition: int) -> Edges:
+    def _edges(self, frame: Any, columns: EdgeColumns, partition: int) -> ChunkEdges:
         source, target, weight = columns.ends(frame, partition)
         streamed = self.streamed and frames.is_pandas(type(frame))
         if not self.thresholds:
-            return Edges(source, target, streamed=streamed)
+            return ChunkEdges(source, target, streamed=streamed)
         if weight is not None:
-            return Edges(source, target, levels(weight, self.thresholds), streamed)
+            return ChunkEdges(source, target, levels(weight, self.thresholds), streamed)
         xp, dtype = kernels_for(frame).namespace, np.min_scalar_type(len(self.thresholds))
-        return Edges(source, target, xp.full(len(source), columns.level, dtype), streamed)
+        return ChunkEdges(source, target, xp.full(len(source), columns.level, dtype), streamed)
 
     # Label the vertices
 

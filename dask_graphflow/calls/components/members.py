@@ -29,7 +29,7 @@ from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import on_device, sorted_unique
 from dask_graphflow.operators.forests.forest import Entries, Forest
-from dask_graphflow.operators.forests.fragments import Chain, Fragment, flatten, moved
+from dask_graphflow.operators.forests.fragments import Fragment, FragmentChain, flatten, moved
 from dask_graphflow.tasks import trees
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_build import Dealing
@@ -43,7 +43,7 @@ from .connected_components import Components, not_plain
 SLICE = 1 << 20
 
 
-class Range(NamedTuple):
+class LabelRange(NamedTuple):
     """The entries of neighboring vertices in the merged forests.
 
     Attributes
@@ -98,7 +98,7 @@ class Partitions:
         program = replace(self.program, sharing=self.program.sharing * len(runs))
         start = program.start()
 
-        def hook(run: Any) -> Chain:
+        def hook(run: Any) -> FragmentChain:
             chain: Any = start
             for frame, (position, partition) in run:
                 chain = program.hook(chain, frame, position, partition)
@@ -141,12 +141,12 @@ class Streams:
         return united(chains, said=self.program.dense)
 
 
-def united(chains: list[Chain], *, said: bool = False) -> Fragment:
+def united(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
     """Return the fragment of several chains. Their forests are merged in place.
 
     Parameters
     ----------
-    chains : list of Chain
+    chains : list of FragmentChain
     said : bool
         Whether the caller says that the ids are dense.
     """
@@ -160,11 +160,11 @@ def united(chains: list[Chain], *, said: bool = False) -> Fragment:
                 forest.absorb(more)
         else:
             loose.append(other.held.numbered())
-    return Chain(own, loose).close()
+    return FragmentChain(own, loose).close()
 
 
 @dataclass(frozen=True)
-class Member:
+class ComponentsMember:
     """What each member of the gang does.
 
     Attributes
@@ -219,7 +219,12 @@ class Member:
 
 
 def _named(
-    program: Components, own: Range, ids: Any, heads: list[tuple[Any, Any]], low: int, high: int
+    program: Components,
+    own: LabelRange,
+    ids: Any,
+    heads: list[tuple[Any, Any]],
+    low: int,
+    high: int,
 ) -> Any:
     """Return the vertices `low` to `high` - 1 of a member's range, and their components, by their ids."""
     first = low - own.first
@@ -298,22 +303,24 @@ def _received(exchange: Exchange, source: int) -> Iterator[Entries]:
         yield Entries(base, size, first, parent, seen)
 
 
-def _own_range(exchange: Exchange, forests: list[Forest], homes: Sequence[int] | None) -> Range:
+def _own_range(
+    exchange: Exchange, forests: list[Forest], homes: Sequence[int] | None
+) -> LabelRange:
     """Return the entries of this member's range of the vertices. The first member sends them."""
     if exchange.rank:
         base, first, last = exchange.receive_from(0).tolist()
         seen, *parents = [exchange.receive_from(0) for _ in range(len(forests) + 1)]
-        return Range(base, first, last, seen, parents)
+        return LabelRange(base, first, last, seen, parents)
     base = forests[0].base
     if homes is None:
         low, high = forests[0].occupied()
         homes = [low + (high - low) * i // exchange.size for i in range(exchange.size + 1)]
 
-    def entries(rank: int) -> Range:
+    def entries(rank: int) -> LabelRange:
         first, last = homes[rank : rank + 2]
         rows = slice(first - base, last - base)
         parents = [forest.parent[rows] for forest in forests]
-        return Range(base, first, last, forests[0].seen[rows], parents)
+        return LabelRange(base, first, last, forests[0].seen[rows], parents)
 
     for to in range(1, exchange.size):
         *place, seen, parents = entries(to)

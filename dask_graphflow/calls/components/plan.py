@@ -18,7 +18,7 @@ from dask_graphflow.tasks.progress import Progress, Tally
 
 from . import merging
 from .connected_components import Components
-from .members import Edges, Member, Partitions, Streams
+from .members import ComponentsMember, Edges, Partitions, Streams
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ def planned(
         call = merges, merge_chunks, shares
         shards = Chains(program, chains, shared, members, call, *sources)
         own = Streams(program, Empty.of(empty_like(edges._meta)) if members > 1 else None)
-    member = Member(program, own, merges, merge_chunks, shares)
+    member = ComponentsMember(program, own, merges, merge_chunks, shares)
     labels = _run(shards, member, empty, streamed or on_device(edges._meta))
     plan = chains, merges, members * shares, members, not by_gang, reason
     return progress.of(collection(ForestGang(labels, *plan)))
@@ -153,7 +153,7 @@ def _way(
     return True, "workers hold the edges"
 
 
-def _run(shards: Any, member: Member, empty: Empty, alone: bool) -> Any:
+def _run(shards: Any, member: ComponentsMember, empty: Empty, alone: bool) -> Any:
     """Return the expression of a gang's result."""
     run = partial(gang.run, shards, member, name="components", alone=alone)
     if member.parts == 1:

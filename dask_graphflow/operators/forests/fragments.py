@@ -20,7 +20,7 @@ from .shared_forest import Shared
 
 
 @dataclass
-class Edges:
+class ChunkEdges:
     """The edges of a chunk, each with the highest threshold that it reaches.
 
     Attributes
@@ -51,7 +51,7 @@ class Edges:
         bounds = kernels_for(source).bounds(source, target, step=step)
         return bounds, source.dtype.kind == "u"
 
-    def on_device(self, rows: slice) -> Edges:
+    def on_device(self, rows: slice) -> ChunkEdges:
         """Copy some of the streamed edges to the device, as frames."""
         kernels = streaming.device().kernels
         level = None if self.level is None else kernels.namespace.asarray(self.level[rows])
@@ -59,7 +59,7 @@ class Edges:
             Ends.of(kernels.from_pandas(side.frame.iloc[rows]))
             for side in (self.source, self.target)
         )
-        return Edges(source, target, level)
+        return ChunkEdges(source, target, level)
 
 
 def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
@@ -109,7 +109,7 @@ class Fragment:
         return moved(self.forests, values, high - low, base=low)
 
     @classmethod
-    def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
+    def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
         both = frames.stack([edges.source.frame, edges.target.frame])
         codes, ids = renumber.distinct(both, threads=threads)
@@ -142,7 +142,7 @@ class Fragment:
 
 
 @dataclass
-class Chain:
+class FragmentChain:
     """The fragments that a chain of chunks has made so far. It grows in place.
 
     Chunks of dense ids are hooked into the fragment in `dense`, which all chains of the process share.
@@ -157,7 +157,7 @@ class Chain:
         return self.dense.__sizeof__() + sum(f.__sizeof__() for f in self.loose)
 
     @classmethod
-    def start(cls, dense: Shared, edges: Edges, levels: int) -> Chain:
+    def start(cls, dense: Shared, edges: ChunkEdges, levels: int) -> FragmentChain:
         """Return a new chain for edges like the given ones."""
         with dense.alone():
             if dense.held is None:
@@ -194,7 +194,7 @@ class Chain:
 
     def chunks(
         self,
-        edges: Edges,
+        edges: ChunkEdges,
         bounds: tuple[int, int],
         chunk_size: int | None,
         total: int,
@@ -234,7 +234,7 @@ class Chain:
                     outside = min(left[0], low), max(left[1], high)
         return outside
 
-    def hook_loose(self, edges: Edges, chunk_size: int | None, threads: int) -> None:
+    def hook_loose(self, edges: ChunkEdges, chunk_size: int | None, threads: int) -> None:
         """Hook edges between any ids."""
         if edges.streamed:
             for rows in streaming.slices(len(edges.source), chunk_size):

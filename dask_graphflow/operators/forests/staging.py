@@ -98,7 +98,7 @@ class _Buffer:
 
 
 @dataclass
-class Piece:
+class ArrayPart:
     """A part of some arrays.
 
     Attributes
@@ -149,12 +149,12 @@ class Stage:
 
     def pieces(
         self, arrays: Sequence[np.ndarray], dtypes: Sequence[Any], cuts: Iterable[tuple[int, int]]
-    ) -> Generator[Piece, None, None]:
+    ) -> Generator[ArrayPart, None, None]:
         """Yield the piece of each cut, from its start to its stop, while the next piece is staged.
 
         After the generator is closed, no thread reads the arrays any more.
         """
-        ahead: deque[tuple[Piece, list[Future[bool]]]] = deque()
+        ahead: deque[tuple[ArrayPart, list[Future[bool]]]] = deque()
         try:
             for start, stop in cuts:
                 part = [array[start:stop] for array in arrays]
@@ -175,7 +175,7 @@ class Stage:
 
     def _begin(
         self, start: int, part: list[np.ndarray], dtypes: Sequence[Any]
-    ) -> tuple[Piece, list[Future[bool]]]:
+    ) -> tuple[ArrayPart, list[Future[bool]]]:
         buffer = self._buffers[self._next]
         self._next = (self._next + 1) % BUFFERS
         began = time.perf_counter()
@@ -190,7 +190,7 @@ class Stage:
         self._counters.pinning += made - began
         self._counters.waiting += waited - made
         self._counters.staging += time.perf_counter() - waited
-        return Piece(start, staged, buffer), tasks
+        return ArrayPart(start, staged, buffer), tasks
 
     def _convert(
         self, source: Sequence[np.ndarray], to: Sequence[np.ndarray]
@@ -211,7 +211,7 @@ class Stage:
             for i in range(0, length, share)
         ]
 
-    def _end(self, piece: Piece, tasks: list[Future[bool]]) -> Piece:
+    def _end(self, piece: ArrayPart, tasks: list[Future[bool]]) -> ArrayPart:
         began = time.perf_counter()
         wait(tasks)  # wait for all tasks even if one fails, so that none writes to the buffer later
         piece.fits = all(task.result() for task in tasks)
