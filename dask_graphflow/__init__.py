@@ -12,7 +12,7 @@ from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.load import load_graph
-from dask_graphflow.api.paths import shortest_paths
+from dask_graphflow.api.shortest_paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.inputs.files.read_edges import read_edges

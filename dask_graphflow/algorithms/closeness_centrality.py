@@ -23,7 +23,7 @@ from dask_graphflow.operators.multi_search import distance_sums
 from dask_graphflow.operators.priorities import sampled
 from dask_graphflow.operators.view import GraphView
 
-from .sssp.distances import distances_from_each
+from .sssp.distances_by_source import distances_from_each
 
 
 @algorithm(

@@ -26,8 +26,8 @@ from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.access import edge_ends, wide_column
 from dask_graphflow.operators.view import GraphView
 
-from .betweenness_centrality.paths import paths_from_each
-from .betweenness_centrality.sources import places_of_sources
+from .betweenness_centrality.choose_sources import places_of_sources
+from .betweenness_centrality.count_paths import paths_from_each
 from .betweenness_centrality.tight_edges import lost_weight, without_parallel_edges
 
 

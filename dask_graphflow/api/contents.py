@@ -9,7 +9,7 @@ from functools import partial
 from os import PathLike
 from typing import Any, Self
 
-from dask_graphflow.calls import contents, saving
+from dask_graphflow.calls import graph_contents, saving
 from dask_graphflow.calls.shards import Shards
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import derived
@@ -83,7 +83,7 @@ class GraphContents:
         return True  # otherwise, `if graph:` would build it to count its vertices
 
     def __contains__(self, vertex: object) -> bool:
-        return contents.contains(self._shards, vertex)
+        return graph_contents.contains(self._shards, vertex)
 
     @explained
     def vertices(self) -> Any:
@@ -111,7 +111,7 @@ class GraphContents:
         >>> len(g), 5 in g, 6 in g
         (3, True, False)
         """
-        return contents.vertices(self._shards)
+        return graph_contents.vertices(self._shards)
 
     @explained
     def edges(self) -> Any:
@@ -136,7 +136,7 @@ class GraphContents:
         0       1       5       3
         1       1       7       6
         """
-        return contents.edges(self._shards)
+        return graph_contents.edges(self._shards)
 
     @explained
     def reverse(self) -> Self:
@@ -230,7 +230,7 @@ class GraphContents:
         >>> ids.tolist()
         ['x', 'y', 'z']
         """
-        return contents.to_scipy(self._shards)
+        return graph_contents.to_scipy(self._shards)
 
     @explained
     def to_networkx(self) -> Any:
@@ -251,7 +251,7 @@ class GraphContents:
         >>> gf.Graph(links, source="a", target="b").to_networkx().edges
         OutEdgeView([('x', 'y'), ('y', 'z')])
         """
-        return contents.to_networkx(self._shards)
+        return graph_contents.to_networkx(self._shards)
 
     @explained
     def save(

@@ -11,9 +11,9 @@ from dask.typing import no_default
 
 from dask_graphflow.calls.components import merging
 from dask_graphflow.costs import prediction
+from dask_graphflow.costs.choose_members import choose
 from dask_graphflow.costs.cluster import ClusterSpec
-from dask_graphflow.costs.estimate import Calibration, Estimate, kind_name
-from dask_graphflow.costs.members import choose
+from dask_graphflow.costs.estimate_of_call import Calibration, Estimate, kind_name
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.declarations.algorithm import ALGORITHMS

@@ -7,7 +7,7 @@ import inspect
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 from .calls import caller, described, frame_method
-from .components import connected_components
+from .connected_components import connected_components
 from .signatures import describe, make
 
 COMPONENTS = connected_components.__name__

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from dask.typing import no_default
 
 from dask_graphflow.calls.empty_frames import graph_spec
-from dask_graphflow.calls.layout import layout, layout_frame
+from dask_graphflow.calls.shard_layout import layout, layout_frame
 from dask_graphflow.calls.shards import Shards
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import WeightError
@@ -23,7 +23,7 @@ from . import edge_programs
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
-from .paths import shortest_paths
+from .shortest_paths import shortest_paths
 from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi, Storage
 
 __all__ = ["Graph"]

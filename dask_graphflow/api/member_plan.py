@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.calls.shards import MemberPlan
-from dask_graphflow.costs import members
+from dask_graphflow.costs import choose_members
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.build import Size
-from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.memory_model import Part
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.inputs.edges import moved_to_gpu
@@ -90,13 +90,13 @@ def member_plan(
             )
         return plan(count)
     limit = _most_rows(edges, spec)
-    if members.never_split(limit, count, slots.threads, device=lent or spec.on_device):
+    if choose_members.never_split(limit, count, slots.threads, device=lent or spec.on_device):
         logger.info(
             "A graph of at most %d edges gets 1 of %d possible shards: more would be slower",
             limit, count,
         )  # fmt: skip
         return plan(1)  # without the tasks of several members
-    return plan(count, choose=members.choose)
+    return plan(count, choose=choose_members.choose)
 
 
 def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
@@ -152,7 +152,7 @@ def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
     slots = placement.slots()
     least = None if size.device else placement.least_room()
     room = math.inf if least is None else least[0]
-    return members.choose(size, len(slots.workers), slots.threads, room)
+    return choose_members.choose(size, len(slots.workers), slots.threads, room)
 
 
 def _rows_to_store(edges: Any, spec: GraphSpec) -> float | None:

@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 from dask.utils import format_bytes
 
-from dask_graphflow.costs.members import ROOM
+from dask_graphflow.costs.choose_members import ROOM
 from dask_graphflow.declarations.option import Choice
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph.memory import build_bytes
+from dask_graphflow.graph.memory_model import build_bytes
 from dask_graphflow.kernels.memory import machine_bytes
 from dask_graphflow.tasks import placement
 

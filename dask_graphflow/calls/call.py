@@ -19,7 +19,7 @@ from dask_graphflow.exceptions import GraphMemoryError, WeightError
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.inputs.frames import as_dask
+from dask_graphflow.inputs.hold_frame import as_dask
 from dask_graphflow.kernels import check_room, is_on_disk, kernels_for, no_room_on_device
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import partitions

@@ -12,7 +12,7 @@ from .doctor import doctor
 from .estimate import estimate
 from .generate import generate
 from .info import info
-from .paths import shortest_paths
+from .shortest_paths import shortest_paths
 
 __all__ = ["ALGORITHMS", "OTHERS", "command"]
 

@@ -19,11 +19,11 @@ from dask_graphflow.cli import options
 from dask_graphflow.declarations.option import Option
 from dask_graphflow.graph.edgelist import default_ends
 
-from . import paths
 from .docs import described, plain
 from .files import Files
 from .output import Output
 from .run import run
+from .shortest_paths import DESCRIBED, shortest_paths
 
 NONE = object()  # the value of an option that is given as none
 # Options that do not become options of the command.
@@ -32,8 +32,8 @@ HERE = {"edges", "source", "target", "trace", "progress", "inputs"}
 
 def algorithm_command(function_name: str) -> click.Command:
     """Return the command of an algorithm."""
-    if function_name == paths.shortest_paths.__name__:
-        return _command(paths.shortest_paths, paths.DESCRIBED)
+    if function_name == shortest_paths.__name__:
+        return _command(shortest_paths, DESCRIBED)
     return _command(getattr(functions, function_name), functions.DESCRIBED[function_name])
 
 

@@ -11,7 +11,7 @@ from dask_graphflow.cli import options
 
 from .files import Files
 from .output import Output
-from .tables import summary_json
+from .result_tables import summary_json
 
 
 @click.command(

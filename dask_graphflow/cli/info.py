@@ -12,7 +12,7 @@ from dask_graphflow.graph.edgelist import default_ends
 from .engine import Engine
 from .files import STDIN, Files
 from .output import Output
-from .tables import summary_json, summary_text
+from .result_tables import summary_json, summary_text
 
 
 @click.command(epilog="For example: graphflow info edges.parquet --source a --target b")

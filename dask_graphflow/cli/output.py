@@ -31,7 +31,7 @@ from dask_graphflow.exceptions import OutputError
 from dask_graphflow.inputs.files.find import COMPRESSIONS, FORMAT_OF, File
 
 from .plain import comparable, range_of
-from .tables import write_rows
+from .result_tables import write_rows
 
 BATCH_ROWS = 1 << 20
 COUNTED_ROWS = 10_000_000  # distinct values of more rows take too much memory

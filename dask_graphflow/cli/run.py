@@ -10,7 +10,7 @@ import click
 
 from .engine import Engine
 from .output import Output
-from .tables import first_rows, summary_json, summary_text
+from .result_tables import first_rows, summary_json, summary_text
 
 
 def run(

@@ -19,15 +19,15 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.declarations.cost import LISTED, ROW, SPARSE, Cost, Shape, search_levels
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.graph import memory
+from dask_graphflow.graph import memory_model
 from dask_graphflow.graph.load_balance import share_out
-from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.memory_model import Part
 from dask_graphflow.kernels import disk
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.showing.tables import duration
 
 from .cluster import ClusterSpec
-from .estimate import Estimate
+from .estimate_of_call import Estimate
 from .links import Links
 from .model import numbered, remote
 
@@ -193,7 +193,7 @@ def components(
         min(rate, copied) if one.device and not graph.device else rate
         for rate, one in zip(hooks, workers.each, strict=True)
     ]
-    forest = vertices * (memory.index_bytes(vertices) + 1)
+    forest = vertices * (memory_model.index_bytes(vertices) + 1)
     each_merge = forest / links.moves + vertices / min(workers.rates("merges", vertices))
     chains = min(graph.partitions, sum(min(threads, chains) for threads in workers.threads))
     levels, tasks = LEVELS, graph.partitions
@@ -209,7 +209,7 @@ def components(
     }
     result = 2 * graph.id_bytes * vertices // count
     sizes = tuple(
-        memory.components_bytes(
+        memory_model.components_bytes(
             vertices, graph.chunk, members=count, device=one.device, id_bytes=graph.id_bytes
         )
         + result
@@ -400,7 +400,7 @@ def _building(graph: GraphSizes, workers: Workers, shares: Sequence[float]) -> d
     parts["building"] = workers.building(made, vertices)
     if count > 1:
         # All members sort their edges by the members that own them, and send them there.
-        edge_bytes = 2 * memory.index_bytes(vertices) + graph.weight_bytes
+        edge_bytes = 2 * memory_model.index_bytes(vertices) + graph.weight_bytes
         sent = edge_bytes * entries / count * (1 - 1 / count)
         parts["dealing"] = entries / count / min(workers.rates("builds", vertices))
         parts["dealing"] += sent / workers.links.c

@@ -19,7 +19,7 @@ from dask_graphflow.kernels.memory import PROCESS
 
 from . import dtypes
 from .edgelist import Ends
-from .memory import Part
+from .memory_model import Part
 from .vertices import base_of
 
 SAMPLED = 64  # one of this many ids is sampled, by its hash, to estimate how many are distinct

@@ -16,8 +16,8 @@ from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
 from .forms import as_edges
-from .frames import hold
-from .vertices import vertex_frame
+from .hold_frame import hold
+from .vertex_frame import vertex_frame
 
 __all__ = ["CheckedEdges", "check_edges", "moved_to_gpu"]
 

@@ -25,13 +25,13 @@ from . import (  # noqa: F401
     distances,
     link_analysis,
     link_prediction,
-    paths,
+    shortest_paths,
     spanning_trees,
     traversal,
     triangles,
     weighted_paths,
 )
-from .convert import convert_from_nx, convert_to_nx
+from .convert_graphs import convert_from_nx, convert_to_nx
 from .converted import ConvertedGraph
 from .expected_failures import on_start_tests
 from .registry import REGISTERED

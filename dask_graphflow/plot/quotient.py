@@ -12,7 +12,7 @@ from dask_graphflow.algorithms.quotient import COMMUNITIES, NUMBERS
 from dask_graphflow.algorithms.quotient import quotient as quotient_of
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.calls.call import Call
-from dask_graphflow.inputs.frames import as_dask
+from dask_graphflow.inputs.hold_frame import as_dask
 
 from .drawing import computed
 

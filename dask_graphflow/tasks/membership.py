@@ -24,7 +24,7 @@ from distributed import Reschedule, WorkerPlugin, get_client, secede
 from distributed.comm import get_address_host
 
 from dask_graphflow.comm.channel import Channel, PeerLost
-from dask_graphflow.comm.links import KeptLinks, MemberLinks
+from dask_graphflow.comm.member_links import KeptLinks, MemberLinks
 from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 

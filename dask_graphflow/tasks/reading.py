@@ -11,7 +11,7 @@ from dask.sizeof import sizeof
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph import dtypes, frames
 from dask_graphflow.graph.edgelist import EdgeColumns, Ends
-from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.memory_model import Part
 from dask_graphflow.graph.room import Plan, Room
 from dask_graphflow.graph.vertex_ids import brought
 from dask_graphflow.kernels import disk, is_on_disk

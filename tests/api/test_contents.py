@@ -182,6 +182,6 @@ def test_an_error_says_which_library_is_missing(monkeypatch, library):
     def without(module, *arguments):
         raise ImportError(f"No module named {module!r}")
 
-    monkeypatch.setattr("dask_graphflow.calls.contents.importlib.import_module", without)
+    monkeypatch.setattr("dask_graphflow.calls.graph_contents.importlib.import_module", without)
     with pytest.raises(BackendError, match=f"needs {library}.*pip install {library}"):
         getattr(g, f"to_{library}")()

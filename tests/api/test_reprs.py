@@ -11,7 +11,7 @@ from conftest import frame, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.costs import ClusterSpec, Links, Rates
-from dask_graphflow.costs.estimate import Calibration
+from dask_graphflow.costs.estimate_of_call import Calibration
 from dask_graphflow.showing.tables import as_html
 
 KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")

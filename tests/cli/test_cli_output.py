@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import dask_graphflow as gf
 from _graphflow_cli import main
-from dask_graphflow.cli import output, plain, tables
+from dask_graphflow.cli import output, plain, result_tables
 from dask_graphflow.exceptions import OutputError
 
 
@@ -100,7 +100,7 @@ def test_every_value_comes_back_from_text(name, format):
     values, back = VALUES[name]
     path = Path(f"out.{format}")
     with path.open("wb") as sink:
-        tables.write_rows(rows_of(values), sink, format)
+        result_tables.write_rows(rows_of(values), sink, format)
     if format == "jsonl":
         written = [
             json.loads(line, parse_constant=pytest.fail)["value"]
@@ -155,7 +155,7 @@ def test_the_terminal_and_the_summary_show_what_is_written(name):
 
 def test_json_is_valid_for_values_that_json_does_not_have():
     floats = pa.array([INF, -INF, float("nan"), None, 1.0])
-    written = b"".join(bytes(tables._json_lines(batch)) for batch in rows_of(floats))
+    written = b"".join(bytes(result_tables._json_lines(batch)) for batch in rows_of(floats))
     lines = [json.loads(line, parse_constant=pytest.fail) for line in written.splitlines()]
     assert [line["value"] for line in lines] == ["Infinity", "-Infinity", None, None, 1.0]
     Path("in.csv").write_text("src,dst,w\n1,2,inf\n2,3,1.5\n")
@@ -163,15 +163,20 @@ def test_json_is_valid_for_values_that_json_does_not_have():
     found = json.loads(told, parse_constant=pytest.fail)
     assert found["weight"] == {"min": 1.5, "max": "Infinity"}
     nested = {"a": [float("nan"), {"b": -INF}], "c": 2**70}
-    assert json.loads(tables.summary_json(nested)) == {"a": [None, {"b": "-Infinity"}], "c": 2**70}
+    assert json.loads(result_tables.summary_json(nested)) == {
+        "a": [None, {"b": "-Infinity"}],
+        "c": 2**70,
+    }
 
 
 def test_lists_are_json_in_every_format():
     values = pa.array([[1, 2], [], None, [3]])
-    Path("out.csv").write_bytes(b"n,value\n" + tables._csv_lines(next(iter(rows_of(values))), ","))
+    Path("out.csv").write_bytes(
+        b"n,value\n" + result_tables._csv_lines(next(iter(rows_of(values))), ",")
+    )
     found = gf.read_edges("out.csv").compute()["value"]
     assert [None if pd.isna(one) else json.loads(one) for one in found] == values.to_pylist()
-    lines = bytes(tables._json_lines(next(iter(rows_of(values))))).splitlines()
+    lines = bytes(result_tables._json_lines(next(iter(rows_of(values))))).splitlines()
     assert [json.loads(line)["value"] for line in lines] == values.to_pylist()
 
 
@@ -195,7 +200,7 @@ def test_standard_output_gets_nothing_if_a_later_row_cannot_be_written(options, 
             raise pa.ArrowInvalid("this value cannot be text")
         return plain.plain(values)
 
-    monkeypatch.setattr(tables, "plain", fail_the_second_time)
+    monkeypatch.setattr(result_tables, "plain", fail_the_second_time)
     degrees = ["degrees", "in.csv", "--source", "a", "--target", "b", *options]
     result = CliRunner().invoke(main, degrees)
     assert (result.exit_code, result.stdout) == (1, "")

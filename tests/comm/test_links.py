@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from members import by_sockets, contexts, each
 
-from dask_graphflow.comm import links
+from dask_graphflow.comm import member_links
 from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.comm.connections import LONG
 
@@ -20,10 +20,10 @@ opened = []  # links and channels of runs that have not been left
 @pytest.fixture(params=["sockets", "tls"])
 def kept(request, monkeypatch):
     """Return the links that three members keep after a first run."""
-    monkeypatch.setattr(links, "PATIENCE", 20)
-    every = [links.KeptLinks() for _ in SHARDS]
+    monkeypatch.setattr(member_links, "PATIENCE", 20)
+    every = [member_links.KeptLinks() for _ in SHARDS]
     for channel in by_sockets(3, contexts() if request.param == "tls" else None):
-        one = links.MemberLinks(SHARDS, 1, channel)
+        one = member_links.MemberLinks(SHARDS, 1, channel)
         opened.append((one, channel))
     leave(every)
     yield every
@@ -82,7 +82,7 @@ def test_runs_without_messages_between_some_members(kept):
 
 def test_members_of_different_runs_give_up(kept, monkeypatch, caplog):
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr(links, "PATIENCE", 0.1)
+    monkeypatch.setattr(member_links, "PATIENCE", 0.1)
     assert taken(kept, ["one", "one", "two"]) == 3 * [None]
     assert "Member 0 of one connects anew" in caplog.text
     assert taken(kept, 3 * ["three"]) == 3 * [None]  # there are no links any more

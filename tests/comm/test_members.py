@@ -15,7 +15,7 @@ from members import eventually
 from shapes import ASKED, KINDS, power_law, same
 
 import dask_graphflow as gf
-from dask_graphflow.costs import members
+from dask_graphflow.costs import choose_members
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.build import Size
 from dask_graphflow.tasks import placement
@@ -52,7 +52,7 @@ def size(vertices, edges, device=False, even=False):
     ],
 )
 def test_number_of_members_needs_enough_memory_and_a_clear_gain(graph, most, threads, room, wanted):
-    assert members.choose(graph, most, threads, room)[0] == wanted
+    assert choose_members.choose(graph, most, threads, room)[0] == wanted
 
 
 def mesh(rng, side=24):
@@ -69,7 +69,9 @@ def test_the_build_sees_whether_degrees_are_even(backend, choice, rng, monkeypat
     edges = partitioned(edges, 3)
     choice(2, 3)
     sizes = []
-    monkeypatch.setattr(members, "choose", lambda *given: sizes.append(given[0]) or (1, "one"))
+    monkeypatch.setattr(
+        choose_members, "choose", lambda *given: sizes.append(given[0]) or (1, "one")
+    )
     gf.Graph(edges, **ENDS).persist()
     assert {size.even for size in sizes} == {even}
 
@@ -79,12 +81,14 @@ def test_the_build_sees_whether_degrees_are_even(backend, choice, rng, monkeypat
 @pytest.mark.parametrize("threads", [1, 16])
 def test_graphs_that_are_never_split_need_no_build_to_tell(device, most, threads):
     how = most, threads
-    never = [n for n in 2 ** np.arange(10, 40) if members.never_split(n, *how, device=device)]
-    assert 1 << 20 <= max(never) <= members.MOST_UNSEEN
+    never = [
+        n for n in 2 ** np.arange(10, 40) if choose_members.never_split(n, *how, device=device)
+    ]
+    assert 1 << 20 <= max(never) <= choose_members.MOST_UNSEEN
     for edges in never:
         for vertices in np.logspace(0, 9, 19):
-            assert members.choose(size(vertices, edges, device), *how, MANY)[0] == 1
-    assert not members.never_split(float("inf"), *how, device=device)
+            assert choose_members.choose(size(vertices, edges, device), *how, MANY)[0] == 1
+    assert not choose_members.never_split(float("inf"), *how, device=device)
 
 
 def chosen(size, most, threads, room, *, count):
@@ -98,8 +102,8 @@ def choice(monkeypatch):
     monkeypatch.setattr(partition, "GRAIN", 64)  # so that all members get vertices
 
     def choose(count, most):
-        monkeypatch.setattr(members, "never_split", lambda *_, **__: False)
-        monkeypatch.setattr(members, "choose", partial(chosen, count=count))
+        monkeypatch.setattr(choose_members, "never_split", lambda *_, **__: False)
+        monkeypatch.setattr(choose_members, "choose", partial(chosen, count=count))
         workers = tuple(f"worker {number}" for number in range(most))
         if most:
             monkeypatch.setattr(placement, "slots", lambda: Slots(workers, 1, 1))

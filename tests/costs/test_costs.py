@@ -25,9 +25,9 @@ from dask_graphflow.api.rate_store import rates
 from dask_graphflow.costs import ClusterSpec, Rates, model, share_out
 from dask_graphflow.costs.rates import KERNELS, typical_rates
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
-from dask_graphflow.graph import memory
+from dask_graphflow.graph import memory_model
 from dask_graphflow.graph.load_balance import makespan
-from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.memory_model import Part
 
 
 def constant(rate=1e6, sizes=(100,), **others):
@@ -262,10 +262,10 @@ def test_numbering_grows_with_the_ids_and_shrinks_with_the_members():
 
 
 def test_memory_formulas_by_hand():
-    assert memory.components_bytes(1000, 100) == 5 * 1000 + 16 * 100
-    assert memory.components_bytes(1000, 100, members=8) == 2 * 5 * 1000 + 16 * 100
-    assert memory.components_bytes(1 << 32, 0) == 9 << 32
-    assert memory.components_bytes(1000, 0, device=True) == 8200
+    assert memory_model.components_bytes(1000, 100) == 5 * 1000 + 16 * 100
+    assert memory_model.components_bytes(1000, 100, members=8) == 2 * 5 * 1000 + 16 * 100
+    assert memory_model.components_bytes(1 << 32, 0) == 9 << 32
+    assert memory_model.components_bytes(1000, 0, device=True) == 8200
 
 
 def part(vertices, edges, *, share=1.0, members=1, directed=False, **others):

@@ -26,7 +26,7 @@ from dask_graphflow.graph import build, numbering, partition
 from dask_graphflow.graph.build import Recipe
 from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.inputs.vertices import vertex_frame
+from dask_graphflow.inputs.vertex_frame import vertex_frame
 from dask_graphflow.tasks import gang, gang_build
 from dask_graphflow.tasks.reading import read_edges, read_vertices
 

@@ -17,8 +17,8 @@ from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
-from dask_graphflow.calls.components import memory_limits as components_limits
-from dask_graphflow.calls.components.memory_limits import COPIES
+from dask_graphflow.calls.components import fit_chains
+from dask_graphflow.calls.components.fit_chains import COPIES
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.operators.forests.shared_forest import Shared, Start
 from dask_graphflow.tasks import memory_limits, placement
@@ -42,7 +42,7 @@ def edges(tmp_path, rng):
 @pytest.fixture
 def limited(monkeypatch):
     """Return a function that sets the memory limit and the number of threads of the workers."""
-    for module in (memory_limits, components_limits):
+    for module in (memory_limits, fit_chains):
         monkeypatch.setattr(module, "PROCESS", 0)
 
     def limit(limit, threads=1):

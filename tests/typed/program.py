@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
-from dask_graphflow.costs.estimate import Calibration, Estimate
+from dask_graphflow.costs.estimate_of_call import Calibration, Estimate
 from dask_graphflow.programs.edge_op import BoundOp
 
 Step = Mapping[str, Any]

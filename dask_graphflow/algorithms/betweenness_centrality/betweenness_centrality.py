@@ -31,8 +31,8 @@ from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.view import GraphView
 
-from .paths import paths_from_each
-from .sources import places_of_sources
+from .choose_sources import places_of_sources
+from .count_paths import paths_from_each
 from .tight_edges import lost_weight, without_parallel_edges
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.memory_model import Part
 from dask_graphflow.graph.numbering import own_marks
 from dask_graphflow.graph.room import Room
 from dask_graphflow.graph.shard import Shard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.graph import memory
+from dask_graphflow.graph import memory_model
 from dask_graphflow.graph.dtypes import is_integer
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
@@ -71,4 +71,4 @@ def _forest(pieces: Pieces, columns: EdgeColumns, workers: int) -> int:
     low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
     if not is_dense(low, high, pieces.rows):
         return 0
-    return memory.components_bytes(high - low + 1, 0, members=workers)
+    return memory_model.components_bytes(high - low + 1, 0, members=workers)

@@ -17,7 +17,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
-from .frames import as_dask, hold
+from .hold_frame import as_dask, hold
 
 __all__ = ["seed_frames", "vertex_frame"]
 

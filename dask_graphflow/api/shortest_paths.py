@@ -7,9 +7,15 @@ from typing import Any
 
 import dask.dataframe as dd
 
-from dask_graphflow.algorithms import shortest_paths as paths
+from dask_graphflow.algorithms.shortest_paths import (
+    id_columns,
+    no_paths,
+    read,
+    sorted_targets,
+    walk,
+)
 from dask_graphflow.graph.frames import empty_like
-from dask_graphflow.inputs.frames import as_dask
+from dask_graphflow.inputs.hold_frame import as_dask
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.tasks import gang_build, placement
 from dask_graphflow.tasks.expr import Held
@@ -66,16 +72,21 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     2       7     2       7
     """
     frame = as_dask(result, "result")
-    columns = paths.id_columns(frame)
+    columns = id_columns(frame)
     like = empty_like(frame._meta).reset_index(drop=True)
     width = len(columns) // 2
-    ordered = paths.sorted_targets(targets, like[columns[:width]])
+    ordered = sorted_targets(targets, like[columns[:width]])
     members = min(len(placement.slots().workers), int(frame.npartitions))
     return gang_build.run(
-        [(frame if isinstance(frame, Held) else frame[columns], partial(paths.read, width=width))],
-        paths.walk,
+        [
+            (
+                frame if isinstance(frame, Held) else frame[columns],
+                partial(read, width=width),
+            )
+        ],
+        walk,
         members,
-        paths.no_paths(ordered, like),
+        no_paths(ordered, like),
         ordered,
         like,
         name="shortest-paths",

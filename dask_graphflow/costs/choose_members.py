@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from dask_graphflow.declarations.cost import search_levels
 from dask_graphflow.graph.build import Size
-from dask_graphflow.graph.memory import Part
+from dask_graphflow.graph.memory_model import Part
 
 from .model import remote
 

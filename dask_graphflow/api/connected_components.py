@@ -10,8 +10,8 @@ from typing import Any, Literal
 from dask.typing import no_default
 
 from dask_graphflow.calls.components import merging
-from dask_graphflow.calls.components.memory_limits import fitting
-from dask_graphflow.calls.components.plan import planned
+from dask_graphflow.calls.components.fit_chains import fitting
+from dask_graphflow.calls.components.plan_chains import planned
 from dask_graphflow.calls.components.thresholds import component_names
 from dask_graphflow.calls.empty_frames import components_like
 from dask_graphflow.declarations.number_options import check_count
@@ -19,14 +19,14 @@ from dask_graphflow.declarations.option import Flag
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.inputs.edges import check_edges, moved_to_gpu
 from dask_graphflow.inputs.forms import values_of
-from dask_graphflow.inputs.vertices import seed_frames
+from dask_graphflow.inputs.vertex_frame import seed_frames
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
 from dask_graphflow.tasks.progress import listener
 
 from .calls import refuse_options
 from .graph import Graph
-from .thresholds import ascending, check_dense
+from .threshold_options import ascending, check_dense
 from .types import ColumnName, ColumnNames, Edges, Listener
 
 __all__ = ["connected_components"]

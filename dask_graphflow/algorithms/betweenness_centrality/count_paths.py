@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.algorithms.bfs import breadth_first
-from dask_graphflow.algorithms.sssp.distances import distances_from_each
+from dask_graphflow.algorithms.sssp.distances_by_source import distances_from_each
 from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.view import Frontier, GraphView
 
