@@ -341,7 +341,7 @@ def test_a_received_forest_is_aligned_to_whole_words():
     assert again.parent.flags.writeable
     assert again.seen.flags.writeable
     np.testing.assert_array_equal(again.parent, forest.parent)
-        np.testing.assert_array_equal(again.seen, one.seen)
+    np.testing.assert_array_equal(again.seen, forest.seen)
 
 
 @pytest.mark.usefixtures("host_memory")
