@@ -19,8 +19,10 @@ from dask_graphflow.comm.channel import Channel, in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.costs.links import Links
 from dask_graphflow.costs.rates import Rates, typical_rates
+from dask_graphflow.graph.device_shard import let_go
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.inputs import generate
+from dask_graphflow.kernels import no_room_on_device
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.common import CommonKernels
 from dask_graphflow.kernels.memory import free_bytes
@@ -32,8 +34,9 @@ from dask_graphflow.tasks.names import unique
 __all__ = ["STEPS", "is_busy", "measure", "measure_links", "room_of"]
 
 # Binary logarithm of the number of vertices of the measured graph. On a device, a launch takes as long as
-# many thousand edges, so small graphs say nothing about large ones.
-SCALE, DEVICE_SCALE = 18, 20
+# many thousand edges, so small graphs say nothing about large ones. They are measured only if a device has
+# no room for a larger graph.
+SCALE, DEVICE_SCALE, LEAST_DEVICE_SCALE = 18, 20, 16
 TURNS, ITERATIONS = 4, 10  # runs of PageRank that count, and iterations of each
 # Threads only compute for SPIN seconds. If each one gets a smaller share of a core than UNDISTURBED, other
 # programs use the cores.
@@ -75,25 +78,43 @@ def measure(
     ------
     BackendError
         No GPU can be used.
+    GraphMemoryError
+        The GPU has no room for the smallest graph.
     """
-    kernels = _kernels_on(device)
-    size = 1 << (DEVICE_SCALE if device else SCALE)
+    kernels, scale = _kernels_on(device), DEVICE_SCALE if device else SCALE
+    if device:
+        let_go()  # frees the copies of graphs, which are made again when they are next needed
+    rate = 0.0
+    while not rate:
+        try:
+            rate = _pulled_per_second(kernels, 1 << scale, threads, tell)
+        except MemoryError as error:
+            if not device:
+                raise
+            if scale <= LEAST_DEVICE_SCALE:
+                raise no_room_on_device() from error
+            scale -= 2
+    if device:
+        kernels.namespace.get_default_memory_pool().free_all_blocks()  # other libraries need the room
+    typical = typical_rates(device, 1)
+    return typical.over(typical.rate("pulls", 1 << scale) / rate)
+
+
+def _pulled_per_second(
+    kernels: CommonKernels, size: int, threads: int, tell: Callable[[Step], object] | None
+) -> float:
+    """Return how many edges per second PageRank pulls on a graph with `size` vertices."""
     g, taken = _view(kernels, size, threads), []
     for _ in range(1 + TURNS):
         began = time.perf_counter()
         pagerank(g, tol=None, max_iter=ITERATIONS)
-        kernels.to_host(
-            kernels.namespace.zeros(1)
-        )  # this copy comes after all queued work of a device
+        # This copy comes after all queued work of a device.
+        kernels.to_host(kernels.namespace.zeros(1))
         taken.append(time.perf_counter() - began)
         if tell is not None:
             tell({"kernel": "pulls", "vertices": size, "total": 1 + TURNS})
     # The mean, because a process that shares a core has the whole core for short times.
-    rate = ITERATIONS * g.edges / max(statistics.mean(taken[1:]), 1e-9)
-    if device:
-        kernels.namespace.get_default_memory_pool().free_all_blocks()  # other libraries need the room
-    typical = typical_rates(device, 1)
-    return typical.over(typical.rate("pulls", size) / rate)
+    return float(ITERATIONS * g.edges / max(statistics.mean(taken[1:]), 1e-9))
 
 
 def measure_links(client: Any = None, *, device: bool = False) -> Links:

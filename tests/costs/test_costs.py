@@ -92,6 +92,45 @@ def test_a_slower_worker_is_measured_as_slower(small, monkeypatch):
     assert share_out([fast.rate("labels", 256), slow.rate("labels", 256)])[0] > 0.6
 
 
+class Gpu:
+    """Kernels of a GPU, on which graphs of more than `most` vertices find no room."""
+
+    def __init__(self, most, monkeypatch):
+        self.most, self.tried, self.freed = most, [], []
+        self.namespace = self
+        monkeypatch.setattr(measuring, "_kernels_on", lambda device: self)
+        monkeypatch.setattr(measuring, "_pulled_per_second", self.pulled_per_second)
+        monkeypatch.setattr(measuring, "let_go", lambda: self.freed.append("copies"))
+
+    def pulled_per_second(self, kernels, size, threads, tell):
+        self.tried.append(size)
+        if size > self.most:
+            raise MemoryError
+        return 1e9
+
+    def get_default_memory_pool(self):
+        return self
+
+    def free_all_blocks(self):
+        self.freed.append("pool")
+
+
+def test_a_gpu_with_little_room_is_measured_on_a_smaller_graph(monkeypatch):
+    gpu = Gpu(1 << 17, monkeypatch)
+    found = measure(True, 1)
+    assert gpu.tried == [1 << 20, 1 << 18, 1 << 16]
+    assert gpu.freed == ["copies", "pool"]
+    assert found.rate("pulls", 1 << 16) == pytest.approx(1e9)
+
+
+def test_a_gpu_without_room_is_an_error(monkeypatch):
+    Gpu(0, monkeypatch)
+    error = GraphMemoryError("no room", needed=0, available=0)
+    monkeypatch.setattr(measuring, "no_room_on_device", lambda: error)
+    with pytest.raises(GraphMemoryError, match="no room"):
+        measure(True, 1)
+
+
 # The store
 
 
