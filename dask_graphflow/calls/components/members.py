@@ -206,7 +206,9 @@ class ComponentsMember:
         own = _own_range(exchange, forests, homes)
         bounds = [own.first + (own.last - own.first) * i // parts for i in range(parts + 1)]
         if homes is None:
-            label = partial(program.label_dense, own.forests())
+            # The first member has all entries. Shifted copies of its own ones would take room on a GPU.
+            whole = exchange.rank == 0
+            label = partial(program.label_dense, forests if whole else own.forests())
         else:
             outside = sorted_unique(np.concatenate([one[one < own.first] for one in own.parents]))
             heads = [(outside, ids_of(exchange, ids, homes, outside))]
