@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import dask
 import numpy as np
@@ -25,10 +26,14 @@ cupy = cupy_or_skip()
 
 @pytest.fixture
 def every_other_on_a_gpu(monkeypatch):
-    """Every other member has a GPU."""
+    """Every other member of a gang has a GPU; tasks that read edges, and single members, have none."""
+    turns, plain = itertools.cycle([True, False]), placement.resources
+
+    def resources(members=1):
+        return replace(plain(members), gpu=members > 1 and next(turns))
+
+    monkeypatch.setattr(placement, "resources", resources)
     with dask.config.set(scheduler="threads"):
-        turns = itertools.cycle([True, False])
-        monkeypatch.setattr(placement, "on_gpu_worker", lambda: next(turns))
         yield
 
 
