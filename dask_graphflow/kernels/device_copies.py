@@ -1,9 +1,8 @@
 """CUDA copies, streams and events, with which the link is implemented.
 
-This is the counterpart of :mod:`.copies.host`, with the same names and meanings. It also provides something
-that only a device has: host memory that kernels read directly [1]_. Kernels run on CuPy's current stream,
-usually the legacy default stream. A non-blocking stream does not synchronize with that stream, so only
-events order the two.
+It also provides host memory that kernels read directly [1]_. Kernels run on CuPy's current stream, usually
+the legacy default stream. A non-blocking stream does not synchronize with that stream, so only events order
+the two.
 
 .. [1] S. W. Min, V. S. Mailthody, Z. Qureshi, J. Xiong, E. Ebrahimi, W. Hwu, "EMOGI: Efficient
    Memory-access for Out-of-memory Graph-traversal In GPUs", PVLDB 14(2), 2020.

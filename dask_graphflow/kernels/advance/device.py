@@ -1,6 +1,6 @@
 """Advance on the device: follow the edges of a frontier by push or by pull, for any edge program.
 
-:func:`push` and :func:`pull` have counterparts in :mod:`.advance.host`, which describes them. Here a
+:class:`.AdvanceKernels` describes :func:`push` and :func:`pull`, which the host has too. Here a
 *policy*, `balance`, assigns the edges to threads (Gunrock [1]_):
 
 ``thread``

@@ -1,4 +1,4 @@
-// Totals that the kernels of an iteration add up; host_scores.py describes them, and the units of sums.
+// Totals that the kernels of an iteration add up; scores/__init__.py describes them, and the units of sums.
 #pragma once
 
 constexpr u32 SLOTS = 7;
@@ -7,7 +7,7 @@ struct Totals {
     i64 sum, high, middle, low, change_high, change_low;
     u64 largest;  // the bits of a float of at least 0, so that they compare as numbers do
 };
-static_assert(sizeof(Totals) == SLOTS * 8, "as in host_scores.py");
+static_assert(sizeof(Totals) == SLOTS * 8, "as in fixed_point.py");
 
 // Add the block's values to totals, with one atomic per total. All threads of the block call it.
 template <int N>
