@@ -100,7 +100,9 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
         rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
     if small:
         coarser = of_all_numbers(exchange, rows, g.member.threads)
-        exchange = Exchange(in_process(1)[0])
+        (channel,) = in_process(1)
+        channel.resources = exchange.resources
+        exchange = Exchange(channel)
     else:
         coarser = of_numbers(exchange, rows, g.member.threads)
     return g.view_of(coarser, exchange), coarser.out.weights
