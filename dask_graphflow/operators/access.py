@@ -1,4 +1,4 @@
-"""Access to values and rows of any member: wide columns, random access, selected rows, rows that are sent.
+"""Access to values and rows of any member: fetched values, wide columns, selected rows, sent rows.
 
 A *wide* column has one entry per owned vertex, followed by one per mirror.
 

@@ -24,7 +24,7 @@ import itertools
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dask._task_spec import List, Task, TaskRef
 from dask.base import collections_to_expr, tokenize
@@ -195,14 +195,6 @@ class Found:
     def fetch(self, number: int) -> Any:
         """Return a result that no member has found. Waits until its task has run again, if it was lost."""
         return self._fetch(number)
-
-
-class GangProgram(Protocol):
-    """The functions that the tasks of a gang run; see the diagram in the module's docstring."""
-
-    def only(self, shard: Any) -> Any: ...  # noqa: D102
-    def ready(self, shard: Any, key: Any) -> Any: ...  # noqa: D102
-    def member(self, shard: Any, ready: list[Any], roster: Roster, rank: int) -> Any: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-// Advance: send messages along edges, from a frontier (push) or into all rows (pull). host_advance.py has the twin.
+// Advance: send messages along edges, from a frontier (push) or into all rows (pull). host.py has the twin.
 // An edge program follows this text, as a struct `Op` that programs/cuda.py generates.
 //
 // `Walk` processes an edge. It is the same for all policies. A policy is a kernel that assigns edges to threads:

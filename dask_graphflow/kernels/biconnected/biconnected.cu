@@ -1,4 +1,4 @@
-// Blocks of a spanning tree: edges outside of the tree join the tree edges of their cycles. host_biconnected.py has the
+// Blocks of a spanning tree: edges outside of the tree join the tree edges of their cycles. host.py has the
 // twin, and says why threads can join at the same time.
 #include "common.cuh"
 #include "edges.cuh"

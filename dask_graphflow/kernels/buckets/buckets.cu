@@ -1,4 +1,4 @@
-// Shortest paths: host_buckets.py has the twins. The host uses buckets; the device uses two piles. Vertices nearer
+// Shortest paths: host.py has the twins. The host uses buckets; the device uses two piles. Vertices nearer
 // than a limit are on the near pile. They are relaxed, in turns, until the near pile is empty. The others wait on the
 // far pile, which is sorted again when the limit is raised (near-far: A. Davidson, S. Baxter, M. Garland, J. Owens,
 // "Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014).

@@ -1,4 +1,4 @@
-// Totals that the kernels of an iteration add up; host_scores.py describes them, and the units of sums.
+// Totals that the kernels of an iteration add up; host.py describes them, and the units of sums.
 #pragma once
 
 constexpr u32 SLOTS = 7;

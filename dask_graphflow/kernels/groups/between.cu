@@ -1,4 +1,4 @@
-// Edges between groups of vertices, and edges inside groups; host_groups.py has the twins.
+// Edges between groups of vertices, and edges inside groups; host.py has the twins.
 //
 // The sums of weights between groups become the rows of a graph of groups. Vertices are listed by group, and the weights of
 // a group's edges are summed by the group at the other end, as tables.cuh describes. A group's sums are first written to

@@ -1,4 +1,4 @@
-// Groups of neighbors: host_groups.py has the twin. Each vertex of a list takes the label whose group of neighbors has
+// Groups of neighbors: host.py has the twin. Each vertex of a list takes the label whose group of neighbors has
 // the largest score.
 #include "common.cuh"
 #include "edges.cuh"

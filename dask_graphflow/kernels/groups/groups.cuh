@@ -1,4 +1,4 @@
-// Groups of neighbors with the same label, and the best label for a vertex; host_groups.py has the twin.
+// Groups of neighbors with the same label, and the best label for a vertex; host.py has the twin.
 //
 // The labels of short rows are compared lane by lane. The weights of longer rows are summed by label in a hash table.
 #pragma once

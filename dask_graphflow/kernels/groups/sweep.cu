@@ -1,5 +1,5 @@
 // A sweep of Louvain or Leiden in one launch: vertices move to the label with the best score, class after class.
-// host_groups.py has the twin. All vertices of a class choose before any of them moves.
+// host.py has the twin. All vertices of a class choose before any of them moves.
 //
 // Several short rows are compared by a warp. Longer ones are summed in tables, as tables.cuh describes.
 #include "common.cuh"

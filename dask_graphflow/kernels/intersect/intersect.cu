@@ -1,4 +1,4 @@
-// Intersections of sorted rows: the triangles that edges close. host_intersect.py has the twin, and defines the terms.
+// Intersections of sorted rows: the triangles that edges close. host.py has the twin, and defines the terms.
 //
 // A block takes a tile of the entries of consecutive middle vertices. For each of these vertices, it puts the vertex's
 // row into a hash table in shared memory (TRUST: S. Pandey et al., "TRUST: Triangle Counting Reloaded on GPUs", 2021).

@@ -1,4 +1,4 @@
-// Vertices that take values one after another, in an order. host_order.py has the twin.
+// Vertices that take values one after another, in an order. host.py has the twin.
 //
 // A group of threads, a warp or a block, takes the next vertex in the order, and waits for the values of those neighbors
 // that come before it. These vertices were taken before, so their groups run already, and none waits forever. The group

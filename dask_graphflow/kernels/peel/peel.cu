@@ -1,5 +1,5 @@
 // Peeling: vertices with few edges left are removed, which takes an edge from each of their neighbors, until no vertex
-// has few edges. host_peel.py has the twin. All steps run in one launch.
+// has few edges. host.py has the twin. All steps run in one launch.
 #include "common.cuh"
 #include "edges.cuh"
 #include "gang.cuh"

@@ -1,4 +1,4 @@
-// Predecessors of the vertices of a level, in 64 searches at once: host_predecessors.py has the twin.
+// Predecessors of the vertices of a level, in 64 searches at once: host.py has the twin.
 #include "common.cuh"
 #include "edges.cuh"
 

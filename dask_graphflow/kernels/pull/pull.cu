@@ -1,4 +1,4 @@
-// PageRank: host_pull.py has the twins, which give the same bits. Contributions are added up as integers, so that their
+// PageRank: host.py has the twins, which give the same bits. Contributions are added up as integers, so that their
 // order does not matter. Floats are computed with intrinsics, which keep the compiler from using fused operations. A
 // fused operation rounds once, while the host rounds twice.
 #include "common.cuh"

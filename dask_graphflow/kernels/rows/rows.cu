@@ -1,4 +1,4 @@
-// Make rows from an edge list; host_rows.py has the twins. Times are predictions for 2^30 edges of int between 2^26
+// Make rows from an edge list; host.py has the twins. Times are predictions for 2^30 edges of int between 2^26
 // vertices on one H200, assuming 4 TB/s of its memory bandwidth. All kernels but two are limited by sequential memory
 // reads and writes.
 //

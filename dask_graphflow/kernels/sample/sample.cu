@@ -1,4 +1,4 @@
-// Random choices of edges: host_sample.py has the twin, which gives the same bits. One thread does all steps of a walk.
+// Random choices of edges: host.py has the twin, which gives the same bits. One thread does all steps of a walk.
 #include "common.cuh"
 #include "edges.cuh"
 

@@ -1,4 +1,4 @@
-// Scores computed from sums along edges: host_scores.py has the twins, which give the same bits. Intrinsics keep the
+// Scores computed from sums along edges: host.py has the twins, which give the same bits. Intrinsics keep the
 // compiler from fused operations, which round once where the host rounds twice.
 #include "common.cuh"
 #include "edges.cuh"

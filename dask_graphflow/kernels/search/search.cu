@@ -1,4 +1,4 @@
-// Breadth-first search: host_search.py has the twins. The predecessor of a vertex is its smallest neighbor in the level
+// Breadth-first search: host.py has the twins. The predecessor of a vertex is its smallest neighbor in the level
 // before it. Rows are ascending, so pull takes the first such neighbor; push takes the minimum.
 //
 // For shortest paths, the same search runs along only those edges that weigh nothing.

@@ -1,5 +1,5 @@
 // Whole searches from several sources: levels, and what each vertex contributes to the shortest paths from a source.
-// host_searches.py has the twin, and says how numbers are stored and added up.
+// host.py has the twin, and says how numbers are stored and added up.
 //
 // A team of blocks takes a source. It goes from level to level, and back, in one launch, with a barrier of the team's
 // blocks after each level. A graph with many small levels gets many teams of few blocks, and a graph with few large

@@ -1,4 +1,4 @@
-// Minimum spanning forests: host_spanning.py has the twin. All rounds of Borůvka's method run in one launch. In each
+// Minimum spanning forests: host.py has the twin. All rounds of Borůvka's method run in one launch. In each
 // round, every component chooses its first leaving edge, and joins the component at the other end.
 #include "common.cuh"
 #include "edges.cuh"

@@ -1,5 +1,5 @@
 // Expressions per vertex: assign their values to columns, or reduce them over the vertices of a member.
-// host_vertices.py has the twins. Expressions follow this text, as a struct `Values` that programs/cuda.py generates.
+// host.py has the twins. Expressions follow this text, as a struct `Values` that programs/cuda.py generates.
 #include "common.cuh"
 #include "edge_op.cuh"
 #include "edges.cuh"
