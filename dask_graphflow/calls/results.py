@@ -35,22 +35,10 @@ def result_frames(
     parts: int,
     threads: int,
 ) -> list[Any]:
-    """Return a member's rows of a result, split evenly into frames. All members call it at once.
+    """Return a member's rows of a result, split evenly into `parts` frames. All members call it at once.
 
-    Parameters
-    ----------
-    shard, exchange
-        The member's.
-    answer : Answer
-        The answer of the algorithm.
-    columns : mapping
-        The columns of the result, with their dtypes; "id" and "id or null" for columns of vertex numbers.
-    rows : {"vertices", "edges", "listed"}
-        The meaning of each row; see :class:`.Algorithm`.
-    parts : int
-        Number of frames; the same on all members.
-    threads : int
-        Number of host threads that may be used.
+    `columns` maps the columns of the result to their dtypes; "id" and "id or null" are columns of vertex
+    numbers. See :class:`.Algorithm` for the meaning of `rows`.
     """
     if shard.host is not shard:  # ids are in host memory, and the answer is on a device
         columns_on_host = {name: _each(_on_host, values) for name, values in answer.columns.items()}
@@ -205,15 +193,7 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
 
 
 def empty_frame(ids: Any, columns: Mapping[str, Any]) -> Any:
-    """Return the empty frame of a result.
-
-    Parameters
-    ----------
-    ids : DataFrame
-        Empty frame with the columns and dtypes of the ids.
-    columns : mapping
-        The columns, with their dtypes; see :func:`result_frames`.
-    """
+    """Return the empty frame of a result, whose `columns` are as in :func:`result_frames`."""
     return _framed(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
 
 

@@ -166,14 +166,8 @@ class Shards:
     def derived(self, spec: GraphSpec, derive: Derive) -> Shards:
         """Return the shards of a derived graph, which each call makes from these shards.
 
-        These shards memoize what `derive` returns, so a persisted graph makes it only once.
-
-        Parameters
-        ----------
-        spec : GraphSpec
-            The specification of the derived graph.
-        derive : callable
-            One of :mod:`~dask_graphflow.graph.derived`.
+        These shards memoize what `derive` returns, a function of :mod:`~dask_graphflow.graph.derived`, so a
+        persisted graph makes it only once.
         """
         made = object.__new__(Shards)
         made.__dict__.update(self.__dict__, built=self.built, spec=spec, sizes={})

@@ -128,15 +128,7 @@ class Exchange:
         return self._host
 
     def all_reduce(self, sums: Sequence[int] = (), most: float = -math.inf) -> Totals:
-        """Return the sums and the maximum of all members' numbers.
-
-        Parameters
-        ----------
-        sums : sequence of int
-            At most four numbers. Every member must give the same number of them.
-        most : float
-            A number that is reduced to its maximum.
-        """
+        """Return the sums of all members' numbers, at most four, and the maximum of their `most`."""
         self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most))
         return self.receive("all_reduce", lambda *_: None)
 
@@ -145,32 +137,16 @@ class Exchange:
         return self.all_reduce(sums=(number,)).sums[0]
 
     def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
-        """Send a different array to each member; return the array from each member.
+        """Send a different array to each member, including this one; return the array from each member.
 
-        Parameters
-        ----------
-        arrays : sequence of ndarray, shape (any,)
-            One array for each member, including this one. They may be changed after the next round.
-
-        Returns
-        -------
-        list of ndarray
-            One array from each member. This member's own array is not copied.
+        The arrays may be changed after the next round. This member's own array is not copied.
         """
         return self._swap("all_to_all", arrays)
 
     def all_gather(self, array: Any) -> list[Any]:
         """Send the same array to all members; return the array from each member.
 
-        Parameters
-        ----------
-        array : ndarray, shape (any,)
-            It may be changed after the next round.
-
-        Returns
-        -------
-        list of ndarray
-            One array from each member. This member's own array is not copied.
+        The array may be changed after the next round. This member's own array is not copied.
         """
         return self._swap("all_gather", [array] * self.size)
 
@@ -216,19 +192,11 @@ class Exchange:
         *,
         device: bool | None = None,
     ) -> None:
-        """Begin a round.
+        """Begin a round of a kind of :data:`KINDS`, with this member's totals `own`.
 
-        Parameters
-        ----------
-        kind : str
-            One of :data:`KINDS`.
-        packed : callable
-            Called with the rank of a member; returns the box for it. The memory of the box may be written
-            to again after the next round.
-        own : Totals
-            This member's numbers.
-        device : bool, optional
-            Whether to receive arrays on this member's device. By default, where its columns are stored.
+        `packed` returns the box for the member with a rank. The memory of the box may be written to again
+        after the next round. By default, arrays are received where this member's columns are stored, on its
+        `device` or in host memory.
         """
         if self._due is not None:
             raise GraphflowError(f"a round of {self._due[0]!r} was begun; receive it first")
@@ -256,19 +224,9 @@ class Exchange:
                 sent[by] = sent.get(by, 0) + size
 
     def receive(self, kind: str, unpacked: Callable[[int, Packed], None]) -> Totals:
-        """End a round.
+        """End a round of a kind, and return the totals of all members.
 
-        Parameters
-        ----------
-        kind : str
-            The kind that was given to :meth:`send`.
-        unpacked : callable
-            Called with the rank of a member and the box from it. The callable may keep or change the box.
-
-        Returns
-        -------
-        Totals
-            Totals of all members, with as many sums as this member sent.
+        `unpacked` is called with the rank of a member and the box from it. It may keep or change the box.
         """
         if self._due is None or self._due[0] != kind:
             raise GraphflowError(f"no round of {kind!r} was begun; send first")

@@ -76,21 +76,9 @@ class Resources:
             give_back()
 
     def check_step(self, nbytes: float, needed: Callable[[], float], step: str) -> None:
-        """Check that the process may use some more bytes.
+        """Raise :class:`.GraphMemoryError` if the process may not use `nbytes` more for a step.
 
-        Parameters
-        ----------
-        nbytes : float
-            Bytes that a step of the task takes in addition to what the process uses.
-        needed : callable
-            Returns the bytes that the whole call takes at most.
-        step : str
-            What the step does, for the message.
-
-        Raises
-        ------
-        GraphMemoryError
-            The memory limit is too low.
+        `needed` returns the bytes that the whole call takes at most.
         """
         if self.fits(nbytes):
             return
@@ -108,16 +96,10 @@ class Resources:
         )
 
     def too_low(self, needed: int, reason: str, instead: str = "") -> GraphMemoryError:
-        """Return the error for the memory limit, which suggests a sufficient limit.
+        """Return the error for a memory limit below the `needed` bytes; it suggests a sufficient limit.
 
-        Parameters
-        ----------
-        needed : int
-            Bytes that a worker would use at most.
-        reason : str
-            The start of the message: a clause that says what needs the memory.
-        instead : str
-            What else would help.
+        The message begins with `reason`, a clause that says what needs the memory; `instead` says what else
+        would help.
         """
         assert self.memory_limit is not None
         would_do = -(-int(needed / self.pause) // STEP) * STEP

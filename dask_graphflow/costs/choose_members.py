@@ -76,17 +76,9 @@ DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.005, superstep=4e-4, message=2e
 
 
 def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
-    """Return the number of members that get a part of a graph, and the reason.
+    """Return the number of members, `most` at most, that get a part of a graph, and the reason.
 
-    Parameters
-    ----------
-    size : Size
-    most : int
-        Number of available members.
-    threads : int
-        Host threads of each member; at least 1.
-    room : float
-        Bytes of memory of each member.
+    Each member has some host threads, and `room` bytes of memory.
     """
     counts = range(1, most + 1)
     fits = [one for one in counts if math.isinf(room) or _needed(size, one) <= ROOM * room]

@@ -102,16 +102,8 @@ class Steps(NamedTuple):
 def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
     """Return the number of levels of a search from any vertex, estimated from the mean degree.
 
-    If all vertices have about the same degree, the graph can be a mesh: in two dimensions if the degree is
-    small, and in three if it is large.
-
-    Parameters
-    ----------
-    vertices : int
-    degree : float
-        Mean number of edges in both directions.
-    even : bool
-        Whether degrees are known to differ little.
+    If all vertices are known to have about the same degree (`even`), the graph can be a mesh: in two
+    dimensions if the degree is small, and in three if it is large.
     """
     if degree < (FLAT if even else SPARSE):
         return 2 * math.sqrt(vertices)

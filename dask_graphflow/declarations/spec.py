@@ -56,12 +56,8 @@ class GraphSpec:
     def row_columns(self, rows: str, *, weighted: bool = False) -> dict[str, Any]:
         """Return the first columns of a result, with their dtypes: the vertex or the edge of each row.
 
-        Parameters
-        ----------
-        rows : {"vertices", "edges", "listed"}
-            See :class:`.Result`. Listed rows do not have such columns.
-        weighted : bool
-            Whether an edge also has the column ``weight``, if the graph is weighted.
+        Listed rows do not have such columns; see :class:`.Result`. An edge of a weighted graph also has the
+        column ``weight`` if `weighted` is true.
         """
         ids = {"vertices": ["vertex"], "edges": ["source", "target"], "listed": []}[rows]
         weight = {"weight": self.weight_dtype} if weighted and self.weighted else {}

@@ -17,14 +17,9 @@ BLOCK = 1 << 22  # about the number of edges in a block
 def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
     """Yield the blocks of rows, and which edges they have.
 
-    The offsets of a block begin at 0, and `first` is the vertex of its first row.
-
-    Parameters
-    ----------
-    rows : Rows
-    most : int, optional
-        About the maximum number of edges in a block; a row is never cut. By default, rows in memory are one
-        block, and rows on disk are blocks of a fixed size.
+    The offsets of a block begin at 0, and `first` is the vertex of its first row. A block has about `most`
+    edges at most, but a row is never cut. By default, rows in memory are one block, and rows on disk are
+    blocks of a fixed size.
     """
     if most is None and not is_on_disk(rows.ends):
         yield slice(0, len(rows.ends)), rows
@@ -38,16 +33,9 @@ def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
 
 
 def pieces_of(offsets: Any, count: int) -> list[tuple[int, int]]:
-    """Return the indices of the rows at which pieces with about the same number of edges begin and end.
+    """Return the rows at which `count` pieces with about the same number of edges begin and end.
 
     A piece has no rows if a row before it has too many edges.
-
-    Parameters
-    ----------
-    offsets : array of int64, shape (r + 1,)
-        Those of the rows.
-    count : int
-        Number of pieces.
     """
     edges = [int(offsets[-1]) * i // count for i in range(1, count)]
     cuts = np.searchsorted(offsets, np.array(edges, "int64", like=offsets)).tolist()
@@ -68,17 +56,7 @@ def per_edge(rows: Rows, make: Callable[[Rows], Any]) -> Any:
 
 
 def collected(parts: Iterable[Any], like: Any, most: int) -> Any:
-    """Return what is chosen from the blocks of rows as one array, which is where `like` is.
-
-    Parameters
-    ----------
-    parts : iterable of array
-        One per block, of the dtype of `like`.
-    like : array
-        The ends of the rows.
-    most : int
-        Maximum number of all entries.
-    """
+    """Return arrays of at most `most` entries, chosen from the blocks of rows, as one where `like` is."""
     if not is_on_disk(like):
         return joined(list(parts))
     made, size = beside(like, most, like.dtype), 0

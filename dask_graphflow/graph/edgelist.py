@@ -45,17 +45,8 @@ def usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
 def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     """Return the columns of both ends of an edge: the given ones, or the usual names that a frame has.
 
-    Parameters
-    ----------
-    source, target : column name, list of column names, or None
-        As the caller gave them.
-    have : sequence
-        The columns of the frame.
-
-    Raises
-    ------
-    UnknownColumnError
-        Only one of them is given, or the frame does not have exactly one pair of the usual names.
+    It raises :class:`.UnknownColumnError` if only one of them is given, or if `have`, the columns of the
+    frame, are not exactly one pair of the usual names.
     """
     if source is not None and target is not None:
         return source, target

@@ -30,19 +30,11 @@ def index_bytes(vertices: int) -> int:
 def components_bytes(
     vertices: int, chunk: int, *, members: int = 1, device: bool = False, id_bytes: int = 8
 ) -> int:
-    """Return the bytes that a worker needs for connected components.
+    """Return the bytes that a worker needs for connected components, with `chunk` edges per partition.
 
     They consist of a forest, which stores a parent and a mark per vertex; with several workers, of another
-    forest that is merged into it; and of a partition of edges.
-
-    Parameters
-    ----------
-    vertices, chunk, members : int
-        V, the number of edges per partition, and the number of workers.
-    device : bool
-        Whether the forest is on a GPU, where the vertices of the largest tree are marked.
-    id_bytes : int
-        Bytes of one end of an edge.
+    forest that is merged into it; and of a partition of edges. A forest on a GPU also marks the vertices of
+    the largest tree.
     """
     forest = vertices * (index_bytes(vertices) + 1)
     giant = int(GIANT * vertices) if device else 0

@@ -97,23 +97,11 @@ class Room:
         vertices: int | None = None,
         spilled: int = 0,
     ) -> None:
-        """Check that there is room for a step.
+        """Check that there is room for a step, or raise :class:`.GraphMemoryError`.
 
-        Parameters
-        ----------
-        step : str
-            What the step does, for the message.
-        takes : callable
-            Returns the bytes that the step takes in addition to what is in memory.
-        vertices : int, optional
-            Number of vertices of the graph, once it is known.
-        spilled : int
-            Bytes of pieces that Dask has written to disk.
-
-        Raises
-        ------
-        GraphMemoryError
-            There is not enough room.
+        `takes` returns the bytes that the step takes in addition to what is in memory. `vertices` is the
+        number of vertices of the graph, once it is known; `spilled` the bytes of pieces that Dask has
+        written to disk.
         """
         if not self._ends:
             return

@@ -74,12 +74,7 @@ def check_edges(
 ) -> CheckedEdges:
     """Return given edges as a frame, and how to read it; raise if an argument is invalid.
 
-    Parameters
-    ----------
-    edges, source, target, weight, directed
-        See :func:`.as_edges`.
-    vertices, dropna
-        Options of :class:`.Graph`.
+    See :func:`.as_edges` and :class:`.Graph` for the arguments.
     """
     rows = as_edges(edges, source, target, weight=weight, directed=directed)
     library = library_of(edges)
@@ -119,15 +114,7 @@ def check_edges(
 
 
 def moved_to_gpu(frame: Any, device: Any) -> bool:
-    """Return whether a call moves edges from host memory to a GPU, or raise if the option is invalid.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The edges, or other rows of the same backend.
-    device
-        An option of :class:`.Graph`.
-    """
+    """Return whether a call moves edges from host memory to a GPU; raise if `device` is invalid."""
     if device is not None and not (isinstance(device, str) and device == "gpu"):
         raise OptionError(
             f"device={shown(device)}; give 'gpu' to run on GPUs, or None to run where the edges are stored"

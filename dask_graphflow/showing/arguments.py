@@ -34,11 +34,7 @@ LONGEST = 60  # characters of a value in a suggested call
 def explained(function: Function, *, advice: str = "") -> Function:
     """Return the function, which raises `ArgumentError` if it is called with wrong arguments.
 
-    Parameters
-    ----------
-    function : callable
-    advice : str
-        What to write instead of a call with unknown options.
+    `advice` says what to write instead of a call with unknown options.
     """
     signature, types = inspect.signature(function), functools.partial(_types, function)
 
@@ -69,26 +65,10 @@ def bind(
     *,
     advice: str = "",
 ) -> dict[str, Any]:
-    """Return the value of each parameter in a call.
+    """Return the value of each parameter in a call, or raise `ArgumentError`.
 
-    Parameters
-    ----------
-    name : str
-        The qualified name of the function.
-    signature : Signature
-    arguments : sequence
-        The arguments that are given by position.
-    options : mapping
-        The arguments that are given by name.
-    types : callable
-        Returns the types of the parameters, which the advice about a wrong call considers.
-    advice : str
-        See :func:`explained`.
-
-    Raises
-    ------
-    ArgumentError
-        The function cannot be called with these arguments.
+    `name` is the qualified name of the function. `types` returns the types of its parameters, which the
+    advice about a wrong call considers.
     """
     try:
         bound = signature.bind(*arguments, **options)

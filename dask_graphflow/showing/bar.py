@@ -67,14 +67,7 @@ PARTS = Kind("parts", _part)
 def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | None:
     """Return the listener that ``progress=`` asks for, or raise if the value is not valid.
 
-    Parameters
-    ----------
-    progress : bool, None, or callable
-        True for a progress bar, or a function that takes a dict for each step.
-    name : str
-        Name of the work.
-    kind : Kind
-        Kind of its steps.
+    True shows a progress bar with the name of the work; a function gets a dict for each step.
     """
     if progress is None or progress is False:
         return None
@@ -90,17 +83,7 @@ def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | No
 class Bar:
     """Shows a progress bar in a terminal or a notebook, and nothing elsewhere, such as in a log file.
 
-    Parameters
-    ----------
-    name : str
-        Name of the work.
-    kind : Kind
-        Kind of its steps.
-
-    Raises
-    ------
-    OptionError
-        tqdm is not installed.
+    It raises :class:`.OptionError` if tqdm is not installed.
     """
 
     def __init__(self, name: str, kind: Kind = SUPERSTEPS) -> None:

@@ -150,20 +150,10 @@ def _checksum(about: Mapping[str, Any]) -> int:
 
 
 def parsed(text: bytes, path: str, sizes: Mapping[str, int]) -> Manifest:
-    """Return the manifest in the JSON of a file.
+    """Return the manifest in the JSON of a file, given the bytes of each file of the folder.
 
-    Parameters
-    ----------
-    text : bytes
-    path : str
-        The path of the file, for messages.
-    sizes : mapping of str to int
-        Bytes of each file of the folder.
-
-    Raises
-    ------
-    InputFileError
-        The text is not a manifest, was changed, or belongs to a newer version.
+    It raises :class:`.InputFileError` if the text is not a manifest, was changed, or belongs to a newer
+    version.
     """
     about = _json(text)
     if about.get("format") != FORMAT or type(version := about.get("version")) is not int:

@@ -123,20 +123,7 @@ def load(
     like: Any,
     own: Resources,
 ) -> Shard:
-    """Return the shard of a range of vertices of a saved graph, in the memory of `like`.
-
-    Parameters
-    ----------
-    rank : int
-    folder : Folder
-    manifest : Manifest
-    bounds : sequence of int
-        Where the ranges of the members begin, followed by where the last one ends.
-    like : DataFrame
-        An empty frame with the dtypes of the ids.
-    own : Resources
-        What the calling task may use of its process.
-    """
+    """Return the shard of a range of vertices of a saved graph, in the memory of `like`."""
     dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
     low, high = bounds[rank : rank + 2]
     contents = read_ranges(folder, manifest, low, high, dtypes, own)

@@ -67,15 +67,7 @@ class Contents(NamedTuple):
 class StoredRange:
     """The file of a range, mapped into memory or read.
 
-    Parameters
-    ----------
-    folder : Folder
-    manifest : Manifest
-    one : Range
-    dtypes : sequence of dtype
-        The dtypes of the ids; empty if the file does not contain them.
-    resources : Resources
-        What the calling task may use of its process.
+    The dtypes are those of the ids; there are none if the file does not contain the ids.
     """
 
     def __init__(

@@ -90,16 +90,9 @@ def _stored(source: Ends, target: Ends | None, weight: Any, partition: int) -> P
 
 
 def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Piece:
-    """Return the ids of a partition of vertices.
+    """Return the ids of a partition of vertices, in the backend of `like`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    partition : int
-    columns : EdgeColumns
-        The id columns, given as both ends of an edge.
-    like : frame
-        An empty frame with the backend of the edges.
+    The columns of the ids are given as both ends of an edge.
     """
     ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
     return Piece(ids, None, None, partition)

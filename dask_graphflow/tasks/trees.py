@@ -179,20 +179,10 @@ def chains(
     homes: Sequence[str | None],
     slots: Slots,
 ) -> list[Chain]:
-    """Assign partitions to chains.
+    """Assign partitions to chains, or raise :class:`.OptionError` if `inputs` is wrong.
 
-    Parameters
-    ----------
-    inputs : str or sequence of str
-        The name of a policy, or the address of the worker for each partition.
-    homes : sequence of str or None
-        The worker that already holds each partition, if any does.
-    slots : Slots
-
-    Raises
-    ------
-    OptionError
-        There is no such policy or worker, or the number of addresses differs from that of partitions.
+    `inputs` is the name of a policy, or the address of the worker for each partition. `homes` has the
+    worker that already holds each partition, if any does.
     """
     if isinstance(inputs, str):
         if inputs not in INPUT_POLICIES:

@@ -186,18 +186,9 @@ def named_columns(
 ) -> list[Any]:
     """Return the columns of a share of an owner's range: the vertices, and their components.
 
-    Parameters
-    ----------
-    roots : sequence of array
-        The root of each vertex of the share, per threshold.
-    ids : frame
-        The ids of the owner's range.
-    low : int
-        The first vertex of the owner's range.
-    first : int
-        The share's first row in `ids`.
-    heads : sequence of (array, frame)
-        Roots in earlier ranges, ascending, and their ids.
+    `roots` has the roots of the share's vertices, per threshold. The share begins at row `first` of `ids`,
+    the ids of the owner's range, whose first vertex is `low`. `heads` are roots in earlier ranges,
+    ascending, with their ids.
     """
     xp = kernels_for(roots[0]).namespace
     before = xp.concatenate([xp.zeros(0, "int64"), *(own for own, _ in heads)])

@@ -142,14 +142,7 @@ class Streams:
 
 
 def united(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
-    """Return the fragment of several chains. Their forests are merged in place.
-
-    Parameters
-    ----------
-    chains : list of FragmentChain
-    said : bool
-        Whether the caller says that the ids are dense.
-    """
+    """Return the fragment of several chains, whose forests are merged. `said`: the ids are dense."""
     loose = list(itertools.chain.from_iterable(chain.loose for chain in chains))
     own, *others = {id(chain.dense): chain.dense for chain in chains}.values()
     own.close()
@@ -235,12 +228,7 @@ def _named(
 def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, int] | None:
     """Return the range of all members' ids if they are close together, and None otherwise.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    fragment : Fragment
-    dense : bool
-        Whether the caller says that the ids are close together.
+    `dense`: the caller says that they are.
     """
     forest = fragment.forests[0]
     own = (forest.base, forest.stop) if fragment.dense else None
@@ -255,12 +243,8 @@ def common_range(
 ) -> tuple[int, int] | None:
     """Return the range of all ids if it is dense, and None otherwise.
 
-    Parameters
-    ----------
-    ranges : sequence of pairs of int
-        The first id of each dense fragment, and one past the last. None for a fragment that is not dense.
-    said : bool
-        Whether the caller says that the ids are dense.
+    A range is the first id of a fragment, and one past the last; None for a fragment that is not dense.
+    `said`: the caller says that the ids are dense.
     """
     if None in ranges:
         return None

@@ -40,22 +40,11 @@ def planned(
     renumber: bool,
     listener: Any,
 ) -> Any:
-    """Return the components of checked edges as a lazy frame.
+    """Return the components of checked edges as a lazy frame with `columns`, like `empty`.
 
-    Parameters
-    ----------
-    frames : sequence of (frame, EdgeColumns)
-        The edges, followed by the vertices and the seed, which are read as edges.
-    columns : tuple of str
-        The columns of the result.
-    empty : Empty
-        An empty frame like the result.
-    thresholds, merge, merge_chunks, inputs, chunk_size, renumber
-        See :func:`dask_graphflow.connected_components`.
-    streamed : bool
-        Whether edges in host memory are streamed to GPUs.
-    listener : callable or None
-        Gets the progress.
+    `frames` are the edges, followed by the vertices and the seed, which are read as edges. `streamed`:
+    edges in host memory are streamed to GPUs. See :func:`dask_graphflow.connected_components` for the
+    options.
     """
     edges = frames[0][0]
     placement.check_spilling(edges._meta)

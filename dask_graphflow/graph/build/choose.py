@@ -86,19 +86,8 @@ def choose_members(
 ) -> Chosen:
     """Choose the members that get a part of a graph, and cut its vertices into their ranges.
 
-    All members call it.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    numbers : sequence of pair of array of integers
-        See :data:`Numbers`.
-    size : Size
-        The size of the graph, without the edges, which are counted here.
-    choose : callable or None
-        See :data:`Choose`. By default, all members get a part.
-    able : tuple of int and float
-        The fewest threads, and the fewest bytes, that a member may use.
+    All members call it. `size` does not include the edges, which are counted here. By default, all members
+    get a part. `able` has the fewest threads, and the fewest bytes, that a member may use.
     """
     if exchange.size == 1:
         return Chosen(1, "", [0, size.vertices])

@@ -88,19 +88,10 @@ def deal(
 ) -> Edges:
     """Send edges to their owners; return the edges for this member. All members call it.
 
-    Every column of the result is a list of arrays, because a copy in one array would double the memory.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    pieces : EdgePieces
-    owners : Owners
-    stay : bool
-        Whether a whole piece may become part of the result. The result then also contains edges that
-        belong only to other members. A piece stays if this takes less memory than a copy of this member's
-        edges, because frames hold its weights or its ends anyway.
-    folder : str, optional
-        Folder for the edges that arrive; by default they stay in memory.
+    Every column of the result is a list of arrays, because a copy in one array would double the memory;
+    they are in `folder`, if any. With `stay`, a whole piece may become part of the result, which then also
+    contains edges that belong only to other members. A piece stays if this takes less memory than a copy of
+    this member's edges, because frames hold its weights or its ends anyway.
     """
     none = pieces.none
     if exchange.size == 1:

@@ -75,16 +75,8 @@ class File:
 def find_files(paths: Iterable[str], options: Mapping[str, Any] | None = None) -> list[File]:
     """Return the files that paths, folders, globs and URLs refer to, in order.
 
-    Parameters
-    ----------
-    paths : iterable of str
-    options : mapping, optional
-        Options of the file system.
-
-    Raises
-    ------
-    InputFileError
-        A path refers to no file, or cannot be looked up.
+    The options are those of the file system. It raises :class:`.InputFileError` if a path refers to no
+    file, or cannot be looked up.
     """
     files: list[File] = []
     for path in paths:

@@ -22,13 +22,7 @@ LINE_END = rb"(?:\r\n?|\n)"
 class BadLine(Exception):  # noqa: N818 - it never reaches a user
     """A line cannot be parsed.
 
-    Parameters
-    ----------
-    reason : str
-    row : int or None
-        Its number among the lines that are not empty, from 1 on, if known.
-    advice : str
-        What the user can do.
+    `row` is its number among the lines that are not empty, from 1 on. `advice` says what the user can do.
     """
 
     def __init__(self, reason: str, row: int | None = None, advice: str = CORRECT_TYPE) -> None:
@@ -59,14 +53,9 @@ class Lines:
     counted: ClassVar[bool] = False
 
     def begin(self, content: bytes) -> tuple[Self, bytes]:
-        """Read the beginning of a file.
+        """Read the beginning of a file; return the format that it shows, and the lines.
 
-        Returns
-        -------
-        format : Lines
-            The format with what the beginning says.
-        content : bytes
-            The lines, with line ends in place of the beginning.
+        In the lines, the beginning is replaced by line ends.
         """
         raise NotImplementedError
 
