@@ -83,16 +83,7 @@ def check_shortest(
     """Raise unless distances from a vertex are exactly the shortest ones, whichever library found them.
 
     No edge may give a shorter path, and some edge into each reached vertex must give its distance.
-
-    Parameters
-    ----------
-    distance : array of float64
-        By vertex; infinite for unreachable vertices.
-    start : int
-    ends : tuple of array
-    weight : array or None
-        Positive weights; 1 by default.
-    directed : bool
+    Distances are infinite for unreachable vertices. Weights are positive; 1 by default.
     """
     reached = np.zeros_like(distance, "bool")
     reached[start] = True

@@ -133,13 +133,7 @@ def ratios(seconds: Sequence[float], base: Sequence[float]) -> Spread:
 class JsonProcess:
     """A process that answers each line of JSON with one line. It is started again after a failure.
 
-    Parameters
-    ----------
-    command : sequence of str
-    log : Path
-        File for the standard error of the process.
-    **options
-        Options of :class:`subprocess.Popen`.
+    Its standard error goes to a file, `log`. The options are those of :class:`subprocess.Popen`.
     """
 
     def __init__(self, command: Sequence[str], log: Path, **options: Any) -> None:

@@ -191,17 +191,9 @@ def start_on_workers() -> None:
 
 
 def on_workers(algorithm: str, edges: Any, start: int, iterations: int) -> Callable[[], Any]:
-    """Return a call of dask-cugraph that waits for its persisted result.
+    """Return a call of dask-cugraph that waits for its persisted result. The edges are persisted.
 
-    The graphs of searches and ranks are built first.
-
-    Parameters
-    ----------
-    algorithm : {"build", "bfs", "pagerank", "gf.connected_components"}
-        Components start from the edges.
-    edges : dask_cudf.DataFrame
-        Persisted.
-    start, iterations : int
+    The graphs of searches and ranks are built first. Components start from the edges.
     """
     import cugraph
     import cugraph.dask

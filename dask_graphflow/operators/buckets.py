@@ -136,12 +136,8 @@ class Buckets:
     def stop_at(self, targets: Any) -> None:
         """Remove all waiting vertices if the distances of all targets are final.
 
-        Vertices beyond the farthest target then count as not reached.
-
-        Parameters
-        ----------
-        targets : array of integers
-            Positions of the targets that this member owns.
+        A member gives the positions of the targets that it owns. Vertices beyond the farthest target then
+        count as not reached.
         """
         if self._late:  # a waiting vertex may be nearer than the lowest bucket
             return

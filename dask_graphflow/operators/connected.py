@@ -27,18 +27,10 @@ CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 
 
 def smallest_connected(g: GraphView, labels: Any = None) -> Any:
-    """Return the smallest number in the component of each owned vertex. All members call it.
+    """Return the smallest number in the component of each owned vertex of an undirected graph.
 
-    Parameters
-    ----------
-    g : GraphView
-        Undirected.
-    labels : array, shape (V_p + mirrors,), optional
-        If given, only edges between vertices with the same label count.
-
-    Returns
-    -------
-    array of index, shape (V_p,)
+    All members call it. With labels, one per owned vertex and mirror, only edges between vertices with the
+    same label count.
     """
     own, mirrors = _roots(g, labels)
     if g.member.alone and g.member.shard.placed is None:
@@ -87,16 +79,10 @@ def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:
-    """Replace the names of roots by the smallest names in their components.
+    """Replace the names of roots, in place, by the smallest names in their components.
 
-    Parameters
-    ----------
-    name : array of index, shape (V_p,)
-        Name of the tree of each root; changed in place.
-    own, mirrors : array of index, shapes (V_p,) and (mirrors,)
-        Root of each owned vertex and each mirror.
-    joined : array of int64
-        The mirrors that are in a tree with an owned vertex.
+    `own` and `mirrors` are the roots of each owned vertex and each mirror, and `joined` the mirrors that
+    are in a tree with an owned vertex.
     """
     if g.member.alone:  # there are no mirrors
         return

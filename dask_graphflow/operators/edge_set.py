@@ -46,13 +46,9 @@ def edges_from(g: GraphView, which: Any) -> EdgeSet:
 
 
 def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
-    """Return the edges between some vertices. All members call it.
+    """Return the edges between the chosen vertices, a mask. All members call it.
 
     Only the rows of these vertices are read, unless they have a large part of the edges.
-
-    Parameters
-    ----------
-    chosen : array of bool, shape (V_p,)
     """
     rows, which = g.member.local("out").rows._replace(weights=None), np.flatnonzero(chosen)
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])

@@ -82,20 +82,9 @@ def follow_predecessors(
 ) -> FoundPaths:
     """Return the paths to this member's part of the targets. All members of a gang call it at once.
 
-    Parameters
-    ----------
-    channel : Channel
-    pieces : list of ResultRows
-        The rows of the result that this member reads.
-    rank : int
-        The rank of the channel.
-    targets : DataFrame
-        Ids of the targets, each once, in ascending order.
-
-    Raises
-    ------
-    UsageError
-        The result has no row for a vertex of a path, or predecessors form a cycle. All members raise it.
+    The pieces are the rows of the result that this member reads. The targets are a frame of ids, each once,
+    in ascending order. All members raise :class:`.UsageError` if the result has no row for a vertex of a
+    path, or if predecessors form a cycle.
     """
     exchange = Exchange(channel)
     rows = [piece for piece in pieces if len(piece.vertices)] or list(pieces[:1])

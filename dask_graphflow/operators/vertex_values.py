@@ -26,12 +26,7 @@ WORD = 2**64
 class VertexValues:
     """Evaluates expressions on the columns of a graph. All members create theirs, and call it, at once.
 
-    Parameters
-    ----------
-    columns : mapping of str to array, shape (V_p,)
-    params : mapping of str to NumPy scalar
-    before : mapping of str to array, optional
-        The columns that ``before(column)`` reads.
+    `before` has the columns that ``before(column)`` reads.
     """
 
     def __init__(

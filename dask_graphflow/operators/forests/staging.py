@@ -122,16 +122,7 @@ class ArrayPart:
 class Stage:
     """A ring of pinned buffers, and the threads that fill it.
 
-    Parameters
-    ----------
-    copies : Copies
-        Makes the pinned memory when a buffer is first needed.
-    size : int
-        Bytes of a buffer.
-    threads : int
-        Number of threads that fill buffers.
-    counters : Counters
-        The times are added to this.
+    A buffer of `size` bytes is made when it is first needed. The times are added to `counters`.
     """
 
     def __init__(self, copies: Any, size: int, threads: int, counters: Counters) -> None:

@@ -37,13 +37,9 @@ BLOCK = 1 << 24  # maximum number of row entries that are read for a block
 
 
 def _values_at(g: GraphView, column: Any, places: Any) -> Any:
-    """Return the values of vertices of any member, which are at least 0. All members call it.
+    """Return the values of a column, which are at least 0, at places of any member.
 
-    Parameters
-    ----------
-    column : array of int64, shape (V_p,)
-    places : array of int64
-        The same for all members.
+    All members call it, with the same places.
     """
     shard = g.member.shard
     if g.member.alone:
@@ -73,17 +69,10 @@ class GivenPairs(NamedTuple):
 
 
 def given_pairs(g: GraphView, pairs: tuple[Any, Any], weights: NeighborWeights) -> GivenPairs:
-    """Return the weights of the common neighbors of each of some pairs. All members call it.
+    """Return the weights of the common neighbors of some pairs of places in a simple, undirected graph.
 
-    The shorter of a pair's two rows is sent to the owner of the other row, if that is another member.
-
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph without self-loops and parallel edges.
-    pairs : pair of array of int64, shape (n,)
-        The same for all members: places of the first and of the second vertices.
-    weights : NeighborWeights
+    All members call it with the same pairs. The shorter of a pair's two rows is sent to the owner of the
+    other row, if that is another member.
     """
     totals = degrees = [_values_at(g, g.degrees, places) for places in pairs]
     sums = _sums_of_pairs(g, pairs, degrees, weights)
@@ -168,13 +157,9 @@ class Neighborhood(NamedTuple):
 
 
 def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
-    """Yield all pairs that have common neighbors, in blocks of vertices. All members call it.
+    """Yield all pairs with common neighbors in a simple, undirected graph, in blocks of vertices.
 
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph without self-loops and parallel edges.
-    weights : NeighborWeights
+    All members call it.
     """
     local, exchange = g.member.local("out"), g.member.exchange
     rows = local.rows._replace(weights=weights.of_edges)

@@ -52,21 +52,11 @@ def by_rarity(g: GraphView) -> NeighborWeights:
 
 
 def by_edge(g: GraphView, simple: GraphView) -> NeighborWeights:
-    """Return the weights of the edges, for scores that are quotients.
+    """Return the weights of the edges, for scores that are quotients. All members call it.
 
-    All members call it. The weights of parallel edges are added up, and self-loops are left out.
-
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph with weights.
-    simple : GraphView
-        ``g.simple``, which the result is for.
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    The result is for `simple`, the graph ``g.simple``: the weights of parallel edges are added up, and
+    self-loops are left out. It raises :class:`.WeightError` if a weight is negative, infinite or NaN, or if
+    weights differ too much to be added up.
     """
     weights = whole_weights_of_pairs(g)
     sources, ends, _ = edge_ends(g)

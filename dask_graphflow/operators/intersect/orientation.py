@@ -52,12 +52,8 @@ class Orientation(NamedTuple):
 def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
     """Return this member's part of an undirected graph, oriented, without self-loops and parallel edges.
 
-    All members call it. The result is made once, and cached with the graph.
-
-    Parameters
-    ----------
-    counted : bool
-        Whether weights contain the number of parallel edges.
+    All members call it. The result is made once, and cached with the graph. Weights are the numbers of
+    parallel edges if they are `counted`.
     """
     shard, host = g.member.shard, g.member.shard.host
     name = COUNTED if counted else PLAIN
@@ -79,22 +75,9 @@ def containing_rows(g: GraphView, o: Orientation) -> Rows:
 
 
 def containing(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -> Rows:
-    """Return, for each label, the rows in which it is an end.
+    """Return, for each label, the rows in which it is an end, ascending, with the weights of `rows`.
 
-    Parameters
-    ----------
-    g : GraphView
-    rows : Rows
-        Their ends are labels.
-    count : int
-        Number of labels.
-    among : slice, or array of bool, shape (e,)
-        The entries of `rows` that count; all by default.
-
-    Returns
-    -------
-    Rows
-        Indices of rows, in ascending order, with the weights of `rows`.
+    The ends of the rows are labels, 0 to `count` - 1. Only the entries `among` count; all by default.
     """
     owners = rows_kernels.of(rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
     weights = None if rows.weights is None else rows.weights[among]
@@ -115,14 +98,7 @@ def received(
 ) -> tuple[Rows, Any]:
     """Convert rows of another member to labels of this one; also return which entries have a label here.
 
-    Parameters
-    ----------
-    o : Orientation
-    lengths : array of int64, shape (r,)
-        Number of entries in each row.
-    places : array of index, shape (e,)
-        The vertex of each entry.
-    weights : array, shape (e,), optional
+    `lengths` are the numbers of entries of the rows, and `places` the vertices of the entries.
     """
     labels, has_label = labels_of(g, o, places)
     weights = None if weights is None else weights[has_label]

@@ -189,12 +189,8 @@ class Triangles:
 def count_triangles(g: GraphView, **counts: Any) -> Triangles:
     """Return the triangles of an undirected graph, counted. All members call it at once.
 
-    Parameters
-    ----------
-    g : GraphView
-        Self-loops are ignored, and parallel edges are one edge.
-    **counts
-        What else to count; see :class:`.Triangles`.
+    Self-loops are ignored, and parallel edges are one edge. `counts` says what else to count; see
+    :class:`.Triangles`.
     """
     triangles = Triangles(g, oriented(g, counted=counts.get("parallel", False)), **counts)
     with g.superstep("push", g.member.shard.count, triangles.edges):

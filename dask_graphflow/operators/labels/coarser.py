@@ -44,15 +44,9 @@ class Coarser(NamedTuple):
 
 
 def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
-    """Return the graph whose vertices are groups. All members call it.
+    """Return the graph whose vertices are groups of an undirected graph. All members call it.
 
-    Parameters
-    ----------
-    g : GraphView
-        Undirected.
-    weights : array of int64, or None
-        Weights of the edges; 1 each by default.
-    groups : Groups
+    Without weights, each edge has the weight 1.
     """
     holder, mass = groups_kernels.of(groups.labels).numbered(groups.labels, groups.load)
     view, weights = _contract(g, weights, holder, len(mass))

@@ -69,13 +69,7 @@ class Labels:
     def replace(self, labels: Any, *, send: bool = True) -> int:
         """Give all owned vertices new labels; return how many labels changed, over all members.
 
-        All members call it.
-
-        Parameters
-        ----------
-        labels : array of index, shape (V_p,)
-        send : bool
-            Whether mirrors need the new labels. After the last change, they do not need them.
+        All members call it. After the last change, mirrors do not need the new labels, so `send` is false.
         """
         if self._mirrors is None:
             changed, self.labels = labels != self.labels, labels
@@ -89,14 +83,7 @@ class Labels:
     def change(self, vertices: Any, labels: Any) -> int:
         """Give some vertices other labels; return how many vertices changed, over all members.
 
-        All members call it.
-
-        Parameters
-        ----------
-        vertices : array of integers, shape (f,)
-            Positions, ascending.
-        labels : array of index, shape (f,)
-            The new labels. They must differ from the present ones.
+        All members call it. The positions ascend, and the labels must differ from the present ones.
         """
         self.labels[vertices] = labels
         if self._mirrors is None:

@@ -84,13 +84,9 @@ class HubRows:
     def send(self, wide: Any, *, changes: bool = True) -> None:
         """Send the entries of a wide column to the members that read them. All members call it.
 
-        Parameters
-        ----------
-        wide : array, shape (size of the layout,)
-            Begins with the values in the order of :meth:`take`. The other entries are set.
-        changes : bool
-            Whether the same messages add up the changes among the totals, over all members. A device has
-            to compute these first, while otherwise this method does not wait for it.
+        The column begins with the values in the order of :meth:`take`; the other entries are set. With
+        `changes`, the same messages add up the changes among the totals, over all members. A device has to
+        compute these first, while otherwise this method does not wait for it.
         """
         if self._mirrors is None:
             return
@@ -104,11 +100,7 @@ class HubRows:
     def add_up(self, wide: Any, sums: Any) -> None:
         """Begin an iteration: set the sums of all rows, of weight times value as a whole number.
 
-        Parameters
-        ----------
-        wide : array of float32 or float64, shape (size of the layout,)
-        sums : array of int64, shape (n,)
-            In the order of :meth:`take`. On a device, they must be 0 before.
+        Sums are in the order of :meth:`take`. On a device, they must be 0 before.
         """
         kernels = pull_kernels.of(wide)
         kernels.sum_contributions(
