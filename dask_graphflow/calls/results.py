@@ -62,7 +62,9 @@ def result_frames(
 
     split = CUTS[rows](shard, exchange, answer, parts, threads)
     return [
-        _framed(type(shard.like), {name: values_of(part[name], columns[name]) for name in columns})
+        _make_frame(
+            type(shard.like), {name: values_of(part[name], columns[name]) for name in columns}
+        )
         for part in split
     ]
 
@@ -87,10 +89,10 @@ def _cut_vertices(
     for part in _even(len(chosen), parts):
         own = chosen[part]
         if shard.placed is None:
-            take = partial(_renamed, own, threads)
+            take = partial(_rename, own, threads)
             taken = {name: _each(take, values) for name, values in answer.columns.items()}
         else:
-            taken = _taken(columns, part)
+            taken = _take_rows(columns, part)
         yield {"vertex": own + first if first else own, **taken}
 
 
@@ -128,13 +130,13 @@ def _cut_edges(
     if not answer.edges.directed:
         once = columns["source"] <= columns["target"]
         if not all_true(once):
-            columns = _taken(columns, np.flatnonzero(once))
+            columns = _take_rows(columns, np.flatnonzero(once))
     if shard.placed is not None:
         columns = _at_home(shard, exchange, columns)
     if "weight" in columns:
         columns = _by_weight(columns)
     for part in _even(len(columns["source"]), parts):
-        yield _taken(columns, part)
+        yield _take_rows(columns, part)
 
 
 def _cut_listed(
@@ -145,7 +147,7 @@ def _cut_listed(
     first = next(iter(columns.values()))
     count = len(first[-1] if isinstance(first, OrNull) else getattr(first, "rows", first))
     for part in _even(count, parts):
-        yield _taken(columns, part)
+        yield _take_rows(columns, part)
 
 
 CUTS = {"vertices": _cut_vertices, "edges": _cut_edges, "listed": _cut_listed}
@@ -160,7 +162,7 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     pair = np.zeros_like(source, "int64")
     np.cumsum(other, out=pair[1:])
     order = np.argsort(weight, kind="stable")
-    return _taken(columns, order[np.argsort(pair[order], kind="stable")])
+    return _take_rows(columns, order[np.argsort(pair[order], kind="stable")])
 
 
 def _at_home(shard: Shard, exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
@@ -168,10 +170,10 @@ def _at_home(shard: Shard, exchange: Exchange, columns: dict[str, Any]) -> dict[
     bring = send_rows(exchange, shard.homes_of(columns["source"]))
     columns = {name: _each(bring, values) for name, values in columns.items()}
     # All edges of a source come from one member, sorted by target.
-    return _taken(columns, np.argsort(columns["source"], kind="stable"))
+    return _take_rows(columns, np.argsort(columns["source"], kind="stable"))
 
 
-def _taken(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
+def _take_rows(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
     """Return some rows of all columns."""
     return {name: _each(itemgetter(rows), values) for name, values in columns.items()}
 
@@ -181,7 +183,7 @@ def _on_host(values: Any) -> np.ndarray:
     return host
 
 
-def _renamed(chosen: Any, threads: int, values: Any) -> Any:
+def _rename(chosen: Any, threads: int, values: Any) -> Any:
     return rows_kernels.of(values).renamed(chosen, values, threads=threads)
 
 
@@ -194,7 +196,7 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
 
 def empty_frame(ids: Any, columns: Mapping[str, Any]) -> Any:
     """Return the empty frame of a result, whose `columns` are as in :func:`result_frames`."""
-    return _framed(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
+    return _make_frame(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
 
 
 def _empty(ids: Any, dtype: Any) -> Any:
@@ -209,7 +211,7 @@ def _empty(ids: Any, dtype: Any) -> Any:
     return np.zeros(0, dtype)
 
 
-def _framed(kind: type, columns: dict[str, Any]) -> Any:
+def _make_frame(kind: type, columns: dict[str, Any]) -> Any:
     """Return a frame of columns. A list of columns contains the parts of an id."""
     flat: dict[str, Any] = {}
     for name, values in columns.items():

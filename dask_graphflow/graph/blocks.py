@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import beside, count_true, is_on_disk, joined
+from dask_graphflow.kernels import allocate_like, count_true, is_on_disk, joined
 from dask_graphflow.kernels.csr import Rows
 
 BLOCK = 1 << 22  # about the number of edges in a block
@@ -50,7 +50,7 @@ def per_edge(rows: Rows, make: Callable[[Rows], Any]) -> Any:
     for edges, block in blocks(rows):
         values = make(block)
         if made is None:
-            made = beside(rows.ends, len(rows.ends), values.dtype)
+            made = allocate_like(rows.ends, len(rows.ends), values.dtype)
         made[edges] = values
     return make(rows) if made is None else made  # without an edge, there is no block
 
@@ -59,7 +59,7 @@ def collected(parts: Iterable[Any], like: Any, most: int) -> Any:
     """Return arrays of at most `most` entries, chosen from the blocks of rows, as one where `like` is."""
     if not is_on_disk(like):
         return joined(list(parts))
-    made, size = beside(like, most, like.dtype), 0
+    made, size = allocate_like(like, most, like.dtype), 0
     for part in parts:
         made[size : size + len(part)] = part
         size += len(part)
@@ -75,7 +75,7 @@ def filtered(columns: Sequence[Any], keep: Callable[[Sequence[Any]], Any]) -> li
         which = keep(columns)
         return [None if column is None else column[which] for column in columns]
     size, count = len(columns[0]), 0
-    made = [None if one is None else beside(columns[0], size, one.dtype) for one in columns]
+    made = [None if one is None else allocate_like(columns[0], size, one.dtype) for one in columns]
     for low in range(0, size, BLOCK):
         parts = [None if column is None else column[low : low + BLOCK] for column in columns]
         which = keep(parts)

@@ -119,7 +119,7 @@ class Part(NamedTuple):
         return 1 / self.members if self.share is None else self.share
 
     @property
-    def given(self) -> float:
+    def piece_bytes(self) -> float:
         """Bytes of the pieces in memory."""
         return 0 if self.on_disk else self.edge_bytes * self.edges
 
@@ -234,5 +234,5 @@ class Part(NamedTuple):
         if self.built:
             return self.running() - (0 if self.on_disk else self.rows)
         making = self.ids + self.numbers + self.making()
-        building = self.given + max(self.numbering(), making)
-        return max(building, self.running() + self.given * self.kept)
+        building = self.piece_bytes + max(self.numbering(), making)
+        return max(building, self.running() + self.piece_bytes * self.kept)

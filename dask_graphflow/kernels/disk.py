@@ -170,7 +170,7 @@ class Spool:
             self._file.close()
             raise _not_written(self._folder, array.nbytes, error) from error
 
-    def taken(self) -> list[np.ndarray]:
+    def read_all(self) -> list[np.ndarray]:
         """Return all arrays, in memory, and delete the file."""
         with self._file:
             self._file.seek(0)

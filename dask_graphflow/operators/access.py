@@ -31,15 +31,15 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
 
     All members call it. The result is in the memory of `numbers`.
     """
-    where, numbers = numbers, beside(column, numbers)
+    where, numbers = numbers, move_to(column, numbers)
     if g.member.alone:
-        return beside(where, column[numbers])
+        return move_to(where, column[numbers])
     distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
     asked = g.member.exchange.all_to_all(_by_owner(g, distinct, distinct))
     received = g.member.exchange.all_to_all(
         [column[places - g.member.shard.low] for places in asked]
     )
-    return beside(where, np.concatenate(received)[back])
+    return move_to(where, np.concatenate(received)[back])
 
 
 def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> None:
@@ -47,7 +47,7 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
 
     All members call it. `slot` is "add" or "min".
     """
-    numbers, values = beside(column, numbers), beside(column, values)
+    numbers, values = move_to(column, numbers), move_to(column, values)
     at = getattr(kernels_for(column).namespace, {"add": "add", "min": "minimum"}[slot]).at
     if g.member.alone:
         at(column, numbers, values)
@@ -71,7 +71,7 @@ def gather(g: GraphView, values: Any) -> Any:
     )
 
 
-def beside(array: Any, values: Any) -> Any:
+def move_to(array: Any, values: Any) -> Any:
     """Return values copied to the memory of an array, if necessary."""
     if on_device(array):
         return kernels_for(array).namespace.asarray(values)
@@ -86,7 +86,7 @@ def places_of(g: GraphView, numbers: Any) -> Any:
     places = (
         g.member.shard.here(stored.PLACES, placed.places) if on_device(numbers) else placed.places
     )
-    return beside(numbers, places)[numbers]
+    return move_to(numbers, places)[numbers]
 
 
 def positions_of(g: GraphView, places: Any) -> Any:

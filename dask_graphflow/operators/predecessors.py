@@ -125,7 +125,7 @@ def follow_predecessors(
         in_part = (columns[0] >= low) & (columns[0] < high)
         part = _Followed(*(column[in_part] for column in columns))
         along = kernels.rows_along(ahead, part.starts, part.counts)
-        sent.append((part, _taken(vertices, along)))
+        sent.append((part, _take_rows(vertices, along)))
     del ahead, index, vertices, predecessors, along  # before memory for the result is allocated
     parts = swap(exchange, sent)
     sent.clear()
@@ -149,10 +149,10 @@ def _in_order(parts: list[tuple[_Followed, Any]]) -> Any:
     starts, counts = (np.cumsum(counts) - counts)[sorting], counts[sorting]
     order = np.arange(len(stacked))
     order += np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    return _taken(stacked, order)
+    return _take_rows(stacked, order)
 
 
-def _taken(frame: Any, rows: np.ndarray) -> Any:
+def _take_rows(frame: Any, rows: np.ndarray) -> Any:
     """Return some rows of a frame, with a new index from 0."""
     columns = {name: frame[name].array.take(rows) for name in frame.columns}
     return frames.build(pd.DataFrame, columns)

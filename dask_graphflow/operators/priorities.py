@@ -26,7 +26,7 @@ def priorities(ranks: Any, seed: Any) -> Any:
 LAST = np.iinfo("int64").max
 
 
-def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
+def sample_places(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
     """Return the place of each owned vertex in a random sample, and the size of the sample.
 
     All members call it. A `count` of None takes all vertices. Places are 0, 1, ... in the order of the ids;
@@ -54,7 +54,7 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
     """Return the place of each owned vertex among chosen ones, and the numbers of these, ascending.
 
     All members call it. A member gives the positions of the chosen vertices that it owns, each once. Places
-    are as in :func:`sampled`.
+    are as in :func:`sample_places`.
     """
     own = g.numbers[chosen]
     numbers = np.sort(own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own)))

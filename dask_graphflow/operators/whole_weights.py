@@ -81,7 +81,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     if g.directed:
         totals = totals + leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
-    return [rows._replace(weights=_scaled(g, rows, powers)) for rows in sides]
+    return [rows._replace(weights=_scale(g, rows, powers)) for rows in sides]
 
 
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
@@ -207,7 +207,7 @@ def _whole(rows: Any, unit: float) -> Any:
     return per_edge(rows, whole)
 
 
-def _scaled(g: GraphView, rows: Any, powers: Any) -> Any:
+def _scale(g: GraphView, rows: Any, powers: Any) -> Any:
     """Return the weights of rows as multiples of a unit per vertex, given as powers of 2."""
 
     def scaled(block: Any) -> Any:

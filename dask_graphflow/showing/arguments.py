@@ -89,7 +89,7 @@ class _Call(NamedTuple):
         The function as users write it.
     parameters : list of Parameter
         Its parameters, without ``self``.
-    given : sequence
+    values : sequence
         The arguments without a name.
     options : mapping
         The arguments by name.
@@ -103,7 +103,7 @@ class _Call(NamedTuple):
 
     name: str
     parameters: list[Parameter]
-    given: Sequence[Any]
+    values: Sequence[Any]
     options: Mapping[str, Any]
     columns: list[Any]
     types: Mapping[str, Any] = {}
@@ -174,15 +174,15 @@ def _instead(call: _Call, unknown: str) -> str:
 def _unnamed(call: _Call) -> str:
     """Return the message for arguments that have to be given by name."""
     first = [p.name for p in call.parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    if len(call.given) <= len(first):
+    if len(call.values) <= len(first):
         return ""
     left = [p for p in call.parameters if p.name not in first and p.name not in call.options]
-    named = dict(call.options) | _named(left, call.given[len(first) :], call)
+    named = dict(call.options) | _named(left, call.values[len(first) :], call)
     written = [*first, *(f"{option}={_short(value)}" for option, value in named.items())]
     written += [f"{p.name}=..." for p in left if p.default is p.empty and p.name not in named]
     allowed = f"only {', '.join(first)}" if first else "none"
     return (
-        f"{call.name}() was called with {counted(len(call.given), 'argument')} without a name; it allows "
+        f"{call.name}() was called with {counted(len(call.values), 'argument')} without a name; it allows "
         f"{allowed}. Name the others, such as {call.name}({', '.join(written)})"
     )
 
@@ -253,7 +253,7 @@ def _allows(types: set[Any], value: Any) -> bool:
 def _missing(call: _Call) -> str:
     """Return the message for an option that has to be given."""
     first = [p.name for p in call.parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    given = {*first[: len(call.given)], *call.options}
+    given = {*first[: len(call.values)], *call.options}
     missing = [p.name for p in call.parameters if p.default is p.empty and p.name not in given]
     if not missing:
         return ""

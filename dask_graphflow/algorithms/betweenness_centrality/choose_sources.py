@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.priorities import places_of, sampled
+from dask_graphflow.operators.priorities import places_of, sample_places
 from dask_graphflow.operators.view import GraphView
 
 
 def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> tuple[Any, int]:
-    """Return the place of each owned vertex among the sources, and their number; see :func:`.sampled`.
+    """Return the place of each owned vertex among the sources, and their number.
 
-    All members call it.
+    All members call it; see :func:`.sample_places`.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> t
         Both `k` and `sources` are given.
     """
     if sources is None:
-        return sampled(g, k, seed)
+        return sample_places(g, k, seed)
     if k is not None:
         raise OptionError(
             f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"

@@ -83,7 +83,7 @@ class Level(NamedTuple):
         """
         assert self.finer is not None
         above = smallest_in_groups(self.g, self.finer.g, self.holder, labels)
-        return named(self.g, self.finer.g, above)
+        return name_groups(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:
         """Return the labels of the vertices here as labels of the vertices of the finer level.
@@ -93,7 +93,7 @@ class Level(NamedTuple):
         assert self.finer is not None
         finer, has = self.finer.g, self.holder >= 0
         below = fetch(self.g, labels, np.maximum(self.holder, 0))
-        return named(finer, self.g, np.where(has, below, -1))
+        return name_groups(finer, self.g, np.where(has, below, -1))
 
     def to_first(self, labels: Any) -> Any:
         """Return the labels of the vertices here as labels of the vertices of the first level."""
@@ -103,7 +103,7 @@ class Level(NamedTuple):
         return labels
 
 
-def named(g: GraphView, labeling: GraphView, labels: Any) -> Any:
+def name_groups(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     """Name groups by their smallest vertices. All members call it.
 
     Parameters

@@ -13,7 +13,7 @@ from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
-from .level import Level, first_levels, named
+from .level import Level, first_levels, name_groups
 from .moves import refine, split
 from .resolution import columns
 from .sizes import within_size
@@ -64,8 +64,8 @@ def best_communities(
         seeds = itertools.count(seed << 32)
 
         def communities_of(graph: Level, seeds: Iterator[int] = seeds) -> Any:
-            labels = _improved(graph, improve, total, tol, seeds)
-            return split(graph, labels) if connected else named(graph.g, graph.g, labels)
+            labels = _improve_labels(graph, improve, total, tol, seeds)
+            return split(graph, labels) if connected else name_groups(graph.g, graph.g, labels)
 
         labels, finer = communities_of(graph), []
         if most is not None:
@@ -78,7 +78,7 @@ def best_communities(
     return Answer(dict(zip(names, columns_of_all, strict=True)))
 
 
-def _improved(
+def _improve_labels(
     graph: Level, improve: Callable[..., Groups], total: int, tol: float, seeds: Iterator[int]
 ) -> Any:
     """Return the label of each vertex after all passes."""

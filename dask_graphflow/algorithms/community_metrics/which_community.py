@@ -11,7 +11,7 @@ from dask_graphflow.declarations.option import Check
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, renumber, vertex_ids
-from dask_graphflow.operators.access import beside, gather
+from dask_graphflow.operators.access import gather, move_to
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.showing.tables import counted
 
@@ -70,7 +70,7 @@ class Communities(Check):
         if len(frame):
             at = g.find(vertex_ids.named(frame.iloc[:, :width], like, "communities"), unique=False)
             own = np.flatnonzero(at >= 0)
-            rows[at[own]] = beside(at, order[codes])[own]
+            rows[at[own]] = move_to(at, order[codes])[own]
             times += own_sums(at[own], None, g.owned)
         _check_once(g, times)
         return WhichCommunity(rows, names)

@@ -29,7 +29,12 @@ from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import on_device, sorted_unique
 from dask_graphflow.operators.forests.forest import Entries, Forest
-from dask_graphflow.operators.forests.fragments import Fragment, FragmentChain, flatten, moved
+from dask_graphflow.operators.forests.fragments import (
+    Fragment,
+    FragmentChain,
+    flatten,
+    move_forests,
+)
 from dask_graphflow.tasks import trees
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_build import Dealing
@@ -109,7 +114,7 @@ class Partitions:
         # In this task's context, so that the threads find its worker and can report the progress.
         contexts = [copy_context() for _ in runs]
         with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
-            return united(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
+            return unite(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
 
 
 @dataclass(frozen=True)
@@ -138,10 +143,10 @@ class Streams:
         if not chains:
             assert self.empty is not None
             chains = [self.program.empty_chain(self.empty.frame)]
-        return united(chains, said=self.program.dense)
+        return unite(chains, said=self.program.dense)
 
 
-def united(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
+def unite(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
     """Return the fragment of several chains, whose forests are merged. `said`: the ids are dense."""
     loose = list(itertools.chain.from_iterable(chain.loose for chain in chains))
     own, *others = {id(chain.dense): chain.dense for chain in chains}.values()
@@ -194,7 +199,7 @@ class ComponentsMember:
         else:
             fragment = fragment.numbered()
             ids, homes, numbers = number_sorted(exchange, fragment.ids)
-            forests = moved(fragment.forests, numbers, homes[-1])
+            forests = move_forests(fragment.forests, numbers, homes[-1])
         _merge(exchange, forests, self.merges, self.slices)
         own = _own_range(exchange, forests, homes)
         bounds = [own.first + (own.last - own.first) * i // parts for i in range(parts + 1)]
@@ -203,7 +208,7 @@ class ComponentsMember:
         else:
             outside = sorted_unique(np.concatenate([one[one < own.first] for one in own.parents]))
             heads = [(outside, ids_of(exchange, ids, homes, outside))]
-            label = partial(_named, program, own, ids, heads)
+            label = partial(_name_components, program, own, ids, heads)
         frames = []
         for low, high in itertools.pairwise(bounds):
             with program.progress.part("label"):
@@ -211,7 +216,7 @@ class ComponentsMember:
         return frames
 
 
-def _named(
+def _name_components(
     program: Components,
     own: LabelRange,
     ids: Any,
@@ -262,7 +267,7 @@ def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], s
     for source, target in merges:
         if target == exchange.rank:
             for forest in forests:
-                for entries in _received(exchange, source):
+                for entries in _receive_slices(exchange, source):
                     forest.absorb(entries, threads=threads)
         elif source == exchange.rank:
             for forest in forests:
@@ -281,7 +286,7 @@ def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
         exchange.send_to(to, part.seen)
 
 
-def _received(exchange: Exchange, source: int) -> Iterator[Entries]:
+def _receive_slices(exchange: Exchange, source: int) -> Iterator[Entries]:
     for base, size, first in exchange.receive_from(source).reshape(-1, 3).tolist():
         parent, seen = exchange.receive_from(source), exchange.receive_from(source)
         yield Entries(base, size, first, parent, seen)

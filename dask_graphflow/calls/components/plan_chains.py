@@ -26,7 +26,7 @@ MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 
-def planned(
+def plan_components(
     frames: Sequence[tuple[Any, EdgeColumns]],
     columns: tuple[str, ...],
     empty: Empty,
@@ -79,7 +79,7 @@ def planned(
     shards: Any
     if by_gang:
         dealt = gang_build.dealing(sources, chains)
-        shards = gang_build.taken(sources, dealt)
+        shards = gang_build.deal_as_held(sources, dealt)
         own: Edges = Partitions(program, dealt, look.slots.chains)
     else:
         if any(chain.worker for chain in chains):

@@ -82,7 +82,7 @@ def find_files(paths: Iterable[str], options: Mapping[str, Any] | None = None) -
     for path in paths:
         try:
             fs, stripped = url_to_fs(path, **(options or {}))
-            found = _expanded(fs, stripped)
+            found = _expand(fs, stripped)
             files += [File(fs, one, fs.ukey(one), fs.info(one).get("size")) for one in found]
         except (ValueError, ImportError, OSError) as error:
             raise InputFileError(
@@ -121,7 +121,7 @@ def format_of(files: Sequence[File]) -> str:
     return next(iter(example))
 
 
-def _expanded(fs: AbstractFileSystem, path: str) -> list[str]:
+def _expand(fs: AbstractFileSystem, path: str) -> list[str]:
     """Return the files that a path stands for. A name that exists takes precedence over a glob."""
     # HTTP takes every page with links for a folder, so look for a file first.
     if fs.isfile(path):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from dask_graphflow.exceptions import InputFileError
 
-from .cells import given_names
+from .cells import name_columns
 from .lines import BYTE_ORDER_MARK, CORRECT_LINE, LINE_END, BadLine, line_ends
 from .text_lines import Text
 
@@ -65,7 +65,7 @@ class MatrixMarket(Text):
             )
         mirror, values = _kind(*kind[2:])
         size, entries = _sizes(lines[2])
-        names = given_names(self.names, [""] * (2 if values is None else 3))
+        names = name_columns(self.names, [""] * (2 if values is None else 3))
         found = replace(self, names=names, numbers=frozenset(names), mirror=mirror, values=values)
         content = line_ends(lines[0]) + content[lines.end() :]
         return replace(found, size=size, entries=entries), content

@@ -134,7 +134,7 @@ class Advance:
             changed = [masters]
 
             def apply(at: Any, values: Any) -> None:
-                changed.append(_combined(op.slot, column, at, values))
+                changed.append(_combine(op.slot, column, at, values))
 
             totals = side.mirrors.receive(apply).sums
             if totals[2]:
@@ -358,7 +358,7 @@ def _union(lists: Sequence[Any], size: int) -> VertexSet:
     return VertexSet(size, words=reduce(np.bitwise_or, words))
 
 
-def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
+def _combine(slot: str, column: Any, at: Any, values: Any) -> Any:
     """Combine messages into masters, in place; return the masters that changed."""
     if slot == "add":
         column[at] += values

@@ -69,7 +69,7 @@ def new_link(
     )
 
 
-def sent(
+def send_edges(
     link: Link, source: Any, target: Any, level: Any, bounds: tuple[int, int]
 ) -> Generator[tuple[Any, Any, Any], None, None]:
     """Yield edges on the device chunk by chunk: sources, targets, and levels or None.

@@ -68,7 +68,7 @@ class GivenPairs(NamedTuple):
     totals: list[Any]
 
 
-def given_pairs(g: GraphView, pairs: tuple[Any, Any], weights: NeighborWeights) -> GivenPairs:
+def weigh_pairs(g: GraphView, pairs: tuple[Any, Any], weights: NeighborWeights) -> GivenPairs:
     """Return the weights of the common neighbors of some pairs of places in a simple, undirected graph.
 
     All members call it with the same pairs. The shorter of a pair's two rows is sent to the owner of the
@@ -110,7 +110,7 @@ def _sums_of_pairs(
         for rank in range(exchange.size):
             which = sorted_unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
             _, _, entries = entries_of(own, which, g.member.threads)
-            sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
+            sent.append((own.ends[entries], _select_weights(short_rows.weights, entries)))
         for rank, (ends, counts) in enumerate(swap_columns(g, sent)):
             pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low
             if not len(pair_numbers):
@@ -176,7 +176,7 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
     for low, high in blocks:
         cut = rows.offsets[low : high + 1]
         entries = slice(int(cut[0]), int(cut[-1]))
-        some = Rows(cut - cut[0], rows.ends[entries], _selected(rows.weights, entries), low)
+        some = Rows(cut - cut[0], rows.ends[entries], _select_weights(rows.weights, entries), low)
         asked = swap_columns(g, _by_owner(g, some))
         firsts = exchange.all_gather(np.array([g.member.shard.low + low]))
         results = []
@@ -189,10 +189,10 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
                 their_rows, own, rows, len(places), threads=g.member.threads
             )
             results.append((size, end if g.member.alone else places[end], total, totals[end]))
-        yield _merged(g, low, swap_columns(g, results))
+        yield _merge(g, low, swap_columns(g, results))
 
 
-def _selected(weights: Any, entries: Any) -> Any:
+def _select_weights(weights: Any, entries: Any) -> Any:
     """Return the weights of some entries; None if there are no weights."""
     return None if weights is None else weights[entries]
 
@@ -227,11 +227,11 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any, Any]]:
         if other != rank:
             ends = (local.slots[ends - g.owned] - g.member.shard.bounds[other]).astype(ends.dtype)
         lengths = np.diff(offsets_of(wanted)[rows.offsets])
-        entries.append((lengths, ends, _selected(rows.weights, wanted)))
+        entries.append((lengths, ends, _select_weights(rows.weights, wanted)))
     return entries
 
 
-def _merged(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
+def _merge(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
     """Combine the results of all members for some vertices."""
     if g.member.alone:
         ((lengths, second, sums, totals),) = results

@@ -29,7 +29,7 @@ from dask_graphflow.operators.access import (
 from dask_graphflow.operators.view import GraphView
 
 from . import triangles
-from .orientation import labels_of, oriented, received
+from .orientation import labels_of, orient, relabel
 
 REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; LEAVES only during one step
 
@@ -49,7 +49,7 @@ class EdgeTriangles:
     """
 
     def __init__(self, g: GraphView) -> None:
-        self._g, self._oriented = g, oriented(g)
+        self._g, self._oriented = g, orient(g)
         rows = self._oriented.rows
         self.support = triangles.count_triangles(g, supports=True).supports.astype(rows.ends.dtype)
         self._kernels = intersect_kernels.of(rows.ends)
@@ -222,7 +222,7 @@ class EdgeTriangles:
         g, o = self._g, self._oriented
         lost = np.zeros_like(ends, self._lost.dtype)
         if len(row):
-            rows, has_label = received(g, o, lengths, ends)
+            rows, has_label = relabel(g, o, lengths, ends)
             rows = rows._replace(
                 weights=np.arange(len(rows.ends), dtype=self._whole.weights.dtype, like=ends)
             )

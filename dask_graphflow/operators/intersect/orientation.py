@@ -49,7 +49,7 @@ class Orientation(NamedTuple):
     owner: Any
 
 
-def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
+def orient(g: GraphView, *, counted: bool = False) -> Orientation:
     """Return this member's part of an undirected graph, oriented, without self-loops and parallel edges.
 
     All members call it. The result is made once, and cached with the graph. Weights are the numbers of
@@ -57,7 +57,7 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
     """
     shard, host = g.member.shard, g.member.shard.host
     name = COUNTED if counted else PLAIN
-    on_host = numbering.kept_by_all(host, g.member.exchange, name, lambda: _oriented(g, counted))
+    on_host = numbering.kept_by_all(host, g.member.exchange, name, lambda: _orient(g, counted))
     made: Orientation = shard.here(name, on_host)
     return made
 
@@ -93,7 +93,7 @@ def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
     return o.label[np.maximum(positions, 0)], positions >= 0
 
 
-def received(
+def relabel(
     g: GraphView, o: Orientation, lengths: Any, places: Any, weights: Any = None
 ) -> tuple[Rows, Any]:
     """Convert rows of another member to labels of this one; also return which entries have a label here.
@@ -107,7 +107,7 @@ def received(
     ), has_label
 
 
-def _oriented(g: GraphView, counted: bool) -> Orientation:
+def _orient(g: GraphView, counted: bool) -> Orientation:
     host = g.member.shard.host
     local = host.local("out", g.member.threads)
     rows = local.rows

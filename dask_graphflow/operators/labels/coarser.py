@@ -12,7 +12,7 @@ from dask_graphflow.graph.build import of_all_numbers, of_numbers
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import beside, combine, gather
+from dask_graphflow.operators.access import combine, gather, move_to
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
 
@@ -53,9 +53,9 @@ def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
     shard, skew = view.member.shard, None
     own = slice(shard.low, shard.high)
     if groups.skew_load is not None:
-        skew = beside(weights, groups.skew_load[groups.load > 0][own])
+        skew = move_to(weights, groups.skew_load[groups.load > 0][own])
     room = groups.room if shard.on_device == g.member.shard.on_device else {}
-    return Coarser(view, weights, beside(weights, mass[own]), skew, room, holder[: g.owned])
+    return Coarser(view, weights, move_to(weights, mass[own]), skew, room, holder[: g.owned])
 
 
 def label_sizes(g: GraphView, labels: Any) -> Any:

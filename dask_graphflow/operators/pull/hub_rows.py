@@ -148,14 +148,14 @@ def _layout(g: GraphView) -> Layout:
     name = stored.hub_rows(side)
 
     def make() -> Layout:
-        return _made(shard.host, exchange, g.member.threads, side)
+        return _make_layout(shard.host, exchange, g.member.threads, side)
 
     host: Layout = kept_by_all(shard.host, exchange, name, make)
     layout: Layout = shard.here(name, host)
     return layout
 
 
-def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
+def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     # A device sorts edges by their final labels. On a host, it is faster to reorder rows by vertex, even if
     # they have to be made first: no bucket is too large for the cache.
     plain: Any = None if shard.on_device else _rows(shard, exchange, threads, side)
