@@ -13,19 +13,12 @@ from dask_graphflow.operators.view import GraphView
 
 
 class SourceRows(NamedTuple):
-    """A member's rows of a search from one source.
+    """A member's rows of a search from one source."""
 
-    Attributes
-    ----------
-    vertices : array of index, shape (r,)
-        Numbers of owned vertices, in the order of their positions.
-    distances : array, shape (r,)
-    predecessors : array of index, shape (r,)
-        Vertex numbers; the dtype's maximum for the source.
-    """
-
+    # Array of index, shape (r,). Numbers of owned vertices, in the order of their positions.
     vertices: Any
-    distances: Any
+    distances: Any  # array, shape (r,)
+    # Array of index, shape (r,). Vertex numbers; the dtype's maximum for the source.
     predecessors: Any
 
 

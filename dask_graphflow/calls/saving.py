@@ -91,19 +91,11 @@ def _read(name: Any) -> Any:
 
 @dataclass(frozen=True)
 class SavedGraph:
-    """A saved graph, before its shards are loaded.
-
-    Attributes
-    ----------
-    folder : Folder
-    manifest : Manifest
-    spec : GraphSpec
-        Its ids are in the memory in which the shards will be.
-    """
+    """A saved graph, before its shards are loaded."""
 
     folder: Folder
     manifest: Manifest
-    spec: GraphSpec
+    spec: GraphSpec  # its ids are in the memory in which the shards will be
 
     @property
     def size(self) -> Size:

@@ -45,39 +45,24 @@ NOTHING = Packed("nothing", 0, None, np.empty(0, np.uint8))
 
 
 class Totals(NamedTuple):
-    """Numbers of one member, or of all members together.
+    """Numbers of one member, or of all members together."""
 
-    Attributes
-    ----------
-    sums : tuple of int
-        Up to four numbers that are summed, each an int64. Sums of floats would depend on the number of
-        members; use whole multiples of a power of two instead.
-    most : float
-        A number that is reduced to its maximum.
-    """
-
+    # Up to four numbers that are summed, each an int64. Sums of floats would depend on the number of
+    # members; use whole multiples of a power of two instead.
     sums: tuple[int, ...] = ()
-    most: float = -math.inf
+    most: float = -math.inf  # a number that is reduced to its maximum
 
 
 @dataclass
 class Traffic:
-    """Bytes sent and time spent in some rounds.
+    """Bytes sent and time spent in some rounds."""
 
-    Attributes
-    ----------
-    rounds : int
-        Number of rounds.
-    sent : dict of str to int
-        Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"``,
-        ``"all_gather"`` and ``"lone"``, the arrays outside of rounds.
-    packing, sending, unpacking, waiting : float
-        Seconds spent on packing boxes; on giving them to the channel; on unpacking received messages,
-        including the caller's work on them; and on waiting for messages.
-    """
-
-    rounds: int = 0
+    rounds: int = 0  # number of rounds
+    # Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"``,
+    # ``"all_gather"`` and ``"lone"``, the arrays outside of rounds.
     sent: dict[str, int] = field(default_factory=dict)
+    # Seconds spent on packing boxes; on giving them to the channel; on unpacking received messages,
+    # including the caller's work on them; and on waiting for messages.
     packing: float = 0.0
     sending: float = 0.0
     unpacking: float = 0.0

@@ -32,23 +32,13 @@ FORMS = ("nothing", "pairs", "marked", "dense")
 
 
 class Packed(NamedTuple):
-    """A box as it is sent.
+    """A box as it is sent."""
 
-    Attributes
-    ----------
-    form : str
-        One of :data:`FORMS`.
-    entries : int
-        Number of entries that are sent.
-    dtype : numpy.dtype or None
-        The dtype of the values; None if no values are sent.
-    raw : array of uint8
-        The values, followed by the indices or the bitmap from the next multiple of 8 bytes on.
-    """
-
-    form: str
-    entries: int
-    dtype: Any
+    form: str  # one of :data:`FORMS`
+    entries: int  # number of entries that are sent
+    dtype: Any  # numpy.dtype or None. The dtype of the values; None if no values are sent.
+    # Array of uint8. The values, followed by the indices or the bitmap from the next multiple of 8 bytes
+    # on.
     raw: np.ndarray
 
 

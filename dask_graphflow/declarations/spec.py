@@ -11,30 +11,14 @@ from dask_graphflow.graph.frames import is_pandas
 
 @dataclass(frozen=True, eq=False)
 class GraphSpec:
-    """What is known about a graph before any edge is read.
+    """What is known about a graph before any edge is read."""
 
-    Attributes
-    ----------
-    columns : EdgeColumns
-        How the edges are read.
-    partitions : int
-        Number of partitions of the edges.
-    ids : DataFrame
-        Empty frame with the columns and dtypes of the ids.
-    weight_dtype : dtype or None
-        Dtype of the stored weights; None if the edges have none.
-    directed : bool
-        Whether an edge leads only from its source to its target.
-    multi : {"keep", "sum", "min", "first"}
-        How parallel edges are treated.
-    """
-
-    columns: EdgeColumns
-    partitions: int
-    ids: Any
-    weight_dtype: Any
-    directed: bool
-    multi: str
+    columns: EdgeColumns  # how the edges are read
+    partitions: int  # number of partitions of the edges
+    ids: Any  # DataFrame. Empty frame with the columns and dtypes of the ids.
+    weight_dtype: Any  # dtype or None. Dtype of the stored weights; None if the edges have none.
+    directed: bool  # whether an edge leads only from its source to its target
+    multi: str  # {"keep", "sum", "min", "first"}. How parallel edges are treated.
     # Empty results by their columns; see empty_result().
     empty: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 

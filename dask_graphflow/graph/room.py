@@ -27,22 +27,14 @@ HASHED = 1 << 18  # ids that are hashed at a time
 
 
 class Plan(NamedTuple):
-    """How a graph is built, as far as its memory depends on it.
+    """How a graph is built, as far as its memory depends on it."""
 
-    Attributes
-    ----------
-    partitions, members : int
-        Number of partitions of the edges, and of members that build the graph.
-    directed, on_disk : bool
-    kept : bool
-        Whether the frame of the edges stays in the memory of the workers.
-    """
-
+    # Number of partitions of the edges, and of members that build the graph.
     partitions: int
     members: int
     directed: bool
     on_disk: bool
-    kept: bool
+    kept: bool  # whether the frame of the edges stays in the memory of the workers
 
 
 class Room:

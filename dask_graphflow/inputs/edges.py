@@ -25,25 +25,13 @@ Frames = list[tuple[Any, EdgeColumns]]
 
 
 class CheckedEdges(NamedTuple):
-    """The edges of a call, whose columns are valid.
+    """The edges of a call, whose columns are valid."""
 
-    Attributes
-    ----------
-    frame : dask.dataframe.DataFrame or Held
-    columns : EdgeColumns
-        How to read the edges.
-    vertices : list
-        Ids that are vertices even without an edge: frames, series or lists.
-    directed : bool
-        Whether edges lead only from their source to their target.
-    rows : DataFrame of Dask, pandas or cuDF
-        The edges before a frame in memory became one partition.
-    """
-
-    frame: Any
-    columns: EdgeColumns
-    vertices: list[Any]
-    directed: bool
+    frame: Any  # dask.dataframe.DataFrame or Held
+    columns: EdgeColumns  # how to read the edges
+    vertices: list[Any]  # ids that are vertices even without an edge: frames, series or lists
+    directed: bool  # whether edges lead only from their source to their target
+    # DataFrame of Dask, pandas or cuDF. The edges before a frame in memory became one partition.
     rows: Any
 
     def frames(self, more: Sequence[tuple[Any, EdgeColumns]] = ()) -> Frames:

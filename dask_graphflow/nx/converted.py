@@ -24,19 +24,12 @@ SCHEDULER = "threads"
 
 
 class Data(NamedTuple):
-    """Attributes of any type, for functions that return a graph or the data of edges.
+    """Attributes of any type, for functions that return a graph or the data of edges."""
 
-    Attributes
-    ----------
-    nodes, edges : list of dict, optional
-        The attributes of each node and of each edge, if they were kept.
-    graph : dict, optional
-        The attributes of the graph, if they were kept.
-    """
-
+    # List of dict, optional. The attributes of each node and of each edge, if they were kept.
     nodes: list[dict[Any, Any]] | None = None
     edges: list[dict[Any, Any]] | None = None
-    graph: dict[Any, Any] | None = None
+    graph: dict[Any, Any] | None = None  # the attributes of the graph, if they were kept
 
 
 class ConvertedGraph:

@@ -43,16 +43,11 @@ SAMPLED = 16  # one edge in 16 is counted to find hubs
 
 
 class Labelled(NamedTuple):
-    """Rows by labels instead of vertex numbers.
-
-    Attributes
-    ----------
-    rows : Rows, or Light
-    labels, names : array of integers, shape (V,), or None
-        Label of each vertex, and vertex of each label; None for rows by vertices.
-    """
+    """Rows by labels instead of vertex numbers."""
 
     rows: Any
+    # Array of integers, shape (V,), or None. Label of each vertex, and vertex of each label; None for rows
+    # by vertices.
     labels: Any = None
     names: Any = None
 

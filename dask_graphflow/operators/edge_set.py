@@ -17,18 +17,10 @@ BLOCK = 1 << 20  # about the number of edges on disk that are read at a time
 
 
 class EdgeSet(NamedTuple):
-    """Some edges of a member's rows, in their order.
+    """Some edges of a member's rows, in their order."""
 
-    Attributes
-    ----------
-    vertices : array of index, shape (e,)
-        Position of the vertex in whose row each edge is.
-    entries : array of int64, shape (e,)
-        Index of each edge in ``g.member.rows("out")``.
-    """
-
-    vertices: Any
-    entries: Any
+    vertices: Any  # array of index, shape (e,). Position of the vertex in whose row each edge is.
+    entries: Any  # array of int64, shape (e,). Index of each edge in ``g.member.rows("out")``.
 
 
 def edges_where(g: GraphView, marks: Any) -> EdgeSet:

@@ -24,21 +24,12 @@ from dask_graphflow.kernels import paths as paths_kernels
 
 
 class ResultRows(NamedTuple):
-    """Some rows of a result, in host memory.
+    """Some rows of a result, in host memory."""
 
-    Attributes
-    ----------
-    vertices : DataFrame
-        Ids of the vertices.
-    predecessors : DataFrame
-        Ids of their predecessors, with the same columns and dtypes; arbitrary for sources.
-    sources : array of bool
-        Which vertices have no predecessor.
-    """
-
-    vertices: Any
+    vertices: Any  # DataFrame. Ids of the vertices.
+    # DataFrame. Ids of their predecessors, with the same columns and dtypes; arbitrary for sources.
     predecessors: Any
-    sources: np.ndarray
+    sources: np.ndarray  # array of bool. Which vertices have no predecessor.
 
 
 class _Followed(NamedTuple):
@@ -60,21 +51,11 @@ class _Step(NamedTuple):
 
 
 class FoundPaths(NamedTuple):
-    """The paths to some targets: the vertices of one path after another.
+    """The paths to some targets: the vertices of one path after another."""
 
-    Attributes
-    ----------
-    targets : DataFrame
-        Ids of the targets.
-    lengths : array of int64
-        Number of vertices of each path.
-    vertices : DataFrame
-        Ids of the vertices, each path from its source to its target.
-    """
-
-    targets: Any
-    lengths: np.ndarray
-    vertices: Any
+    targets: Any  # DataFrame. Ids of the targets.
+    lengths: np.ndarray  # array of int64. Number of vertices of each path.
+    vertices: Any  # DataFrame. Ids of the vertices, each path from its source to its target.
 
 
 def follow_predecessors(

@@ -81,33 +81,15 @@ def bind(
 
 
 class _Call(NamedTuple):
-    """A call that does not fit the parameters of its function.
+    """A call that does not fit the parameters of its function."""
 
-    Attributes
-    ----------
-    name : str
-        The function as users write it.
-    parameters : list of Parameter
-        Its parameters, without ``self``.
-    values : sequence
-        The arguments without a name.
-    options : mapping
-        The arguments by name.
-    columns : list
-        The columns of the frame of edges, if it is a frame.
-    types : mapping
-        The types of the parameters.
-    advice : str
-        See :func:`explained`.
-    """
-
-    name: str
-    parameters: list[Parameter]
-    values: Sequence[Any]
-    options: Mapping[str, Any]
-    columns: list[Any]
-    types: Mapping[str, Any] = {}
-    advice: str = ""
+    name: str  # the function as users write it
+    parameters: list[Parameter]  # its parameters, without ``self``
+    values: Sequence[Any]  # the arguments without a name
+    options: Mapping[str, Any]  # the arguments by name
+    columns: list[Any]  # the columns of the frame of edges, if it is a frame
+    types: Mapping[str, Any] = {}  # the types of the parameters
+    advice: str = ""  # see :func:`explained`
 
     @property
     def names(self) -> list[str]:

@@ -19,36 +19,18 @@ Listener = Callable[[Step | None], None]
 
 
 class Shown(NamedTuple):
-    """The data of a step that a bar shows.
+    """The data of a step that a bar shows."""
 
-    Attributes
-    ----------
-    done : int
-        Number of steps done, including this one.
-    total : int or None
-        Total number of steps, if known.
-    how : str
-        What the step did.
-    """
-
-    done: int
-    total: int | None
-    how: str
+    done: int  # number of steps done, including this one
+    total: int | None  # total number of steps, if known
+    how: str  # what the step did
 
 
 class Kind(NamedTuple):
-    """A kind of step.
+    """A kind of step."""
 
-    Attributes
-    ----------
-    unit : str
-        Plural name of the steps.
-    shown : callable
-        Takes a step, and returns :class:`Shown`.
-    """
-
-    unit: str
-    shown: Callable[[Step], Shown]
+    unit: str  # plural name of the steps
+    shown: Callable[[Step], Shown]  # takes a step, and returns :class:`Shown`
 
 
 def _superstep(step: Step) -> Shown:

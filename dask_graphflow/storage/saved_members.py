@@ -29,23 +29,13 @@ MOST_BYTES = 1 << 28
 
 
 class Saved(NamedTuple):
-    """What a member knows about the graph that it saved its part of.
+    """What a member knows about the graph that it saved its part of."""
 
-    Attributes
-    ----------
-    ranges : list of Range
-        The ranges that this member wrote.
-    grains : array of int64
-        Number of edge ends of each grain of vertices of this member.
-    sample : array of int64
-        A sample of the ends of this member's edges.
-    vertices, edges, numbers, first_id, weight_dtype
-        See :class:`.Manifest`; the same for all members.
-    """
-
-    ranges: list[Range]
+    ranges: list[Range]  # the ranges that this member wrote
+    # Array of int64. Number of edge ends of each grain of vertices of this member.
     grains: np.ndarray
-    sample: np.ndarray
+    sample: np.ndarray  # array of int64. A sample of the ends of this member's edges.
+    # See :class:`.Manifest`; the same for all members.
     vertices: int
     edges: int
     numbers: int

@@ -28,20 +28,11 @@ TOKEN = "token"  # the entry of a file's metadata that has the token of its grap
 
 
 class Contents(NamedTuple):
-    """The contents of a range of vertices, in host memory.
+    """The contents of a range of vertices, in host memory."""
 
-    Attributes
-    ----------
-    ids : DataFrame of pandas, or None
-    exists : array of bool, or None
-        None if all numbers are vertices.
-    rows : dict of str to Rows
-        The rows "out" and, in a directed graph, "into".
-    """
-
-    ids: Any
-    exists: np.ndarray | None
-    rows: dict[str, Rows]
+    ids: Any  # DataFrame of pandas, or None
+    exists: np.ndarray | None  # array of bool, or None. None if all numbers are vertices.
+    rows: dict[str, Rows]  # the rows "out" and, in a directed graph, "into"
 
     @property
     def size(self) -> int:

@@ -30,19 +30,11 @@ _spill_alike: WeakSet[Any] = WeakSet()
 
 
 class Worker(NamedTuple):
-    """A process of a cluster.
-
-    Attributes
-    ----------
-    address : str
-    threads : int
-    kind : {"gpu", "cpu"}
-        Whether it has Dask's resource `GPU`.
-    """
+    """A process of a cluster."""
 
     address: str
     threads: int
-    kind: str
+    kind: str  # {"gpu", "cpu"}. Whether it has Dask's resource `GPU`.
 
 
 def slots() -> Slots:
@@ -64,21 +56,11 @@ def slots_of(threads: Mapping[Any, int]) -> Slots:
 
 
 class Look(NamedTuple):
-    """What the scheduler knows about some partitions, and about its workers.
+    """What the scheduler knows about some partitions, and about its workers."""
 
-    Attributes
-    ----------
-    slots : Slots
-        See :func:`slots`.
-    homes : list of str or None
-        See :func:`homes`.
-    spilled : set of str
-        The workers that have written some of their data to disk.
-    """
-
-    slots: Slots
-    homes: list[str | None]
-    spilled: set[str]
+    slots: Slots  # see :func:`slots`
+    homes: list[str | None]  # see :func:`homes`
+    spilled: set[str]  # the workers that have written some of their data to disk
 
 
 def look(keys: Sequence[Any], futures: Sequence[Any]) -> Look:

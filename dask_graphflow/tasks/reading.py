@@ -23,22 +23,12 @@ MOST_PER_BYTE = 16  # more bytes per byte of the pieces than any build takes
 
 
 class Piece(NamedTuple):
-    """The contents of one partition.
-
-    Attributes
-    ----------
-    source : Ends
-    target : Ends or None
-        None for a partition of vertices, whose ids are in `source`.
-    weight : array or None
-    partition : int
-        The number of the partition in its frame.
-    """
+    """The contents of one partition."""
 
     source: Ends
-    target: Ends | None
-    weight: Any
-    partition: int
+    target: Ends | None  # None for a partition of vertices, whose ids are in `source`
+    weight: Any  # array or None
+    partition: int  # the number of the partition in its frame
 
     def __reduce__(self) -> Any:
         """Whoever unpickles a piece on disk gets one that is on disk again."""

@@ -26,30 +26,20 @@ Searches = Iterator[tuple[Any, Callable[[Frontier], Frontier | None]]]
 
 
 class Paths(NamedTuple):
-    """The shortest paths from a source.
+    """The shortest paths from a source."""
 
-    Attributes
-    ----------
-    source : array of integers
-        Position of the source, if this member owns it.
-    reached : int
-        Number of vertices that were reached, over all members.
-    level : array of int32, shape (V_p,)
-        Below 0 for vertices that were not reached, and 0 for the source.
-    distance : array of float64, shape (V_p,), or None
-        Distance from the source, NaN for vertices that were not reached; None without weights.
-    sigma, exponent : array, shape (V_p,)
-        The number of paths to each vertex is ``sigma * 2**exponent``.
-    dependency : array of float64, shape (V_p,)
-        The sum, over all other vertices w, of the part of the paths to w that lead through the vertex.
-    """
-
-    source: Any
-    reached: int
+    source: Any  # array of integers. Position of the source, if this member owns it.
+    reached: int  # number of vertices that were reached, over all members
+    # Array of int32, shape (V_p,). Below 0 for vertices that were not reached, and 0 for the source.
     level: Any
+    # Array of float64, shape (V_p,), or None. Distance from the source, NaN for vertices that were not
+    # reached; None without weights.
     distance: Any
+    # Array, shape (V_p,). The number of paths to each vertex is ``sigma * 2**exponent``.
     sigma: Any
     exponent: Any
+    # Array of float64, shape (V_p,). The sum, over all other vertices w, of the part of the paths to w that
+    # lead through the vertex.
     dependency: Any
 
 

@@ -14,35 +14,19 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_s
 
 
 class Level(NamedTuple):
-    """A graph whose vertices are groups of vertices of the level below.
+    """A graph whose vertices are groups of vertices of the level below."""
 
-    Attributes
-    ----------
-    g : GraphView
-        Undirected.
-    weights : array of int64, or None
-        Weights of the edges in ``g.member.local("out")``; 1 each by default.
-    mass : array of int64, shape (V_p,)
-        Vertices without mass never move, and have no vertex in coarser graphs.
-    skew : array of int64, shape (V_p,), or None
-    factor : float
-        See :class:`.Groups`.
-    room : dict
-        Work space of the kernels, which all levels in the same memory share.
-    holder : array of index, or None
-        The vertex here of each vertex of the level below, under 0 if it has no mass.
-    finer : Level or None
-        The level below; None in the first level.
-    """
-
-    g: GraphView
+    g: GraphView  # undirected
+    # Array of int64, or None. Weights of the edges in ``g.member.local("out")``; 1 each by default.
     weights: Any
+    # Array of int64, shape (V_p,). Vertices without mass never move, and have no vertex in coarser graphs.
     mass: Any
-    skew: Any
-    factor: float
-    room: dict[Any, Any]
+    skew: Any  # array of int64, shape (V_p,), or None
+    factor: float  # see :class:`.Groups`
+    room: dict[Any, Any]  # work space of the kernels, which all levels in the same memory share
+    # Array of index, or None. The vertex here of each vertex of the level below, under 0 if it has no mass.
     holder: Any = None
-    finer: Level | None = None
+    finer: Level | None = None  # the level below; None in the first level
 
     @property
     def ranks(self) -> Any:

@@ -17,17 +17,11 @@ from dask_graphflow.showing.tables import counted
 
 
 class WhichCommunity(NamedTuple):
-    """The community of each vertex.
+    """The community of each vertex."""
 
-    Attributes
-    ----------
-    rows : array of int64, shape (V_p,)
-        Number of the community; -1 for positions that are not vertices.
-    names : DataFrame
-        What the communities are called, in ascending order; the same for all members.
-    """
-
+    # Array of int64, shape (V_p,). Number of the community; -1 for positions that are not vertices.
     rows: Any
+    # DataFrame. What the communities are called, in ascending order; the same for all members.
     names: Any
 
 

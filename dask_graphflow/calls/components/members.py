@@ -49,24 +49,14 @@ SLICE = 1 << 20
 
 
 class LabelRange(NamedTuple):
-    """The entries of neighboring vertices in the merged forests.
+    """The entries of neighboring vertices in the merged forests."""
 
-    Attributes
-    ----------
-    base : int
-        The vertex to which parents are relative.
-    first, last : int
-        The first vertex, and one past the last.
-    seen : array of uint8, shape (last - first,)
-    parents : list of array, shape (last - first,)
-        One array per threshold.
-    """
-
-    base: int
+    base: int  # the vertex to which parents are relative
+    # The first vertex, and one past the last.
     first: int
     last: int
-    seen: Any
-    parents: list[Any]
+    seen: Any  # array of uint8, shape (last - first,)
+    parents: list[Any]  # list of array, shape (last - first,). One array per threshold.
 
     def forests(self) -> list[Forest]:
         """Return forests of these vertices, whose roots may be outside of them."""
@@ -81,20 +71,11 @@ Edges = Callable[[Channel, Any, int], Fragment]
 
 @dataclass(frozen=True)
 class Partitions:
-    """The edges of members that hook the partitions on their workers.
-
-    Attributes
-    ----------
-    program : Components
-    dealt : Dealing
-        The partitions that each member takes.
-    chains : int
-        Largest number of chains that hook a member's edges at the same time.
-    """
+    """The edges of members that hook the partitions on their workers."""
 
     program: Components
-    dealt: Dealing
-    chains: int
+    dealt: Dealing  # the partitions that each member takes
+    chains: int  # largest number of chains that hook a member's edges at the same time
 
     def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Fragment:
         """Return the fragment of this member's edges. If there are several threads, several chains hook."""
@@ -119,16 +100,10 @@ class Partitions:
 
 @dataclass(frozen=True)
 class Streams:
-    """The edges of members that take what chains of tasks have hooked on their workers.
-
-    Attributes
-    ----------
-    program : Components
-    empty : Empty or None
-        An empty frame like the edges, for a member without chains. None if there is a single member.
-    """
+    """The edges of members that take what chains of tasks have hooked on their workers."""
 
     program: Components
+    # An empty frame like the edges, for a member without chains. None if there is a single member.
     empty: Empty | None
 
     def __call__(self, channel: Channel, found: Found, rank: int) -> Fragment:
@@ -163,25 +138,14 @@ def unite(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
 
 @dataclass(frozen=True)
 class ComponentsMember:
-    """What each member of the gang does.
-
-    Attributes
-    ----------
-    program : Components
-    edges : Edges
-    merges : sequence of Merge
-        Which member's forests are merged into which, in order. The last ones are the first member's.
-    slices : int
-        Smallest number of slices in which a forest is sent.
-    parts : int
-        Number of frames that a member returns.
-    """
+    """What each member of the gang does."""
 
     program: Components
     edges: Edges
+    # Which member's forests are merged into which, in order. The last ones are the first member's.
     merges: Sequence[Merge]
-    slices: int
-    parts: int
+    slices: int  # smallest number of slices in which a forest is sent
+    parts: int  # number of frames that a member returns
 
     def __call__(self, channel: Channel, shard: Any, rank: int) -> Any:
         """Return a member's range of the vertices with their components: a frame, or several in a list."""

@@ -32,38 +32,21 @@ class Edges(NamedTuple):
 
 
 class EdgePieces(NamedTuple):
-    """The edges of a member, in pieces, before they are dealt.
-
-    Attributes
-    ----------
-    edges : iterator of Edges
-    places : sequence
-        For each member, the position of each of its pieces among the pieces of all members. Edges are put
-        in this order, whichever member had them.
-    none : Edges
-        An empty piece with the dtypes of the result.
-    """
+    """The edges of a member, in pieces, before they are dealt."""
 
     edges: Iterator[Edges]
+    # For each member, the position of each of its pieces among the pieces of all members. Edges are put in
+    # this order, whichever member had them.
     places: Sequence[Sequence[Any]]
-    none: Edges
+    none: Edges  # an empty piece with the dtypes of the result
 
 
 class Owners(NamedTuple):
-    """The members that get an edge: the owner of its source, or the owners of both its ends.
+    """The members that get an edge: the owner of its source, or the owners of both its ends."""
 
-    Attributes
-    ----------
-    members : ndarray of int16
-        The owner of each block of ``2**shift`` vertices.
-    shift : int
-    both : bool
-        Whether the owner of an edge's target also gets the edge, if it is another member.
-    """
-
-    members: np.ndarray
+    members: np.ndarray  # array of int16. The owner of each block of ``2**shift`` vertices.
     shift: int
-    both: bool
+    both: bool  # whether the owner of an edge's target also gets the edge, if it is another member
 
     @classmethod
     def of_ranges(cls, bounds: list[int], both: bool) -> Owners:

@@ -23,10 +23,6 @@ class Csv(Lines):
     """Cells between separators, which may have quotes.
 
     By default, the first line has names if no cell of it is a number, a date or a boolean.
-
-    Attributes
-    ----------
-    separator : str
     """
 
     separator: str = ""

@@ -32,22 +32,12 @@ FORMAT_OF = {extension: name for name, listed in EXTENSIONS.items() for extensio
 
 @dataclass(frozen=True)
 class File:
-    """A file on any file system.
-
-    Attributes
-    ----------
-    fs : fsspec.AbstractFileSystem
-    path : str
-    version : str
-        Changes when the file changes.
-    size : int or None
-        Number of bytes; None if the file system does not say.
-    """
+    """A file on any file system."""
 
     fs: AbstractFileSystem
     path: str
-    version: str
-    size: int | None
+    version: str  # changes when the file changes
+    size: int | None  # number of bytes; None if the file system does not say
 
     def __str__(self) -> str:
         local = isinstance(self.fs, LocalFileSystem)

@@ -32,24 +32,16 @@ class BadLine(Exception):  # noqa: N818 - it never reaches a user
 
 @dataclass(frozen=True)
 class Lines:
-    """A format with one record per line.
+    """A format with one record per line."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the columns; empty until the beginning of a file was read.
-    numbers : frozenset of str
-        Columns that the caller or the format declares as integers. Their cells may have leading zeros. In
-        other columns, a cell such as 007 is text, because it would leave as 7.
-    header : bool or None
-        Whether the first line has the names of the columns; None if the beginning of a file shows it.
-    counted : bool
-        Whether the beginning of a file says how many lines the file has.
-    """
-
+    # Names of the columns; empty until the beginning of a file was read.
     names: tuple[str, ...] = ()
+    # Columns that the caller or the format declares as integers. Their cells may have leading zeros. In
+    # other columns, a cell such as 007 is text, because it would leave as 7.
     numbers: frozenset[str] = frozenset()
+    # Whether the first line has the names of the columns; None if the beginning of a file shows it.
     header: bool | None = None
+    # Whether the beginning of a file says how many lines the file has.
     counted: ClassVar[bool] = False
 
     def begin(self, content: bytes) -> tuple[Self, bytes]:

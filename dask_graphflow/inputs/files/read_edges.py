@@ -47,21 +47,12 @@ INTEGERS = {
 
 @dataclass(frozen=True)
 class Block:
-    """The lines of a file that begin in a range of bytes.
-
-    Attributes
-    ----------
-    file : File
-    start : int
-    length : int or None
-        None for the rest of the file.
-    rows : int or None
-        About the number of edges, judged by the beginning of the first file; None if this is not known.
-    """
+    """The lines of a file that begin in a range of bytes."""
 
     file: File
     start: int
-    length: int | None
+    length: int | None  # None for the rest of the file
+    # About the number of edges, judged by the beginning of the first file; None if this is not known.
     rows: int | None = None
 
     def content(self) -> bytes:

@@ -26,17 +26,11 @@ class Text(Lines):
 
     By default, the first line has names if no cell of it is a value, such as a number, and all cells of
     some column below it are.
-
-    Attributes
-    ----------
-    comment : bytes
-        A regular expression of how a comment begins. An id such as %C3%A9 is not a comment.
-    marks : tuple of bytes
-        The bytes that comments begin with.
     """
 
+    # A regular expression of how a comment begins. An id such as %C3%A9 is not a comment.
     comment: ClassVar[bytes] = rb"(?:#|%(?![0-9A-Fa-f]{2}))"
-    marks: ClassVar[tuple[bytes, ...]] = (b"#", b"%")
+    marks: ClassVar[tuple[bytes, ...]] = (b"#", b"%")  # the bytes that comments begin with
 
     def begin(self, content: bytes) -> tuple[Text, bytes]:
         """Name the columns, and skip the comments before the first line."""

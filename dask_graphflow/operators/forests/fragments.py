@@ -21,22 +21,14 @@ from .shared_forest import Shared
 
 @dataclass
 class ChunkEdges:
-    """The edges of a chunk, each with the highest threshold that it reaches.
-
-    Attributes
-    ----------
-    source, target : Ends
-    level : array of integers, shape (m,), or None
-        0 for an edge below every threshold, k for an edge that reaches the k-th threshold and no higher
-        one. None if all are 1.
-    streamed : bool
-        Whether the edges are in host memory while the forest is on the device.
-    """
+    """The edges of a chunk, each with the highest threshold that it reaches."""
 
     source: Ends
     target: Ends
+    # Array of integers, shape (m,), or None. 0 for an edge below every threshold, k for an edge that
+    # reaches the k-th threshold and no higher one. None if all are 1.
     level: Any = None
-    streamed: bool = False
+    streamed: bool = False  # whether the edges are in host memory while the forest is on the device
 
     @cached_property
     def ends(self) -> tuple[Any, Any]:
@@ -80,21 +72,12 @@ def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tu
 
 @dataclass
 class Fragment:
-    """The forests that result from some edges, and their ids.
+    """The forests that result from some edges, and their ids."""
 
-    Attributes
-    ----------
-    forests : list of Forest
-        One per threshold, ascending. An edge is in the forest of the highest threshold that it reaches.
-    ids : frame
-        Row i is the id of vertex i. Empty if `dense`.
-    dense : bool
-        Whether the ids are dense integers, which serve as vertices themselves.
-    """
-
+    # One per threshold, ascending. An edge is in the forest of the highest threshold that it reaches.
     forests: list[Forest]
-    ids: Any
-    dense: bool = False
+    ids: Any  # frame. Row i is the id of vertex i. Empty if `dense`.
+    dense: bool = False  # whether the ids are dense integers, which serve as vertices themselves
 
     def __sizeof__(self) -> int:
         return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())

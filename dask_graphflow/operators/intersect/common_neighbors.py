@@ -51,20 +51,11 @@ def _values_at(g: GraphView, column: Any, places: Any) -> Any:
 
 
 class GivenPairs(NamedTuple):
-    """The pairs that a member lists.
+    """The pairs that a member lists."""
 
-    Attributes
-    ----------
-    ends : list of array of index
-        The numbers of the first and of the second vertices.
-    sums : array of int64
-        Sum of the weights of the common neighbors of each pair.
-    totals : list of array of int64
-        The entries of both vertices in :attr:`.NeighborWeights.totals`.
-    """
-
-    ends: list[Any]
-    sums: Any
+    ends: list[Any]  # list of array of index. The numbers of the first and of the second vertices.
+    sums: Any  # array of int64. Sum of the weights of the common neighbors of each pair.
+    # List of array of int64. The entries of both vertices in :attr:`.NeighborWeights.totals`.
     totals: list[Any]
 
 
@@ -124,27 +115,15 @@ def _sums_of_pairs(
 
 
 class Neighborhood(NamedTuple):
-    """The vertices that have common neighbors with some vertices of this member.
+    """The vertices that have common neighbors with some vertices of this member."""
 
-    Attributes
-    ----------
-    first : int
-        Position of the first one of these vertices; their positions are consecutive.
-    offsets : array of int64
-        Where the pairs of each of these vertices begin, followed by where the last ones end.
-    second : array of index
-        The number of the other vertex of each pair, ascending for each first vertex.
-    sums : array of int64
-        Sum of the weights of the common neighbors.
-    totals : array of int64
-        The entry of the other vertex in :attr:`.NeighborWeights.totals`.
-    """
-
-    first: int
+    first: int  # position of the first one of these vertices; their positions are consecutive
+    # Array of int64. Where the pairs of each of these vertices begin, followed by where the last ones end.
     offsets: Any
+    # Array of index. The number of the other vertex of each pair, ascending for each first vertex.
     second: Any
-    sums: Any
-    totals: Any
+    sums: Any  # array of int64. Sum of the weights of the common neighbors.
+    totals: Any  # array of int64. The entry of the other vertex in :attr:`.NeighborWeights.totals`.
 
     def firsts(self, g: GraphView) -> Any:
         """Return the position of the first vertex of each pair: array of int64."""

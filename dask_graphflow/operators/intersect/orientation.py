@@ -28,25 +28,16 @@ PLAIN, COUNTED = "oriented", "oriented, edges counted"  # names under which orie
 
 
 class Orientation(NamedTuple):
-    """A member's rows by labels.
+    """A member's rows by labels."""
 
-    Attributes
-    ----------
-    rows : Rows
-        For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
-        empty. Weights, if any, are the numbers of edges to the neighbor.
-    label : array of index, shape (L,)
-        The label of each position: owned vertices, then mirrors.
-    places : array of index, shape (L,)
-        The vertex of each label, as an index among those of all members.
-    owner : array of int32, shape (L,)
-        The member that owns the vertex of each label.
-    """
-
+    # For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
+    # empty. Weights, if any, are the numbers of edges to the neighbor.
     rows: Any
+    # Array of index, shape (L,). The label of each position: owned vertices, then mirrors.
     label: Any
+    # Array of index, shape (L,). The vertex of each label, as an index among those of all members.
     places: Any
-    owner: Any
+    owner: Any  # array of int32, shape (L,). The member that owns the vertex of each label.
 
 
 def orient(g: GraphView, *, counted: bool = False) -> Orientation:

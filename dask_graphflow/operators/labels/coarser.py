@@ -23,23 +23,17 @@ SMALL_GRAPH = 1 << 20
 
 
 class Coarser(NamedTuple):
-    """A graph whose vertices are groups of vertices of a finer graph.
-
-    Attributes
-    ----------
-    weights : array of int64
-        The sums of the weights of the edges between two groups. Edges inside a group are left out.
-    mass, skew, room
-        See :class:`.Groups`.
-    holder : array of index
-        The group of each owned vertex of the finer graph, under 0 if it has no mass.
-    """
+    """A graph whose vertices are groups of vertices of a finer graph."""
 
     g: GraphView
+    # Array of int64. The sums of the weights of the edges between two groups. Edges inside a group are left
+    # out.
     weights: Any
+    # See :class:`.Groups`.
     mass: Any
     skew: Any
     room: dict[Any, Any]
+    # Array of index. The group of each owned vertex of the finer graph, under 0 if it has no mass.
     holder: Any
 
 

@@ -109,29 +109,17 @@ class HubRows:
 
 
 class Layout(NamedTuple):
-    """The rows of a member, and the layout of its wide columns.
+    """The rows of a member, and the layout of its wide columns."""
 
-    Attributes
-    ----------
-    rows : Rows
-        Rows of the member's existing vertices, in the order of `names`. Ends are indices in a wide column.
-    names : array of integers, shape (n,)
-        Positions of these vertices.
-    size : int
-        Number of entries in a wide column.
-    leaving : array of int64, shape (V_p,), or None
-        Number of edges that leave each owned vertex. None for edges on disk, which have it in their rows.
-    has : array of bool, shape (V_p,)
-        Which owned vertices exist.
-    mirrored, slot_bounds, bounds
-        See :class:`.Mirrors`.
-    """
-
+    # Rows of the member's existing vertices, in the order of `names`. Ends are indices in a wide column.
     rows: Any
-    names: Any
-    size: int
+    names: Any  # array of integers, shape (n,). Positions of these vertices.
+    size: int  # number of entries in a wide column
+    # Array of int64, shape (V_p,), or None. Number of edges that leave each owned vertex. None for edges on
+    # disk, which have it in their rows.
     leaving: Any | None
-    has: Any
+    has: Any  # array of bool, shape (V_p,). Which owned vertices exist.
+    # See :class:`.Mirrors`.
     mirrored: list[Any]
     slot_bounds: list[int]
     bounds: list[int]
