@@ -24,18 +24,11 @@ LIMIT = 100_000  # vertices of a graph that is drawn whole
 
 
 class Drawing(NamedTuple):
-    """The vertices of a graph, and which of them are adjacent.
+    """The vertices of a graph, and which of them are adjacent."""
 
-    Attributes
-    ----------
-    ids : pandas.DataFrame
-        One row per vertex, and one column per part of an id.
-    edges : ndarray of int, shape (m, 2)
-        Row numbers of the two ends of each edge, the smaller one first. Pairs are sorted and distinct, and
-        self-loops are left out.
-    """
-
-    ids: pd.DataFrame
+    ids: pd.DataFrame  # one row per vertex, and one column per part of an id
+    # Array of int, shape (m, 2). Row numbers of the two ends of each edge, the smaller one first. Pairs are
+    # sorted and distinct, and self-loops are left out.
     edges: np.ndarray
 
 

@@ -87,25 +87,17 @@ _PARSING = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operation or value of an expression.
+    """One operation or value of an expression."""
 
-    Attributes
-    ----------
-    kind : str
-        ``literal``, ``name``, ``parameter``, ``column``, ``convert``, ``negative``, ``abs``, ``min``,
-        ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
-        written.
-    dtype : str
-        The dtype of the result. The operands of arithmetic or of a comparison all have the same dtype.
-    args : tuple of Node
-        The operands. A node that is used as an operand twice is computed once.
-    value : object
-        The value of a literal, the name of a parameter or of another value, or a column's name and its end.
-    """
-
+    # ``literal``, ``name``, ``parameter``, ``column``, ``convert``, ``negative``, ``abs``, ``min``,
+    # ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
+    # written.
     kind: str
+    # The dtype of the result. The operands of arithmetic or of a comparison all have the same dtype.
     dtype: str
+    # The operands. A node that is used as an operand twice is computed once.
     args: tuple[Node, ...] = ()
+    # The value of a literal, the name of a parameter or of another value, or a column's name and its end.
     value: Any = None
 
 

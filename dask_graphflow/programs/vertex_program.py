@@ -22,19 +22,10 @@ Read = tuple[str, Any]
 
 
 class Reduction(NamedTuple):
-    """A ``total`` or ``largest`` of an expression.
+    """A ``total`` or ``largest`` of an expression."""
 
-    Attributes
-    ----------
-    name : str
-        The parameter that stands for it in other expressions.
-    kind : str
-        ``total`` or ``largest``.
-    argument : Node
-    """
-
-    name: str
-    kind: str
+    name: str  # the parameter that stands for it in other expressions
+    kind: str  # ``total`` or ``largest``
     argument: Node
 
 
