@@ -16,13 +16,9 @@ PART = 1 << 26  # edges that are checked at a time
 class Agreement:
     """Compares every answer with the first one. Answers may be on a device.
 
-    Parameters
-    ----------
-    rule : {"equal", "partition", "near", "value", None}
-        "near" compares scores up to a factor, since libraries scale them differently. "value" collects one
-        number per contender, which may differ.
-    compared : array of bool, optional
-        Mask of the vertices to compare; all by default.
+    A rule "near" compares scores up to a factor, since libraries scale them differently. "value" collects
+    one number per contender, which may differ. `compared` is a mask of the vertices to compare; all by
+    default.
     """
 
     def __init__(self, rule: str | None, compared: Any = None) -> None:

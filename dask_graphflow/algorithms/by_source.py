@@ -23,13 +23,7 @@ class SourceRows(NamedTuple):
 
 
 def search_rows(distance: str) -> Result:
-    """Return the result of a search whose option `by_source` lists the rows of each source.
-
-    Parameters
-    ----------
-    distance : str
-        The dtype of distances.
-    """
+    """Return the result of a search whose option `by_source` lists the rows of each source."""
     found = {"distance": distance, "predecessor": "id or null"}
     by_source = rows({"source": "id", "vertex": "id", **found})
     return vertices(found, instead={"by_source": by_source})
@@ -38,14 +32,8 @@ def search_rows(distance: str) -> Result:
 def answer_by_source(g: GraphView, sources: Any, searches: Iterator[SourceRows]) -> Answer:
     """Return the rows of all searches, sorted by source, then by vertex. All members call it.
 
-    Each member lists about as many sources as the others.
-
-    Parameters
-    ----------
-    sources : array of index, shape (s,)
-        Numbers of the sources of all members, ascending.
-    searches : iterator of Reached
-        One per source, in the same order on all members.
+    The sources are those of all members, ascending, and there is one search for each. Each member lists
+    about as many sources as the others.
     """
     count = len(sources)
     listed = [send_to_lister(g, list(rows), at, count) for at, rows in enumerate(searches)]

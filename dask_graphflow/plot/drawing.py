@@ -65,17 +65,10 @@ def pairs_of(edges: pd.DataFrame, ids: pd.DataFrame) -> np.ndarray:
 
 
 def column_for(frame: Any, ids: pd.DataFrame, name: str) -> pd.Series:
-    """Return the first column after the ids of a result, with one row per row of `ids`.
+    """Return the first column after the ids of a result, which may be lazy, with one row per row of `ids`.
 
-    Vertices that have no row in the result get a null. The result may have further vertices.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per vertex; it may be lazy.
-    ids : pandas.DataFrame
-    name : str
-        The option that the caller gave, for errors.
+    Vertices that have no row in the result get a null. The result may have further vertices. `name` is the
+    option that the caller gave, for errors.
     """
     width = len(ids.columns)
     if not hasattr(frame, "columns") or len(frame.columns) <= width:

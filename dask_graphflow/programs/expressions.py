@@ -105,16 +105,7 @@ class Node:
 class Scope:
     """The names that an expression may use, and their dtypes.
 
-    Parameters
-    ----------
-    names : tuple of str
-        The values that it may read; by default ``src``, ``dst`` and ``weight``.
-    index, weight : str
-        The dtypes of ids and weights.
-    columns : dict, optional
-        The dtypes of the columns; None if they are not known yet.
-    params : dict
-        The dtypes of the parameters.
+    The dtypes of columns are None if they are not known yet.
     """
 
     names: tuple[str, ...] = ("src", "dst", "weight")
@@ -157,17 +148,10 @@ class Reader:
     )
 
     def signal(self, target: str) -> Node:
-        """Read the expression as a message for column `target`.
+        """Read the expression as a message for column `target`; return a node with the column's dtype.
 
-        Returns
-        -------
-        Node
-            A node with the column's dtype.
-
-        Raises
-        ------
-        ExpressionError
-            The expression is not valid in the language, or the column cannot hold its values.
+        It raises :class:`.ExpressionError` if the expression is not valid in the language, or if the column
+        cannot hold its values.
         """
         tree, node = self._root()
         node = self._number(tree, node)
@@ -184,17 +168,10 @@ class Reader:
         )
 
     def cond(self) -> Node:
-        """Read the expression as a condition on ``dst``.
+        """Read the expression as a condition on ``dst``; return a truth value.
 
-        Returns
-        -------
-        Node
-            A truth value.
-
-        Raises
-        ------
-        ExpressionError
-            The expression is not valid in the language, or is not a truth value.
+        It raises :class:`.ExpressionError` if the expression is not valid in the language, or is not a
+        truth value.
         """
         tree, node = self._root()
         return self._truth(tree, node)
@@ -591,25 +568,12 @@ def promoted(*dtypes: str) -> str:
 def spelled(
     root: Node, spell: Callable[[Node, list[str]], str]
 ) -> tuple[list[tuple[str, str, str]], str]:
-    """Write a tree as code, with a variable for each node that is used more than once.
+    """Write a tree as code; return the dtype, name and code of each variable, and the code that uses them.
 
-    Deep trees have further variables, because Python and C++ limit how deeply parentheses are nested. A
-    variable is computed even if a choice does not need it. This is harmless, because no operation of the
-    language fails or is slow.
-
-    Parameters
-    ----------
-    root : Node
-        The tree.
-    spell : callable
-        Returns the code of one node, given the code of its operands.
-
-    Returns
-    -------
-    variables : list of tuple
-        The dtype, name and code of each variable, in order.
-    text : str
-        The code of the expression, which uses the variables.
+    There is a variable for each node that is used more than once. Deep trees have further variables,
+    because Python and C++ limit how deeply parentheses are nested. A variable is computed even if a choice
+    does not need it. This is harmless, because no operation of the language fails or is slow. `spell`
+    returns the code of one node, given the code of its operands.
     """
     nodes = in_order(root)
     uses = Counter(argument for node in nodes for argument in node.args)

@@ -50,11 +50,7 @@ def compiled(
 ) -> tuple[VertexProgram, tuple[Read, ...]]:
     """Return expressions without reductions as kernels take them, and what they read, in order.
 
-    Parameters
-    ----------
-    roots : sequence of Node
-    assigns : bool
-        Whether the values are assigned to columns. Otherwise there is one expression, to reduce.
+    Unless `assigns` says that values are assigned to columns, there is one expression, to reduce.
     """
     dtypes: dict[Read, tuple[str, bool]] = {}
     for node in (node for root in roots for node in in_order(root) if node.kind in LEAVES):

@@ -12,20 +12,8 @@ from dask_graphflow.operators.view import GraphView
 def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> tuple[Any, int]:
     """Return the place of each owned vertex among the sources, and their number.
 
-    All members call it; see :func:`.sample_places`.
-
-    Parameters
-    ----------
-    k : int or None
-        Number of vertices to sample; None takes all.
-    sources : array of integers, or None
-        Positions of given sources that this member owns, each once, instead of a sample.
-    seed : int
-
-    Raises
-    ------
-    OptionError
-        Both `k` and `sources` are given.
+    All members call it; see :func:`.sample_places`. Instead of a sample, a member can give the positions of
+    the sources that it owns, each once. It raises :class:`.OptionError` if both are given.
     """
     if sources is None:
         return sample_places(g, k, seed)

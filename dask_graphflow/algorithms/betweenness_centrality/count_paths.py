@@ -46,16 +46,9 @@ class Paths(NamedTuple):
 def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     """Yield the shortest paths from one source after another. All members call it.
 
-    Arrays can be changed by the caller. The next iteration uses some of them again.
-
-    Parameters
-    ----------
-    g : GraphView
-        A graph without parallel edges and self-loops. Weights are positive and finite.
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices.
-    count : int
-        Number of sources.
+    `places` has the index of each source among all sources, and -1 for other vertices. The graph is simple,
+    and its weights are positive and finite. Arrays can be changed by the caller. The next iteration uses
+    some of them again.
     """
     if count and whole_searches.on_one_device(g) and not g.weighted:
         # A superstep per level would take a millisecond.

@@ -55,15 +55,7 @@ class Level(NamedTuple):
     def from_finer(self, labels: Any) -> Any:
         """Return labels for the vertices here, each of which is a part of a group of the finer level.
 
-        Parameters
-        ----------
-        labels : array of index
-            Labels of the vertices of the finer level.
-
-        Returns
-        -------
-        array of index, shape (V_p,)
-            A group is named by its smallest vertex here.
+        A group is named by its smallest vertex here.
         """
         assert self.finer is not None
         above = smallest_in_groups(self.g, self.finer.g, self.holder, labels)
@@ -90,14 +82,7 @@ class Level(NamedTuple):
 def name_groups(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     """Name groups by their smallest vertices. All members call it.
 
-    Parameters
-    ----------
-    g : GraphView
-        The graph of the vertices.
-    labeling : GraphView
-        The graph whose vertices are the labels.
-    labels : array of integers, shape (V_p,)
-        The label of each vertex. A vertex with a label below 0 is alone.
+    Labels are vertices of the graph `labeling`. A vertex with a label below 0 is alone.
     """
     first = smallest_in_groups(labeling, g, labels, g.numbers)
     return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
@@ -108,20 +93,10 @@ def first_levels(
 ) -> tuple[list[Level], int]:
     """Return a graph's level for each resolution, and the sum of the weights at both ends of all edges.
 
-    Parameters
-    ----------
-    g : GraphView
-        If it is directed, its levels are undirected, and modularity takes the directions into account.
-    resolutions : iterable of float
-        Larger values give smaller communities. The levels differ only in their factors.
-    potts : bool
-        Whether the mass of a vertex is 1 (constant Potts model) instead of its weighted degree (modularity,
-        where a self-loop counts twice).
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    If the graph is directed, its levels are undirected, and modularity takes the directions into account.
+    The levels differ only in their factors. With `potts`, the mass of a vertex is 1 (constant Potts model)
+    instead of its weighted degree (modularity, where a self-loop counts twice). It raises the errors of
+    :func:`.whole_weights`.
     """
     directed, g = g, g.undirected
     weights, unit = whole_weights(g)

@@ -35,24 +35,11 @@ def best_communities(
 ) -> Answer:
     """Return the communities of a graph. All members call it.
 
-    Parameters
-    ----------
-    improve : callable
-        One pass. It takes a graph, the community of each vertex (None for one community per vertex), and
-        the seeds of the draws. It returns the improved communities.
-    resolution : float, or tuple of float
-    connected : bool
-        Whether communities are split into their connected parts at the end.
-    potts : bool
-        Whether the quality is that of the constant Potts model instead of modularity.
-    tol : float
-        The last pass raises the quality by at most this part of the sum of all weights.
-    levels : int
-        Number of levels. All but the last have connected parts of the communities.
-    seed : int
-        Chooses the draws.
-    most : int, optional
-        Maximum number of vertices of a community. Larger ones are split; see :func:`.within_size`.
+    `improve` is one pass. It takes a graph, the community of each vertex (None for one community per
+    vertex), and the seeds of the draws, and returns the improved communities. The last pass raises the
+    quality, modularity or that of the constant Potts model, by at most `tol` of the sum of all weights. If
+    communities are to be `connected`, they are split into their connected parts at the end; so are those of
+    all levels but the last. Communities with more than `most` vertices are split; see :func:`.within_size`.
     """
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
