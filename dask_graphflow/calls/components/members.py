@@ -1,9 +1,9 @@
 """Connected components by the members of a gang, one on each worker that holds edges or forests.
 
 Each member hooks its worker's edges, or takes the forests of the chains of tasks that have hooked edges on
-its worker. The members agree on the vertices: integers close together are used
-directly, other ids are numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are
-merged along a plan, by default a tree whose depth is the logarithm of the number of members (Groute [1]_).
+its worker. The members agree on the vertices: integers close together are used directly, other ids are
+numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are merged along a plan, by
+default a tree whose depth is the logarithm of the number of members (Groute [1]_).
 A forest is sent in slices, so the next one is in transit while one is merged. The first member then sends
 every other one the roots of its range of the vertices, and each member labels its own range.
 
