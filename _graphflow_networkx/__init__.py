@@ -37,7 +37,7 @@ class Function(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-#: The functions of the backend. A file in ``dask_graphflow/nx_backend`` implements each of them.
+#: The functions of the backend. A file in ``dask_graphflow/nx`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
     "adamic_adar_index": Function(None, 100_000, needs=("ebunch",)),
     "ancestors": Function(None, 100_000),

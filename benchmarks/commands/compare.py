@@ -286,16 +286,9 @@ def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
 
 
 class Process(JsonProcess):
-    """A process that measures one side.
+    """A process that measures one side, in a folder with a link to the package.
 
-    Parameters
-    ----------
-    name : str
-    home : Path
-        Folder in which it starts, with a link to the package.
-    options : Namespace
-    graph : dict
-        The arguments of :meth:`benchmarks.lib.side.Side.load`.
+    The graph has the arguments of :meth:`benchmarks.lib.side.Side.load`.
     """
 
     def __init__(

@@ -94,13 +94,7 @@ def edges_of(graph: str, options: argparse.Namespace) -> Edges:
 class Graphs:
     """The graphs of an edge list that the algorithms need: undirected, directed, or with weights.
 
-    Parameters
-    ----------
-    edges : Edges
-    sources : int
-        Number of sources of each centrality.
-    put : callable
-        Moves a frame to the device.
+    `put` moves a frame to the device.
     """
 
     def __init__(self, edges: Edges, sources: int, put: Callable[[pd.DataFrame], Any]) -> None:
@@ -162,14 +156,8 @@ Watch = Callable[[Callable[[], Any]], dict[str, Any]]
 def measured(graphs: Graphs, function: str, repeat: int, watch: Watch) -> dict[str, Any]:
     """Return the seconds of a function's rounds, its supersteps, and what the device did in one more run.
 
-    Parameters
-    ----------
-    graphs : Graphs
-    function : str
-    repeat : int
-        Maximum number of rounds.
-    watch : callable
-        Runs some work, and returns what the device did meanwhile; see :func:`on_gpu`.
+    There are at most `repeat` rounds. `watch` runs some work, and returns what the device did; see
+    :func:`on_gpu`.
     """
     declared, seconds, row = ALGORITHMS[function], list[float](), dict[str, Any]()
 
@@ -222,18 +210,10 @@ def on_gpu(work: Callable[[], Any]) -> dict[str, Any]:
 
 
 def activity(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what a device did: its busy seconds, and the numbers of its kernels, and of copies and fills.
+    """Return what a device did, given the events of a Chrome trace, with times in microseconds.
 
-    Parameters
-    ----------
-    events : iterable of mapping
-        Events of a Chrome trace, with times in microseconds.
-
-    Returns
-    -------
-    dict
-        ``busy``: seconds in which at least one kernel, copy or fill runs. ``launches``, ``copies``: counts.
-        ``kernels``: for each name, how often it runs, and for how many seconds in all.
+    ``busy``: seconds in which at least one kernel, copy or fill runs. ``launches``, ``copies``: counts.
+    ``kernels``: for each name, how often it runs, and for how many seconds in all.
     """
     ours = [event for event in events if event.get("cat") in KINDS]
     busy = end = 0.0

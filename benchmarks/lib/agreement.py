@@ -16,13 +16,9 @@ PART = 1 << 26  # edges that are checked at a time
 class Agreement:
     """Compares every answer with the first one. Answers may be on a device.
 
-    Parameters
-    ----------
-    rule : {"equal", "partition", "near", "value", None}
-        "near" compares scores up to a factor, since libraries scale them differently. "value" collects one
-        number per contender, which may differ.
-    compared : array of bool, optional
-        Mask of the vertices to compare; all by default.
+    A rule "near" compares scores up to a factor, since libraries scale them differently. "value" collects
+    one number per contender, which may differ. `compared` is a mask of the vertices to compare; all by
+    default.
     """
 
     def __init__(self, rule: str | None, compared: Any = None) -> None:
@@ -83,16 +79,7 @@ def check_shortest(
     """Raise unless distances from a vertex are exactly the shortest ones, whichever library found them.
 
     No edge may give a shorter path, and some edge into each reached vertex must give its distance.
-
-    Parameters
-    ----------
-    distance : array of float64
-        By vertex; infinite for unreachable vertices.
-    start : int
-    ends : tuple of array
-    weight : array or None
-        Positive weights; 1 by default.
-    directed : bool
+    Distances are infinite for unreachable vertices. Weights are positive; 1 by default.
     """
     reached = np.zeros_like(distance, "bool")
     reached[start] = True

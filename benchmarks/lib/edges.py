@@ -30,18 +30,10 @@ SHORTER = 10  # factor by which the path is shorter if there are several members
 
 @dataclass(frozen=True)
 class Edges:
-    """An edge list with a weight from 1 to 255 for each edge.
+    """An edge list with a weight from 1 to 255 for each edge."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The columns src, dst, weight.
-    start : int
-        A vertex in the largest component, where searches start.
-    """
-
-    frame: pd.DataFrame
-    start: int
+    frame: pd.DataFrame  # the columns src, dst, weight
+    start: int  # a vertex in the largest component, where searches start
 
     @classmethod
     def of(cls, frame: pd.DataFrame, seed: int) -> Edges:
@@ -53,27 +45,13 @@ class Edges:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of the graphs, and the time for each row.
+    """The sizes of the graphs, and the time for each row."""
 
-    Attributes
-    ----------
-    scale : int
-        The R-MAT graph has ``2**scale`` ids.
-    grid : int
-        Vertices along each side of the grid.
-    path : int
-        Number of vertices of the path.
-    seconds : float
-        Seconds after which no further rounds of a row begin.
-    ids : str
-        The dtype of the ids.
-    """
-
-    scale: int
-    grid: int
-    path: int
-    seconds: float
-    ids: str
+    scale: int  # the R-MAT graph has ``2**scale`` ids
+    grid: int  # vertices along each side of the grid
+    path: int  # number of vertices of the path
+    seconds: float  # seconds after which no further rounds of a row begin
+    ids: str  # the dtype of the ids
 
     def at(self, scale: int | None) -> Sizes:
         """Return the sizes at another scale; the path grows like the sides of the grid."""

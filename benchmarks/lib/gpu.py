@@ -26,18 +26,11 @@ ADVICE = {
 
 
 def start(size: int | None = None, *, fixed: bool = True, peer: bool = False) -> int:
-    """Create one RMM pool for cuDF, cuGraph and CuPy, and return its size.
+    """Create one RMM pool for cuDF, cuGraph and CuPy, and return its size in bytes.
 
-    First, check that the packages are installed.
-
-    Parameters
-    ----------
-    size : int, optional
-        Size of the pool in bytes. By default, it starts with most of the free memory, and may grow.
-    fixed : bool, default True
-        Whether a pool with a given size may not grow.
-    peer : bool
-        Whether cuGraph is needed too.
+    First, check that the packages are installed, and cuGraph too if a peer is measured. By default, the
+    pool starts with most of the free memory, and may grow. A pool with a given size may grow unless it is
+    `fixed`.
     """
     check("cupy", "rmm", "cudf", *(["cugraph"] if peer else []))
     import cupy

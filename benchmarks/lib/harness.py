@@ -90,18 +90,11 @@ def take_turns(
 ) -> dict[str, list[float]]:
     """Run all contenders in each round, and return the seconds of each by round, without the first round.
 
-    Parameters
-    ----------
-    contenders : mapping of str to callable
-        The callable does the work once, and returns an :class:`Outcome`.
-    repeat : int
-    check : callable
-        Called with the name and the answer of a contender after each run.
-    failures : dict, optional
-        Receives the reasons why contenders cannot do the work. They are left out, including their earlier
-        rounds. Without this dict, the first failure ends the benchmark.
-    patience : mapping of str to float, optional
-        Seconds by contender. If its first run takes longer, the run counts, and there is no other.
+    A contender does the work once, and returns an :class:`Outcome`. `check` gets the name and the answer of
+    a contender after each run. `failures` receives the reasons why contenders cannot do the work. They are
+    left out, including their earlier rounds. Without this dict, the first failure ends the benchmark. If
+    the first run of a contender takes longer than its `patience` in seconds, the run counts, and there is
+    no other.
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     limits, done = patience or {}, set[str]()
@@ -133,13 +126,7 @@ def ratios(seconds: Sequence[float], base: Sequence[float]) -> Spread:
 class JsonProcess:
     """A process that answers each line of JSON with one line. It is started again after a failure.
 
-    Parameters
-    ----------
-    command : sequence of str
-    log : Path
-        File for the standard error of the process.
-    **options
-        Options of :class:`subprocess.Popen`.
+    Its standard error goes to a file, `log`. The options are those of :class:`subprocess.Popen`.
     """
 
     def __init__(self, command: Sequence[str], log: Path, **options: Any) -> None:

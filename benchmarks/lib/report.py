@@ -35,16 +35,8 @@ def comparison(
 ) -> str:
     """Return the table of one question: the times of the contenders, and their ratios to `base`.
 
-    Parameters
-    ----------
-    seconds : mapping of str to sequence of float
-        The seconds of each contender by round.
-    base : str
-        The contender that the others are divided by. A ratio above 1 means that a contender is slower.
-    columns : mapping of str to mapping, optional
-        Further columns: the heading, and the cell of each contender.
-    failures : mapping, optional
-        Reasons of the contenders that failed, which are listed below the table.
+    A ratio above 1 means that a contender is slower than `base`. Further columns have a heading, and a cell
+    for each contender. Reasons of the contenders that failed are listed below the table.
     """
     rows = []
     for name, rounds in seconds.items():

@@ -29,34 +29,20 @@ PAIRS = 10_000  # whose similarity is computed
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm on one graph.
+    """One algorithm on one graph."""
 
-    Attributes
-    ----------
-    algorithm, column : str
-        Name of the function, and column of its result that is compared.
-    graph : str
-        One of :data:`.graphs.GRAPHS`.
-    rule : {"equal", "partition", "near", "value", None}
-        How answers are compared; see :class:`.Agreement`.
-    options : mapping
-        Options for this library and the peers.
-    own : mapping
-        Options for this library only.
-    number : callable, optional
-        Computes the number for "value" from the column.
-    from_frame : bool
-        Whether the time starts from the edges, before a graph is built.
-    """
-
+    # Name of the function, and column of its result that is compared.
     algorithm: str
     column: str = ""
-    graph: str = "undirected"
+    graph: str = "undirected"  # one of :data:`.graphs.GRAPHS`
+    # {"equal", "partition", "near", "value", None}. How answers are compared; see :class:`.Agreement`.
     rule: str | None = "equal"
+    # Options for this library and the peers.
     options: Mapping[str, Any] = field(default_factory=dict)
-    own: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)  # options for this library only
+    # Computes the number for "value" from the column.
     number: Callable[[Any, Inputs], float] | None = None
-    from_frame: bool = False
+    from_frame: bool = False  # whether the time starts from the edges, before a graph is built
 
     def ours(self, inputs: Inputs) -> dict[str, Any]:
         """Return the options of this library's function."""

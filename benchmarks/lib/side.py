@@ -106,21 +106,11 @@ def main() -> None:
 
 
 class Side:
-    """Edges, and the graphs that are built from them.
+    """Edges, in host or GPU memory, and the graphs that are built from them.
 
-    Parameters
-    ----------
-    workers : int
-        Number of threads of the threaded scheduler.
-    on_gpu : bool
-        Whether the edges are in GPU memory.
-    stack : ExitStack
-        Closes the clusters at the end.
-    size : int, optional
-        Number of workers of a cluster for a graph whose build chooses the members; 1 by default. Other
-        graphs have a worker per member.
-    **cluster
-        The protocol and the pool of clusters on GPUs; see :func:`benchmarks.lib.gpu.cluster`.
+    `workers` is the number of threads of the threaded scheduler. The stack closes the clusters at the end.
+    A cluster for a graph whose build chooses the members has `size` workers; other graphs have a worker per
+    member. See :func:`benchmarks.lib.gpu.cluster` for the options of clusters on GPUs.
     """
 
     def __init__(

@@ -21,23 +21,12 @@ GPU = "*s-gpu-*.json"  # of the command algorithms, and of components, which old
 
 @dataclass(frozen=True)
 class Measured:
-    """One question of one file of results.
-
-    Attributes
-    ----------
-    edges : int
-    seconds : mapping of str to list of float
-        By contender and round.
-    peaks : mapping of str to int
-        Bytes by contender.
-    machine : mapping
-        The machine, its packages, the commit and the date.
-    """
+    """One question of one file of results."""
 
     edges: int
-    seconds: Mapping[str, Sequence[float]]
-    peaks: Mapping[str, int]
-    machine: Mapping[str, Any]
+    seconds: Mapping[str, Sequence[float]]  # by contender and round
+    peaks: Mapping[str, int]  # bytes by contender
+    machine: Mapping[str, Any]  # the machine, its packages, the commit and the date
 
     def median(self, name: str) -> float:
         """Return a contender's median time in seconds."""

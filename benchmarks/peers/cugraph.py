@@ -22,21 +22,12 @@ NO_TOLERANCE = 1e-30  # the change of float32 ranks never gets this small, so al
 
 @dataclass(frozen=True)
 class Call:
-    """A call of cuGraph for an algorithm.
+    """A call of cuGraph for an algorithm."""
 
-    Attributes
-    ----------
-    run : callable
-        Takes cuGraph, its graph, and the options of :class:`benchmarks.lib.rows.Row`.
-    column : str
-        The column of its result that is compared; empty if none is.
-    transposed : bool
-        Whether cuGraph's graph stores the edges by target.
-    """
-
+    # Takes cuGraph, its graph, and the options of :class:`benchmarks.lib.rows.Row`.
     run: Callable[[Any, Any, Mapping[str, Any]], Any]
-    column: str = ""
-    transposed: bool = False
+    column: str = ""  # the column of its result that is compared; empty if none is
+    transposed: bool = False  # whether cuGraph's graph stores the edges by target
 
 
 CALLS = {
@@ -191,17 +182,9 @@ def start_on_workers() -> None:
 
 
 def on_workers(algorithm: str, edges: Any, start: int, iterations: int) -> Callable[[], Any]:
-    """Return a call of dask-cugraph that waits for its persisted result.
+    """Return a call of dask-cugraph that waits for its persisted result. The edges are persisted.
 
-    The graphs of searches and ranks are built first.
-
-    Parameters
-    ----------
-    algorithm : {"build", "bfs", "pagerank", "gf.connected_components"}
-        Components start from the edges.
-    edges : dask_cudf.DataFrame
-        Persisted.
-    start, iterations : int
+    The graphs of searches and ranks are built first. Components start from the edges.
     """
     import cugraph
     import cugraph.dask

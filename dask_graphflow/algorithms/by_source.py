@@ -13,30 +13,17 @@ from dask_graphflow.operators.view import GraphView
 
 
 class SourceRows(NamedTuple):
-    """A member's rows of a search from one source.
+    """A member's rows of a search from one source."""
 
-    Attributes
-    ----------
-    vertices : array of index, shape (r,)
-        Numbers of owned vertices, in the order of their positions.
-    distances : array, shape (r,)
-    predecessors : array of index, shape (r,)
-        Vertex numbers; the dtype's maximum for the source.
-    """
-
+    # Array of index, shape (r,). Numbers of owned vertices, in the order of their positions.
     vertices: Any
-    distances: Any
+    distances: Any  # array, shape (r,)
+    # Array of index, shape (r,). Vertex numbers; the dtype's maximum for the source.
     predecessors: Any
 
 
 def search_rows(distance: str) -> Result:
-    """Return the result of a search whose option `by_source` lists the rows of each source.
-
-    Parameters
-    ----------
-    distance : str
-        The dtype of distances.
-    """
+    """Return the result of a search whose option `by_source` lists the rows of each source."""
     found = {"distance": distance, "predecessor": "id or null"}
     by_source = rows({"source": "id", "vertex": "id", **found})
     return vertices(found, instead={"by_source": by_source})
@@ -45,14 +32,8 @@ def search_rows(distance: str) -> Result:
 def answer_by_source(g: GraphView, sources: Any, searches: Iterator[SourceRows]) -> Answer:
     """Return the rows of all searches, sorted by source, then by vertex. All members call it.
 
-    Each member lists about as many sources as the others.
-
-    Parameters
-    ----------
-    sources : array of index, shape (s,)
-        Numbers of the sources of all members, ascending.
-    searches : iterator of Reached
-        One per source, in the same order on all members.
+    The sources are those of all members, ascending, and there is one search for each. Each member lists
+    about as many sources as the others.
     """
     count = len(sources)
     listed = [send_to_lister(g, list(rows), at, count) for at, rows in enumerate(searches)]

@@ -20,7 +20,7 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.operators.multi_search import distance_sums
-from dask_graphflow.operators.priorities import sampled
+from dask_graphflow.operators.priorities import sample_places
 from dask_graphflow.operators.view import GraphView
 
 from .sssp.distances_by_source import distances_from_each
@@ -76,7 +76,7 @@ def closeness_centrality(
     >>> scores.compute().closeness.tolist()
     [0.5, 0.75, 0.75, 0.5]
     """
-    places, count = sampled(g, k, seed)
+    places, count = sample_places(g, k, seed)
     sums = _weighted_sums if g.weighted else distance_sums
     farness, reaching = sums(g, places, count)
     far = farness > 0

@@ -18,7 +18,7 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.operators.multi_search import inverse_sums
-from dask_graphflow.operators.priorities import sampled
+from dask_graphflow.operators.priorities import sample_places
 from dask_graphflow.operators.view import GraphView
 
 from .sssp.distances_by_source import distances_from_each
@@ -62,7 +62,7 @@ def harmonic_centrality(
     >>> scores.compute().harmonic.round(3).tolist()
     [1.833, 2.5, 2.5, 1.833]
     """
-    places, count = sampled(g, k, seed)
+    places, count = sample_places(g, k, seed)
     every = g.count
     harmonic = (_weighted_sums if g.weighted else inverse_sums)(g, places, count)
     if count < every:

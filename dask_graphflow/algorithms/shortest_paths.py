@@ -44,7 +44,7 @@ def id_columns(frame: Any) -> list[str]:
     return columns
 
 
-def sorted_targets(targets: Any, ids: Any) -> Any:
+def sort_targets(targets: Any, ids: Any) -> Any:
     """Return the targets, each once and in order, with the columns of an empty frame of ids."""
     frame = vertex_ids.named(targets, ids, "targets")
     ordered, _ = renumber.sort(frames.to_pandas(frame).drop_duplicates(ignore_index=True))

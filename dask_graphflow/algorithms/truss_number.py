@@ -70,20 +70,12 @@ def truss_number(g: GraphView) -> Answer:
 
 
 def peel_edges(g: GraphView, listed: GraphView, only: int | None = None) -> Any:
-    """Return the truss number of each edge of `listed`: array of int32.
+    """Return the truss number of each edge of `listed` as int32; 0 for self-loops.
 
-    It is 0 for self-loops.
-
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph. Self-loops and parallel edges are ignored.
-    listed : GraphView
-        The same graph, or the directed graph that it was made of.
-    only : int, optional
-        Return only whether the truss number is at least this: the numbers of edges in that truss are this
-        number, and those of all others are smaller. The others are then peeled without finding out in
-        which order.
+    `listed` is the undirected graph `g`, or the directed graph that it was made of. Self-loops and parallel
+    edges are ignored. With `only`, the result says only whether the truss number is at least this: the
+    numbers of edges in that truss are this number, and those of all others are smaller. The others are then
+    peeled without finding out in which order.
     """
     edges = EdgeTriangles(g)
     support = edges.support

@@ -34,10 +34,8 @@ _measured: dict[tuple[Any, bool, int], Links] = {}
 def workers_in_use(device: bool) -> list[ClusterSpec]:
     """Return the workers of the cluster in use by kind, or this process.
 
-    Parameters
-    ----------
-    device : bool
-        Whether the graph is in GPU memory. Ignored if any worker declares a GPU resource.
+    `device`, which says whether the graph is in GPU memory, is ignored if any worker declares a GPU
+    resource.
     """
     client = _client_with_workers()
     if client is None:
@@ -66,15 +64,8 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
     """Return the rates of a worker of a kind while all other workers of its host are busy too.
 
     The workers of one host are together as fast as one worker with all of their threads, but no faster than
-    the cores of the host allow.
-
-    Parameters
-    ----------
-    kind : ClusterSpec
-    fresh : bool
-        Whether to measure even if rates are stored.
-    listener : callable, optional
-        Receives the :data:`.measuring.STEPS` of the measurement, whichever worker it runs on.
+    the cores of the host allow. Fresh rates are measured even if some are stored. The listener gets the
+    :data:`.measuring.STEPS` of the measurement, whichever worker it runs on.
     """
     if kind.rates is not None:
         return kind.rates

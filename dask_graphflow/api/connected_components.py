@@ -10,8 +10,8 @@ from typing import Any, Literal
 from dask.typing import no_default
 
 from dask_graphflow.calls.components import merging
-from dask_graphflow.calls.components.fit_chains import fitting
-from dask_graphflow.calls.components.plan_chains import planned
+from dask_graphflow.calls.components.fit_chains import fit_partitions
+from dask_graphflow.calls.components.plan_chains import plan_components
 from dask_graphflow.calls.components.thresholds import component_names
 from dask_graphflow.calls.empty_frames import components_like
 from dask_graphflow.declarations.number_options import check_count
@@ -184,13 +184,15 @@ def connected_components(
     streamed = moved_to_gpu(frame._meta, device)
     limits = ascending(list(frame.columns), weight, threshold, thresholds)
     check_dense(columns, renumber)
-    frame = fitting(frame, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
+    frame = fit_partitions(
+        frame, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str)
+    )
     names = component_names(limits) if thresholds is not None else ["component"]
     components = [vertex_names(name, len(columns.names)) for name in names]
     seeds = [] if seed is None else seed_frames(seed, columns, components)
     frames = checked._replace(frame=frame).frames(seeds)
     labels = list(itertools.chain(*components))
-    return planned(
+    return plan_components(
         frames,
         (*frames[0][1].names, *labels),
         components_like(frame._meta, frames[0][1], labels),

@@ -40,23 +40,9 @@ def sizes_of(
 ) -> GraphSizes:
     """Return the sizes of a graph from its frame's length, from Parquet's metadata, or from a built graph.
 
-    Parameters
-    ----------
-    edges : frame or Graph
-    source, target, weight, directed
-        How a frame becomes a graph; see :class:`.Graph`.
-    num_edges, num_vertices : int, optional
-        Sizes that the caller gives; these take precedence.
-    dense_ids : bool, optional
-        Whether ids are integers close together, if the caller says so.
-    count_degrees : bool
-        Whether to count the edges of each vertex, if the frame is in memory and ids are integers close
-        together. This reads all edges.
-
-    Raises
-    ------
-    OptionError
-        A size is neither given nor known.
+    Sizes that the caller gives take precedence, and so does `dense_ids`. `count_degrees` asks for the edges
+    of each vertex, if the frame is in memory and ids are integers close together. This reads all edges. It
+    raises :class:`.OptionError` if a size is neither given nor known.
     """
     check_count("num_edges", num_edges, least=0, optional=True)
     check_count("num_vertices", num_vertices, least=0, optional=True)

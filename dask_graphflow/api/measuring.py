@@ -121,13 +121,6 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
     """Measure the links between two workers of a cluster, or two threads of this process.
 
     This takes less than a second. Levels of tasks and further tasks take as long as on a typical machine.
-
-    Parameters
-    ----------
-    client : Client, optional
-        Client of the cluster in use.
-    device : bool
-        Whether arrays are in GPU memory.
     """
     shards: list[Any] = [dask.delayed(rank, name=unique("calibrate")) for rank in range(2)]
     if client is not None:

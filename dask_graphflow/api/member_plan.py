@@ -138,14 +138,7 @@ def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
 
 
 def shard_count(size: Size, shards: Any) -> tuple[int, str | None]:
-    """Return the number of shards of a saved graph, and the reason if it was not given.
-
-    Parameters
-    ----------
-    size : Size
-    shards
-        Option of :func:`.load_graph`.
-    """
+    """Return the number of shards of a saved graph, and the reason if it was not given."""
     check_count("shards", shards, least=1, optional=True)
     if shards is not None:
         return int(shards), None

@@ -54,19 +54,9 @@ def rates(
 ) -> Rates:
     """Return the stored rates of this machine, or measure and store them.
 
-    Parameters
-    ----------
-    device, threads, tell
-        See :func:`.measure`.
-    fresh : bool
-        Whether to measure even if rates are stored.
-
-    Raises
-    ------
-    BackendError
-        No GPU can be used.
-    OptionError
-        ``graphflow.calibration.age`` is not a time.
+    Fresh rates are measured even if some are stored; see :func:`.measure` for the arguments. It raises
+    :class:`.BackendError` if no GPU can be used, and :class:`.OptionError` if ``graphflow.calibration.age``
+    is not a time.
     """
     if not fresh and (own := stored(device, threads)) is not None:
         return own

@@ -11,7 +11,7 @@ from dask_graphflow.algorithms.shortest_paths import (
     id_columns,
     no_paths,
     read,
-    sorted_targets,
+    sort_targets,
     walk,
 )
 from dask_graphflow.graph.frames import empty_like
@@ -75,7 +75,7 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     columns = id_columns(frame)
     like = empty_like(frame._meta).reset_index(drop=True)
     width = len(columns) // 2
-    ordered = sorted_targets(targets, like[columns[:width]])
+    ordered = sort_targets(targets, like[columns[:width]])
     members = min(len(placement.slots().workers), int(frame.npartitions))
     return gang_build.run(
         [

@@ -133,18 +133,10 @@ def make(
     module: str,
     owner: str = "",
 ) -> Callable[..., Any]:
-    """Return a function or method that has the given options.
+    """Return a function or method that has the given options and docstring.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    about : Described
-        What it takes, and its docstring.
-    call : callable
-        What it calls, with all arguments by name.
-    module, owner : str
-        The module, and for a method the class, in which pickle looks it up.
+    It gives all arguments by name to `call`. Pickle looks it up in the module and, for a method, in the
+    class `owner`.
     """
     options, documentation = about
     result = "Any" if TRACE in options else "dd.DataFrame"

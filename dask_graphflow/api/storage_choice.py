@@ -30,23 +30,10 @@ def is_on_disk(
 ) -> tuple[bool, str]:
     """Return whether the edges of a graph are stored on disk, and why if "auto" decides.
 
-    Parameters
-    ----------
-    storage
-        Option of :class:`.Graph`.
-    rows : callable
-        Returns the number of edges, or None if it is not known yet. Only called for "auto".
-    in_memory : bool
-        Whether the graph can only be built in memory, because GPUs build it.
-    directed, weight_bytes
-        See :func:`.build_bytes`.
-    room : float, optional
-        Bytes of memory of all workers. By default, the memory of the current workers, or of this machine.
-
-    Raises
-    ------
-    OptionError
-        The option is invalid, or asks for files of a graph that is built in memory.
+    For "auto", `rows` returns the number of edges, or None if it is not known yet. `in_memory`: the graph
+    can only be built in memory, because GPUs build it. `room` has the bytes of memory of all workers; by
+    default, of the current workers, or of this machine. It raises :class:`.OptionError` if `storage` is
+    invalid, or asks for files of a graph that is built in memory.
     """
     Choice(get_args(Storage)).check("storage", storage, None)
     if storage == "disk" and in_memory:

@@ -88,12 +88,9 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def installed(names: Iterable[str]) -> dict[str, str | None]:
-    """Return the versions of packages by the names of their installed distributions; None if not installed.
+    """Return the versions of packages by their Conda names; None if not installed.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Conda names of the packages. Wheels are found too, such as ``cupy-cuda13x`` for ``cupy``.
+    Wheels are found too, such as ``cupy-cuda13x`` for ``cupy``.
     """
     there: dict[str, dict[str, str]] = {}
     for package in importlib.metadata.distributions():

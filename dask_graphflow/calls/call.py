@@ -38,34 +38,20 @@ ELSEWHERE = "keep the edges on disk (Graph(..., storage='disk')), "
 
 @dataclass(frozen=True)
 class Call:
-    """A call of an algorithm on a graph. Each member gets it, and carries it out.
+    """A call of an algorithm on a graph. Each member gets it, and carries it out."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the Dask task.
-    work : callable
-        The algorithm. Each member calls it with its :class:`.GraphView` and the call's arguments, and it
-        returns an :class:`.Answer`.
-    columns : mapping of str to dtype
-        All columns of the result. "id" stands for vertex ids, and "id or null" for vertex ids that can be
-        null.
-    rows : {"vertices", "edges", "listed"}
-        The meaning of each row of the result; see :class:`.Result`.
-    incoming : bool
-        Whether `work` uses only the edges that enter vertices.
-    trace : bool
-        Whether to return a frame with one row per superstep too.
-    progress : Progress
-        The first member reports each superstep to it.
-    """
-
-    name: str
+    name: str  # name of the Dask task
+    # The algorithm. Each member calls it with its :class:`.GraphView` and the call's arguments, and it
+    # returns an :class:`.Answer`.
     work: Callable[..., Answer]
+    # Mapping of str to dtype. All columns of the result. "id" stands for vertex ids, and "id or null" for
+    # vertex ids that can be null.
     columns: Mapping[str, Any]
+    # {"vertices", "edges", "listed"}. The meaning of each row of the result; see :class:`.Result`.
     rows: str = "vertices"
-    incoming: bool = False
-    trace: bool = False
+    incoming: bool = False  # whether `work` uses only the edges that enter vertices
+    trace: bool = False  # whether to return a frame with one row per superstep too
+    # The first member reports each superstep to it.
     progress: Progress = field(default_factory=partial(Progress, None))
 
     def send(self, shards: Shards, *arguments: Any, frames: Mapping[str, Any] | None = None) -> Any:

@@ -31,14 +31,7 @@ def empty_result(spec: GraphSpec, columns: Mapping[str, Any]) -> Empty:
 
 
 def graph_spec(edges: Any, columns: EdgeColumns, *, directed: bool, multi: str) -> GraphSpec:
-    """Return the specification of the graph of a frame; the arguments must have been checked.
-
-    Parameters
-    ----------
-    edges : dask.dataframe.DataFrame or Held
-    columns, directed, multi
-        See :class:`GraphSpec`.
-    """
+    """Return the specification of the graph of a frame; the arguments must have been checked."""
     weights = None
     if columns.weight is not None:
         weights = weight_dtype(columns.weight_dtype)
@@ -49,16 +42,7 @@ def graph_spec(edges: Any, columns: EdgeColumns, *, directed: bool, multi: str) 
 
 
 def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Empty:
-    """Return the empty frame of components: the columns of the ids, and `names` with the same dtypes.
-
-    Parameters
-    ----------
-    meta : DataFrame
-        An empty frame like the edges.
-    columns : EdgeColumns
-    names : sequence of str
-        As many for each component as an id has columns.
-    """
+    """Return the empty frame of components: `names` with the dtypes of the ids in `meta`."""
     ids = len(columns.dtypes)
     dtypes = columns.dtypes * (1 + len(names) // ids)
     every = *columns.names, *names

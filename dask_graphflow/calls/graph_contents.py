@@ -67,7 +67,7 @@ def _contains(channel: Channel, shard: Shard, rank: int, ids: Any) -> bool:
 
 def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     """Return the adjacency matrix, and the ids of its rows; see :meth:`.Graph.to_scipy`."""
-    sparse = _imported("scipy.sparse", "to_scipy")
+    sparse = _import("scipy.sparse", "to_scipy")
     clients.check_waiting("to_scipy", "graph.to_scipy()")
     weights = {"weight": shards.spec.weight_dtype} if shards.spec.weighted else {}
     ids = Call("vertices", _numbered, {**shards.spec.row_columns("vertices"), "number": "int64"})
@@ -99,7 +99,7 @@ def _entries(g: GraphView) -> Answer:
 
 def to_networkx(shards: Shards) -> Any:
     """Return the graph as one of NetworkX; see :meth:`.Graph.to_networkx`."""
-    nx = _imported("networkx", "to_networkx")
+    nx = _import("networkx", "to_networkx")
     clients.check_waiting("to_networkx", "graph.to_networkx()")
     ids, links = map(_on_host, dask.compute(vertices(shards), edges(shards)))
     weights = [links.pop("weight").tolist()] if shards.spec.weighted else []
@@ -116,7 +116,7 @@ def to_networkx(shards: Shards) -> Any:
     return graph
 
 
-def _imported(module: str, method: str) -> Any:
+def _import(module: str, method: str) -> Any:
     """Return a module of a library that is not installed with this one."""
     try:
         return importlib.import_module(module)

@@ -35,22 +35,10 @@ def result_frames(
     parts: int,
     threads: int,
 ) -> list[Any]:
-    """Return a member's rows of a result, split evenly into frames. All members call it at once.
+    """Return a member's rows of a result, split evenly into `parts` frames. All members call it at once.
 
-    Parameters
-    ----------
-    shard, exchange
-        The member's.
-    answer : Answer
-        The answer of the algorithm.
-    columns : mapping
-        The columns of the result, with their dtypes; "id" and "id or null" for columns of vertex numbers.
-    rows : {"vertices", "edges", "listed"}
-        The meaning of each row; see :class:`.Algorithm`.
-    parts : int
-        Number of frames; the same on all members.
-    threads : int
-        Number of host threads that may be used.
+    `columns` maps the columns of the result to their dtypes; "id" and "id or null" are columns of vertex
+    numbers. See :class:`.Algorithm` for the meaning of `rows`.
     """
     if shard.host is not shard:  # ids are in host memory, and the answer is on a device
         columns_on_host = {name: _each(_on_host, values) for name, values in answer.columns.items()}
@@ -74,7 +62,9 @@ def result_frames(
 
     split = CUTS[rows](shard, exchange, answer, parts, threads)
     return [
-        _framed(type(shard.like), {name: values_of(part[name], columns[name]) for name in columns})
+        _make_frame(
+            type(shard.like), {name: values_of(part[name], columns[name]) for name in columns}
+        )
         for part in split
     ]
 
@@ -99,10 +89,10 @@ def _cut_vertices(
     for part in _even(len(chosen), parts):
         own = chosen[part]
         if shard.placed is None:
-            take = partial(_renamed, own, threads)
+            take = partial(_rename, own, threads)
             taken = {name: _each(take, values) for name, values in answer.columns.items()}
         else:
-            taken = _taken(columns, part)
+            taken = _take_rows(columns, part)
         yield {"vertex": own + first if first else own, **taken}
 
 
@@ -140,13 +130,13 @@ def _cut_edges(
     if not answer.edges.directed:
         once = columns["source"] <= columns["target"]
         if not all_true(once):
-            columns = _taken(columns, np.flatnonzero(once))
+            columns = _take_rows(columns, np.flatnonzero(once))
     if shard.placed is not None:
         columns = _at_home(shard, exchange, columns)
     if "weight" in columns:
         columns = _by_weight(columns)
     for part in _even(len(columns["source"]), parts):
-        yield _taken(columns, part)
+        yield _take_rows(columns, part)
 
 
 def _cut_listed(
@@ -157,7 +147,7 @@ def _cut_listed(
     first = next(iter(columns.values()))
     count = len(first[-1] if isinstance(first, OrNull) else getattr(first, "rows", first))
     for part in _even(count, parts):
-        yield _taken(columns, part)
+        yield _take_rows(columns, part)
 
 
 CUTS = {"vertices": _cut_vertices, "edges": _cut_edges, "listed": _cut_listed}
@@ -172,7 +162,7 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     pair = np.zeros_like(source, "int64")
     np.cumsum(other, out=pair[1:])
     order = np.argsort(weight, kind="stable")
-    return _taken(columns, order[np.argsort(pair[order], kind="stable")])
+    return _take_rows(columns, order[np.argsort(pair[order], kind="stable")])
 
 
 def _at_home(shard: Shard, exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
@@ -180,10 +170,10 @@ def _at_home(shard: Shard, exchange: Exchange, columns: dict[str, Any]) -> dict[
     bring = send_rows(exchange, shard.homes_of(columns["source"]))
     columns = {name: _each(bring, values) for name, values in columns.items()}
     # All edges of a source come from one member, sorted by target.
-    return _taken(columns, np.argsort(columns["source"], kind="stable"))
+    return _take_rows(columns, np.argsort(columns["source"], kind="stable"))
 
 
-def _taken(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
+def _take_rows(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
     """Return some rows of all columns."""
     return {name: _each(itemgetter(rows), values) for name, values in columns.items()}
 
@@ -193,7 +183,7 @@ def _on_host(values: Any) -> np.ndarray:
     return host
 
 
-def _renamed(chosen: Any, threads: int, values: Any) -> Any:
+def _rename(chosen: Any, threads: int, values: Any) -> Any:
     return rows_kernels.of(values).renamed(chosen, values, threads=threads)
 
 
@@ -205,16 +195,8 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
 
 
 def empty_frame(ids: Any, columns: Mapping[str, Any]) -> Any:
-    """Return the empty frame of a result.
-
-    Parameters
-    ----------
-    ids : DataFrame
-        Empty frame with the columns and dtypes of the ids.
-    columns : mapping
-        The columns, with their dtypes; see :func:`result_frames`.
-    """
-    return _framed(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
+    """Return the empty frame of a result, whose `columns` are as in :func:`result_frames`."""
+    return _make_frame(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
 
 
 def _empty(ids: Any, dtype: Any) -> Any:
@@ -229,7 +211,7 @@ def _empty(ids: Any, dtype: Any) -> Any:
     return np.zeros(0, dtype)
 
 
-def _framed(kind: type, columns: dict[str, Any]) -> Any:
+def _make_frame(kind: type, columns: dict[str, Any]) -> Any:
     """Return a frame of columns. A list of columns contains the parts of an id."""
     flat: dict[str, Any] = {}
     for name, values in columns.items():

@@ -68,9 +68,9 @@ def _manifest(
         first_id=one.first_id,
         id_dtypes=id_files.dtype_names(spec.ids),
         weight_dtype=one.weight_dtype,
-        source=[_written(name) for name in columns.source],
-        target=[_written(name) for name in columns.target],
-        weight=_written(columns.weight),
+        source=[_spell_name(name) for name in columns.source],
+        target=[_spell_name(name) for name in columns.target],
+        weight=_spell_name(columns.weight),
         even_degrees=bool(hubs.is_even(sample, one.numbers)),
         grain=partition.GRAIN,
         grains=grains,
@@ -78,10 +78,10 @@ def _manifest(
     )
 
 
-def _written(name: Any) -> Any:
+def _spell_name(name: Any) -> Any:
     """Return a column's name as JSON can have it; names of other types as text."""
     if isinstance(name, tuple):
-        return [_written(part) for part in name]
+        return [_spell_name(part) for part in name]
     return name if isinstance(name, str | int | float | None) else str(name)
 
 
@@ -91,19 +91,11 @@ def _read(name: Any) -> Any:
 
 @dataclass(frozen=True)
 class SavedGraph:
-    """A saved graph, before its shards are loaded.
-
-    Attributes
-    ----------
-    folder : Folder
-    manifest : Manifest
-    spec : GraphSpec
-        Its ids are in the memory in which the shards will be.
-    """
+    """A saved graph, before its shards are loaded."""
 
     folder: Folder
     manifest: Manifest
-    spec: GraphSpec
+    spec: GraphSpec  # its ids are in the memory in which the shards will be
 
     @property
     def size(self) -> Size:
@@ -199,11 +191,11 @@ def described(path: str, *, verify: bool) -> dict[str, Any]:
         "weights": about.weight_dtype or "none",
         "files": len(about.files),
         "bytes": sum(one.size for one in about.files),
-        "checksums": _checked(about, verify=verify),
+        "checksums": _say_verified(about, verify=verify),
     }
 
 
-def _checked(about: Manifest, *, verify: bool) -> str:
+def _say_verified(about: Manifest, *, verify: bool) -> str:
     if not about.summed:
         return "none: an earlier version saved the graph"
     return "all bytes match" if verify else "not compared; --verify compares them"

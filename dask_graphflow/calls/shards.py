@@ -29,36 +29,19 @@ Derive = Callable[[Shard, Exchange, int], Shard]
 
 @dataclass(frozen=True)
 class MemberPlan:
-    """Which members build the shards of a graph.
+    """Which members build the shards of a graph."""
 
-    Attributes
-    ----------
-    count : int
-        Number of members; with `choose`, the maximum.
-    choose : callable or None
-        Chooses the number of members in the build; see :data:`.build.Choose`.
-    hybrid : Hybrid or None
-        The share of each member, for workers with and without a GPU.
-    rate : callable or None
-        Measures the speed of a member of a hybrid; see :data:`.shares.Rate`.
-    workers : sequence of str or None
-        Address of the worker of each member of a hybrid, on a cluster.
-    device : bool
-        Whether calls run on the members' devices although the edges are in host memory.
-    on_disk : bool
-        Whether the members store the edges in files.
-    why : str
-        Why the edges are stored there, if this was not the caller's choice.
-    """
-
-    count: int
+    count: int  # number of members; with `choose`, the maximum
+    # Chooses the number of members in the build; see :data:`.build.Choose`.
     choose: Choose | None = None
-    hybrid: Hybrid | None = None
-    rate: Rate | None = None
+    hybrid: Hybrid | None = None  # the share of each member, for workers with and without a GPU
+    rate: Rate | None = None  # measures the speed of a member of a hybrid; see :data:`.shares.Rate`
+    # Address of the worker of each member of a hybrid, on a cluster.
     workers: Sequence[str] | None = None
+    # Whether calls run on the members' devices although the edges are in host memory.
     device: bool = False
-    on_disk: bool = False
-    why: str = ""
+    on_disk: bool = False  # whether the members store the edges in files
+    why: str = ""  # why the edges are stored there, if this was not the caller's choice
 
     @property
     def on_devices(self) -> bool:
@@ -166,14 +149,8 @@ class Shards:
     def derived(self, spec: GraphSpec, derive: Derive) -> Shards:
         """Return the shards of a derived graph, which each call makes from these shards.
 
-        These shards memoize what `derive` returns, so a persisted graph makes it only once.
-
-        Parameters
-        ----------
-        spec : GraphSpec
-            The specification of the derived graph.
-        derive : callable
-            One of :mod:`~dask_graphflow.graph.derived`.
+        These shards memoize what `derive` returns, a function of :mod:`~dask_graphflow.graph.derived`, so a
+        persisted graph makes it only once.
         """
         made = object.__new__(Shards)
         made.__dict__.update(self.__dict__, built=self.built, spec=spec, sizes={})

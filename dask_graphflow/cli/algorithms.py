@@ -42,8 +42,8 @@ def _command(function: Callable[..., Any], about: Described) -> click.Command:
     taken = {option.name: option for option in about.options}
 
     def callback(paths: tuple[str, ...], **given: Any) -> None:
-        reading = options.taken(given, options.READING)
-        running = options.taken(given, options.RUNNING)
+        reading = options.take_options(given, options.READING)
+        running = options.take_options(given, options.RUNNING)
         chosen = {name: value for name, value in given.items() if value is not None and value != ()}
 
         def frame_of(out: Output) -> Any:

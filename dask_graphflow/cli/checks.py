@@ -29,24 +29,13 @@ DAY = 86_400
 
 
 class CheckResult(NamedTuple):
-    """The result of one check.
-
-    Attributes
-    ----------
-    name : str
-    state : {"ok", "missing", "wrong"}
-    found : str
-    todo : str
-        What the user should do; empty if there is nothing to do.
-    needed : bool
-        Whether the library needs it even on a CPU.
-    """
+    """The result of one check."""
 
     name: str
-    state: str
+    state: str  # {"ok", "missing", "wrong"}
     found: str
-    todo: str = ""
-    needed: bool = False
+    todo: str = ""  # what the user should do; empty if there is nothing to do
+    needed: bool = False  # whether the library needs it even on a CPU
 
 
 def checked() -> list[CheckResult]:

@@ -21,5 +21,5 @@ from .run import run
 @options.common
 def convert(paths: tuple[str, ...], **given: Any) -> None:
     """Write the edges in PATHs to a file of another format."""
-    reading = options.taken(given, options.READING)
+    reading = options.take_options(given, options.READING)
     run(lambda out: Files(out, **reading).edges(paths), **given)

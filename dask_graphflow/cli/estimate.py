@@ -47,7 +47,7 @@ def estimate(
     """
     from dask_graphflow.api.estimate import estimate as predicted
 
-    reading = options.taken(sizes, options.READING)
+    reading = options.take_options(sizes, options.READING)
     with Output(None) as out:
         edges = Files(out, **reading).edges(paths, [*source, *target])
         result = predicted(

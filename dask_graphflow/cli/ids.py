@@ -19,18 +19,11 @@ TRUTH = {"true": True, "false": False}
 
 
 class IdReader(NamedTuple):
-    """How ids of one kind are written.
+    """How ids of one kind are written."""
 
-    Attributes
-    ----------
-    read : callable
-        Returns a value for a text and the dtype of the ids, or raises ValueError.
-    form : str
-        What the text has to be, for error messages.
-    """
-
+    # Returns a value for a text and the dtype of the ids, or raises ValueError.
     read: Callable[[str, Any], Any]
-    form: str
+    form: str  # what the text has to be, for error messages
 
 
 def read_ids(texts: Sequence[str], dtype: Any) -> pd.Series:

@@ -48,7 +48,7 @@ def _types(_: click.Context, __: click.Parameter, value: str | None) -> dict[str
     return {name: dtype for name, _, dtype in pairs}
 
 
-def taken(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def take_options(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Remove the options `names` from those that were given, and return them."""
     return {name: given.pop(name) for name in names}
 

@@ -154,10 +154,7 @@ class Output:
     def publish(self, parts: pd.DataFrame) -> OutputRows:
         """Move the written parts to the destination, and return them.
 
-        Parameters
-        ----------
-        parts : pandas.DataFrame
-            The computed frame of :meth:`parts`.
+        The parts are the computed frame of :meth:`parts`.
         """
         rows = OutputRows(
             [self.scratch / "parts" / name for name in parts["file"]], parts["rows"].tolist()
@@ -219,14 +216,9 @@ class Output:
 
 
 class OutputRows:
-    """The rows of a result in files, batch by batch.
+    """The rows of a result in Arrow files, batch by batch.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        Arrow files. Those without rows are left out, unless there are no others.
-    counts : sequence of int
-        The number of rows of each.
+    Files without rows are left out, unless there are no others.
     """
 
     def __init__(self, files: Sequence[Path], counts: Sequence[int]) -> None:

@@ -57,32 +57,16 @@ class Carrier(Protocol):
         """Register an array of bytes to send; return the payload of the message that announces it."""
 
     def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
-        """Send the array that was posted for `to`, and return the array that `source` sent.
+        """Send the array that was posted for `to`, and return the array that `source` posted.
 
-        Parameters
-        ----------
-        to, source : int
-            Two members at the same distance in the ring: `to` after this member, and `source` before it.
-        brought : ndarray of uint8
-            The payload of the message from `source`.
-        size : int or None
-            Number of bytes that `source` posted; None if it posted nothing.
-        device : bool
-            Whether to return the array on this member's device.
+        The members `to` and `source` are at the same distance in the ring, after and before this one.
+        `brought` is the payload of the message from `source`, and `size` its bytes; None if `source` posted
+        nothing. The result is on this member's `device`, or in host memory.
         """
 
 
 def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool = True) -> Carrier:
-    """Return a carrier for arrays between the members of a channel. All members must call this function.
-
-    Parameters
-    ----------
-    channel : Channel
-    kept : Communicators, optional
-        By default the communicators of this process.
-    device : bool
-        Whether this member has a device.
-    """
+    """Return a carrier for arrays between the members of a channel. All members must call this function."""
     kept = kept or _kept
     own = kept.nccl().device() if device else None
     members = _swap(channel, _MemberProcess(kept.process, kept.host, own, kept.names()))
@@ -241,15 +225,7 @@ atexit.register(_kept.drop_all)
 
 
 class _Communicator:
-    """An NCCL communicator, and the thread that makes and aborts it.
-
-    Parameters
-    ----------
-    name : tuple of int or bytes
-        The same for all members.
-    make : callable
-        Returns the communicator.
-    """
+    """An NCCL communicator, whose name all members share, and the thread that makes and aborts it."""
 
     def __init__(self, name: Any, make: Callable[[], Any]) -> None:
         self.name = name

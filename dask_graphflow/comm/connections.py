@@ -36,14 +36,9 @@ LOOK, SILENCE = 5, 20  # seconds between checks of a peer; seconds of silence un
 
 
 class Connection:
-    """A socket to another member.
+    """A connected socket to another member, which this object closes.
 
-    Parameters
-    ----------
-    line : socket or SSLSocket
-        Connected; this object closes it.
-    name : str
-        Name of the thread that writes, if one is needed.
+    The name is that of the thread that writes, if one is needed.
     """
 
     def __init__(self, line: socket.socket, name: str) -> None:
@@ -87,15 +82,10 @@ class Connection:
                 self._thread.start()
 
     def receive(self, patience: float | None = None) -> memoryview:
-        """Wait for the next message.
+        """Wait for the next message; raise TimeoutError if none begins to arrive within `patience` seconds.
 
         After a long message, a thread reads the next one ahead. That one is likely to be long too, so it
         arrives while the caller does something else.
-
-        Parameters
-        ----------
-        patience : float, optional
-            Seconds after which a TimeoutError is raised if no message has begun to arrive.
         """
         while self._ends:
             if self._next(patience) is not None:

@@ -45,39 +45,24 @@ NOTHING = Packed("nothing", 0, None, np.empty(0, np.uint8))
 
 
 class Totals(NamedTuple):
-    """Numbers of one member, or of all members together.
+    """Numbers of one member, or of all members together."""
 
-    Attributes
-    ----------
-    sums : tuple of int
-        Up to four numbers that are summed, each an int64. Sums of floats would depend on the number of
-        members; use whole multiples of a power of two instead.
-    most : float
-        A number that is reduced to its maximum.
-    """
-
+    # Up to four numbers that are summed, each an int64. Sums of floats would depend on the number of
+    # members; use whole multiples of a power of two instead.
     sums: tuple[int, ...] = ()
-    most: float = -math.inf
+    most: float = -math.inf  # a number that is reduced to its maximum
 
 
 @dataclass
 class Traffic:
-    """Bytes sent and time spent in some rounds.
+    """Bytes sent and time spent in some rounds."""
 
-    Attributes
-    ----------
-    rounds : int
-        Number of rounds.
-    sent : dict of str to int
-        Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"``,
-        ``"all_gather"`` and ``"lone"``, the arrays outside of rounds.
-    packing, sending, unpacking, waiting : float
-        Seconds spent on packing boxes; on giving them to the channel; on unpacking received messages,
-        including the caller's work on them; and on waiting for messages.
-    """
-
-    rounds: int = 0
+    rounds: int = 0  # number of rounds
+    # Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"``,
+    # ``"all_gather"`` and ``"lone"``, the arrays outside of rounds.
     sent: dict[str, int] = field(default_factory=dict)
+    # Seconds spent on packing boxes; on giving them to the channel; on unpacking received messages,
+    # including the caller's work on them; and on waiting for messages.
     packing: float = 0.0
     sending: float = 0.0
     unpacking: float = 0.0
@@ -128,15 +113,7 @@ class Exchange:
         return self._host
 
     def all_reduce(self, sums: Sequence[int] = (), most: float = -math.inf) -> Totals:
-        """Return the sums and the maximum of all members' numbers.
-
-        Parameters
-        ----------
-        sums : sequence of int
-            At most four numbers. Every member must give the same number of them.
-        most : float
-            A number that is reduced to its maximum.
-        """
+        """Return the sums of all members' numbers, at most four, and the maximum of their `most`."""
         self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most))
         return self.receive("all_reduce", lambda *_: None)
 
@@ -145,32 +122,16 @@ class Exchange:
         return self.all_reduce(sums=(number,)).sums[0]
 
     def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
-        """Send a different array to each member; return the array from each member.
+        """Send a different array to each member, including this one; return the array from each member.
 
-        Parameters
-        ----------
-        arrays : sequence of ndarray, shape (any,)
-            One array for each member, including this one. They may be changed after the next round.
-
-        Returns
-        -------
-        list of ndarray
-            One array from each member. This member's own array is not copied.
+        The arrays may be changed after the next round. This member's own array is not copied.
         """
         return self._swap("all_to_all", arrays)
 
     def all_gather(self, array: Any) -> list[Any]:
         """Send the same array to all members; return the array from each member.
 
-        Parameters
-        ----------
-        array : ndarray, shape (any,)
-            It may be changed after the next round.
-
-        Returns
-        -------
-        list of ndarray
-            One array from each member. This member's own array is not copied.
+        The array may be changed after the next round. This member's own array is not copied.
         """
         return self._swap("all_gather", [array] * self.size)
 
@@ -216,19 +177,11 @@ class Exchange:
         *,
         device: bool | None = None,
     ) -> None:
-        """Begin a round.
+        """Begin a round of a kind of :data:`KINDS`, with this member's totals `own`.
 
-        Parameters
-        ----------
-        kind : str
-            One of :data:`KINDS`.
-        packed : callable
-            Called with the rank of a member; returns the box for it. The memory of the box may be written
-            to again after the next round.
-        own : Totals
-            This member's numbers.
-        device : bool, optional
-            Whether to receive arrays on this member's device. By default, where its columns are stored.
+        `packed` returns the box for the member with a rank. The memory of the box may be written to again
+        after the next round. By default, arrays are received where this member's columns are stored, on its
+        `device` or in host memory.
         """
         if self._due is not None:
             raise GraphflowError(f"a round of {self._due[0]!r} was begun; receive it first")
@@ -256,19 +209,9 @@ class Exchange:
                 sent[by] = sent.get(by, 0) + size
 
     def receive(self, kind: str, unpacked: Callable[[int, Packed], None]) -> Totals:
-        """End a round.
+        """End a round of a kind, and return the totals of all members.
 
-        Parameters
-        ----------
-        kind : str
-            The kind that was given to :meth:`send`.
-        unpacked : callable
-            Called with the rank of a member and the box from it. The callable may keep or change the box.
-
-        Returns
-        -------
-        Totals
-            Totals of all members, with as many sums as this member sent.
+        `unpacked` is called with the rank of a member and the box from it. It may keep or change the box.
         """
         if self._due is None or self._due[0] != kind:
             raise GraphflowError(f"no round of {kind!r} was begun; send first")

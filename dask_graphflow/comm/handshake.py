@@ -116,17 +116,9 @@ class Meeting:
     ) -> dict[int, socket.socket]:
         """Return a connection to each other member, by rank.
 
-        Parameters
-        ----------
-        deadline : float
-            When to give up, by the monotonic clock.
-        error : callable
-            Returns an exception to raise, or None. It is called repeatedly while this method waits.
-
-        Raises
-        ------
-        PeerLost
-            A member could not be reached, or did not call in time.
+        It gives up at `deadline`, by the monotonic clock. While it waits, it calls `error` repeatedly, and
+        raises the exception that it returns. It raises PeerLost if a member cannot be reached, or does not
+        call in time.
         """
         self._deadline = deadline
         try:

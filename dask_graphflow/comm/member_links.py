@@ -28,14 +28,7 @@ Key = tuple[tuple[Any, ...], int]
 class MemberLinks:
     """The connections of a member to all others, for one run after another.
 
-    Parameters
-    ----------
-    shards : sequence of keys
-        The shards of all members.
-    members : int
-        The number of members in this process.
-    sockets : Sockets
-        The channel of the first run.
+    `members` is the number of members in this process, and `sockets` the channel of the first run.
     """
 
     def __init__(self, shards: Sequence[Any], members: int, sockets: Sockets) -> None:
@@ -112,17 +105,8 @@ class KeptLinks:
     ) -> tuple[MemberLinks, Sockets] | None:
         """Agree on a run with the other members. Return the links that it uses, and a channel.
 
-        Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`.
-
-        Parameters
-        ----------
-        shards : sequence of keys
-            The shards of all members.
-        rank : int
-        run : str
-            The name of the run.
-        ready : callable
-            Says, without waiting, whether this member can begin. It is called before the member agrees.
+        Return None if the run has to be joined in another way. Waits at most some :data:`PATIENCE`. Before
+        this member agrees, `ready` says, without waiting, whether it can begin.
         """
         key = tuple(shards), rank
         name = run.encode()
@@ -143,13 +127,7 @@ class KeptLinks:
     def keep(self, links: MemberLinks, channel: Sockets, wanted: Callable[[], bool]) -> None:
         """Leave a gang, as :meth:`.Channel.close` does, and keep its connections for another run.
 
-        Parameters
-        ----------
-        links : MemberLinks
-        channel : Sockets
-            The channel of the run that has ended.
-        wanted : callable
-            Says whether this member's shard is still in memory. Otherwise the connections are closed.
+        They are closed unless they are `wanted`: this member's shard is still in memory.
         """
         if not channel.leave():
             return

@@ -32,23 +32,13 @@ FORMS = ("nothing", "pairs", "marked", "dense")
 
 
 class Packed(NamedTuple):
-    """A box as it is sent.
+    """A box as it is sent."""
 
-    Attributes
-    ----------
-    form : str
-        One of :data:`FORMS`.
-    entries : int
-        Number of entries that are sent.
-    dtype : numpy.dtype or None
-        The dtype of the values; None if no values are sent.
-    raw : array of uint8
-        The values, followed by the indices or the bitmap from the next multiple of 8 bytes on.
-    """
-
-    form: str
-    entries: int
-    dtype: Any
+    form: str  # one of :data:`FORMS`
+    entries: int  # number of entries that are sent
+    dtype: Any  # numpy.dtype or None. The dtype of the values; None if no values are sent.
+    # Array of uint8. The values, followed by the indices or the bitmap from the next multiple of 8 bytes
+    # on.
     raw: np.ndarray
 
 
@@ -84,20 +74,10 @@ def form(count: int, size: int) -> str:
 
 
 def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
-    """Put entries into a box.
+    """Put entries into a box, in its memory, which has room for `size` entries.
 
-    Parameters
-    ----------
-    box : Box
-        Provides the memory of the returned box.
-    size : int
-        Number of entries that the box has room for.
-    at : array of integers, shape (k,), or None
-        Indices of the entries to send, ascending; None for all.
-    column : array, or None
-        The array to take values from; None to send no values.
-    where : slice or array of integers, shape (k,)
-        The indices in `column` of the values.
+    `at` has their ascending indices, or is None for all. Their values are those of `column` at `where`; no
+    values are sent if `column` is None.
     """
     count = size if at is None else len(at)
     packed_form = form(count, size)

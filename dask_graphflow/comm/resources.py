@@ -31,32 +31,18 @@ def _process_bytes() -> int:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a member may use of the process in which it runs.
+    """What a member may use of the process in which it runs."""
 
-    Attributes
-    ----------
-    threads : int
-        Number of host threads for this member.
-    gpu : bool
-        Whether the process has a GPU of its own.
-    memory_limit : int or None
-        Bytes that the process may use; None without a limit.
-    pause, end : float
-        Fractions of the memory limit: above the first, the process is given no more work; above the
-        second, it may be ended.
-    used : callable
-        Returns the bytes that the process uses.
-    folder : callable
-        Returns the folder for files of the member.
-    """
-
+    # Number of host threads for this member.
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    gpu: bool = False
-    memory_limit: int | None = None
+    gpu: bool = False  # whether the process has a GPU of its own
+    memory_limit: int | None = None  # bytes that the process may use; None without a limit
+    # Fractions of the memory limit: above the first, the process is given no more work; above the second,
+    # it may be ended.
     pause: float = 1.0
     end: float = 1.0
-    used: Callable[[], int] = _process_bytes
-    folder: Callable[[], str] = tempfile.gettempdir
+    used: Callable[[], int] = _process_bytes  # returns the bytes that the process uses
+    folder: Callable[[], str] = tempfile.gettempdir  # returns the folder for files of the member
 
     def memory(self, device: bool) -> float:
         """Return the bytes that the process may use, of its GPU or of the host; infinite without a limit.
@@ -76,21 +62,9 @@ class Resources:
             give_back()
 
     def check_step(self, nbytes: float, needed: Callable[[], float], step: str) -> None:
-        """Check that the process may use some more bytes.
+        """Raise :class:`.GraphMemoryError` if the process may not use `nbytes` more for a step.
 
-        Parameters
-        ----------
-        nbytes : float
-            Bytes that a step of the task takes in addition to what the process uses.
-        needed : callable
-            Returns the bytes that the whole call takes at most.
-        step : str
-            What the step does, for the message.
-
-        Raises
-        ------
-        GraphMemoryError
-            The memory limit is too low.
+        `needed` returns the bytes that the whole call takes at most.
         """
         if self.fits(nbytes):
             return
@@ -108,16 +82,10 @@ class Resources:
         )
 
     def too_low(self, needed: int, reason: str, instead: str = "") -> GraphMemoryError:
-        """Return the error for the memory limit, which suggests a sufficient limit.
+        """Return the error for a memory limit below the `needed` bytes; it suggests a sufficient limit.
 
-        Parameters
-        ----------
-        needed : int
-            Bytes that a worker would use at most.
-        reason : str
-            The start of the message: a clause that says what needs the memory.
-        instead : str
-            What else would help.
+        The message begins with `reason`, a clause that says what needs the memory; `instead` says what else
+        would help.
         """
         assert self.memory_limit is not None
         would_do = -(-int(needed / self.pause) // STEP) * STEP

@@ -58,25 +58,9 @@ class Listener:
         self._error: BaseException | None = None
 
     def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Sockets:
-        """Connect to all other members, and close the port.
+        """Connect to all other members within `timeout` seconds, and close the port.
 
-        Parameters
-        ----------
-        rank : int
-            This member's rank.
-        addresses : sequence of (host, port)
-            The addresses of all members, by rank.
-        timeout : float
-            Seconds that this may take.
-
-        Returns
-        -------
-        Sockets
-
-        Raises
-        ------
-        PeerLost
-            A member did not connect in time, or does not know the secret.
+        It raises PeerLost if a member does not connect in time, or does not know the secret.
         """
         meeting = Meeting(self._socket, rank, addresses, self._secret, self._contexts)
         with contextlib.closing(self):

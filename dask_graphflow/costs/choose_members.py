@@ -29,28 +29,18 @@ MESSAGES = 18  # values that the four calls send per vertex, as many as several 
 
 @dataclass(frozen=True)
 class _Speed:
-    """Speed of one thread of a worker, or of one GPU, and the costs of several members.
+    """Speed of one thread of a worker, or of one GPU, and the costs of several members."""
 
-    Attributes
-    ----------
-    search, path, pull, label : float
-        Edges per second of a complete BFS, of complete shortest paths, and of one iteration of PageRank and
-        of label propagation. An edge counts twice, because these calls use it in both directions. Only
-        PageRank uses a directed edge once.
-    gang : float
-        Additional seconds of a call, per member after the first.
-    superstep : float
-        Additional seconds of a superstep, per member after the first.
-    message : float
-        Seconds in which one thread sends the value of a vertex and another one takes it.
-    """
-
+    # Edges per second of a complete BFS, of complete shortest paths, and of one iteration of PageRank and
+    # of label propagation. An edge counts twice, because these calls use it in both directions. Only
+    # PageRank uses a directed edge once.
     search: float
     path: float
     pull: float
     label: float
-    gang: float
-    superstep: float
+    gang: float  # additional seconds of a call, per member after the first
+    superstep: float  # additional seconds of a superstep, per member after the first
+    # Seconds in which one thread sends the value of a vertex and another one takes it.
     message: float
 
     def seconds(self, size: Size, members: int, threads: int) -> float:
@@ -76,17 +66,9 @@ DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.005, superstep=4e-4, message=2e
 
 
 def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
-    """Return the number of members that get a part of a graph, and the reason.
+    """Return the number of members, `most` at most, that get a part of a graph, and the reason.
 
-    Parameters
-    ----------
-    size : Size
-    most : int
-        Number of available members.
-    threads : int
-        Host threads of each member; at least 1.
-    room : float
-        Bytes of memory of each member.
+    Each member has some host threads, and `room` bytes of memory.
     """
     counts = range(1, most + 1)
     fits = [one for one in counts if math.isinf(room) or _needed(size, one) <= ROOM * room]

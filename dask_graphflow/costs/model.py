@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-# If others read at least one vertex in this many, all vertices are sent: MOST of operators/hub_rows.py.
+# If others read at least one vertex in this many, all are sent: MOST of operators/pull/hub_rows.py.
 ALL_SENT = 2
 SORTED = 3  # ends of edges that can be looked up in the time it takes to sort one distinct id
 

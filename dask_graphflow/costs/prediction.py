@@ -48,54 +48,26 @@ FOLLOW = 2e-5  # seconds per step of the longest path
 
 
 class GraphSizes(NamedTuple):
-    """The sizes of a graph.
-
-    Attributes
-    ----------
-    vertices, edges : int
-    chunk : int
-        Number of edges per partition.
-    id_bytes, weight_bytes : int
-        Bytes of one end of an edge, and of a weight.
-    directed : bool
-    built : bool
-        Whether the graph is built.
-    device : bool
-        Whether the graph is in GPU memory.
-    held : bool
-        Whether the partitions of the edges are in the memory of workers.
-    origin : str
-        Where the sizes come from, as text.
-    ids : tuple of str
-        The kind of each part of an id; see :data:`NUMBERED`.
-    partitions : int
-        Number of partitions of the edges.
-    read_bytes : int
-        Bytes in memory of the columns that are read from Parquet files; 0 if there are no such files.
-    sent_bytes : int
-        Bytes of the frame in this process that the call sends to a cluster.
-    shape : Shape or None
-        The degrees, if they were counted.
-    on_disk : bool
-        Whether the edges are on disk.
-    """
+    """The sizes of a graph."""
 
     vertices: int
     edges: int
-    chunk: int
+    chunk: int  # number of edges per partition
+    # Bytes of one end of an edge, and of a weight.
     id_bytes: int
     weight_bytes: int
     directed: bool
-    built: bool
-    device: bool
-    held: bool
-    origin: str
-    ids: tuple[str, ...] = ("dense_ids",)
-    partitions: int = 1
+    built: bool  # whether the graph is built
+    device: bool  # whether the graph is in GPU memory
+    held: bool  # whether the partitions of the edges are in the memory of workers
+    origin: str  # where the sizes come from, as text
+    ids: tuple[str, ...] = ("dense_ids",)  # the kind of each part of an id; see :data:`NUMBERED`
+    partitions: int = 1  # number of partitions of the edges
+    # Bytes in memory of the columns that are read from Parquet files; 0 if there are no such files.
     read_bytes: int = 0
-    sent_bytes: int = 0
-    shape: Shape | None = None
-    on_disk: bool = False
+    sent_bytes: int = 0  # bytes of the frame in this process that the call sends to a cluster
+    shape: Shape | None = None  # the degrees, if they were counted
+    on_disk: bool = False  # whether the edges are on disk
 
     @property
     def entries(self) -> int:

@@ -17,43 +17,24 @@ from .option import Option, options_of
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm and its declaration.
+    """An algorithm and its declaration."""
 
-    Attributes
-    ----------
-    run : callable
-        The function. It takes the graph's view and the options.
-    result : Result
-        The rows and columns that it returns.
-    options : mapping of str to Option
-        The options, as the signature of `run` declares them.
-    cost : Cost, optional
-        What a call costs without the build of the graph, for estimates.
-    weights : {"ignored", "optional", "required"}
-        Whether the algorithm uses the weights of the edges.
-    directed : bool
-        Whether edges of a frame are directed by default.
-    incoming : bool
-        Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
-    supersteps : bool
-        Whether the algorithm works in supersteps, which `trace` and `progress` report.
-    edge_bytes : tuple of 2 int
-        Bytes of memory per entry of the rows, which the algorithm needs even if the edges are on disk:
-        without weights, and with weights.
-    networkx : mapping of str to str
-        The functions of NetworkX that return a dict of a column's values by node, and the column. The
-        backend for NetworkX needs no code for these.
-    """
-
-    run: Callable[..., Answer]
-    result: Result
-    options: Mapping[str, Option]
-    cost: Cost | None
+    run: Callable[..., Answer]  # the function. It takes the graph's view and the options.
+    result: Result  # the rows and columns that it returns
+    options: Mapping[str, Option]  # the options, as the signature of `run` declares them
+    cost: Cost | None  # what a call costs without the build of the graph, for estimates
+    # {"ignored", "optional", "required"}. Whether the algorithm uses the weights of the edges.
     weights: str
-    directed: bool
+    directed: bool  # whether edges of a frame are directed by default
+    # Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
     incoming: bool
+    # Whether the algorithm works in supersteps, which `trace` and `progress` report.
     supersteps: bool
+    # Bytes of memory per entry of the rows, which the algorithm needs even if the edges are on disk:
+    # without weights, and with weights.
     edge_bytes: tuple[int, int]
+    # The functions of NetworkX that return a dict of a column's values by node, and the column. The backend
+    # for NetworkX needs no code for these.
     networkx: Mapping[str, str]
 
     @property

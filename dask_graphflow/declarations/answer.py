@@ -20,24 +20,18 @@ ColumnsOf = Callable[[GraphSpec, Mapping[str, Any]], Columns]
 
 @dataclass(frozen=True)
 class Result:
-    """The rows and the columns of a result.
+    """The rows and the columns of a result."""
 
-    Attributes
-    ----------
-    rows : {"vertices", "edges", "listed"}
-        "vertices": one row per vertex, with the column ``vertex`` first. "edges": one row per edge, with
-        the columns ``source``, ``target`` and, if edges have weights that the algorithm does not ignore,
-        ``weight`` first. "listed": the rows that the algorithm lists; see :class:`Answer`.
-    columns : mapping, or callable
-        The columns with their dtypes, after the first ones. "id" stands for vertex ids, and "id or null"
-        for vertex ids that can be null. Or a function that returns them for a graph's specification and
-        the checked options.
-    instead : mapping of str to Result
-        The results of calls that set an option.
-    """
-
+    # {"vertices", "edges", "listed"}. "vertices": one row per vertex, with the column ``vertex`` first.
+    # "edges": one row per edge, with the columns ``source``, ``target`` and, if edges have weights that the
+    # algorithm does not ignore, ``weight`` first. "listed": the rows that the algorithm lists; see
+    # :class:`Answer`.
     rows: str
+    # The columns with their dtypes, after the first ones. "id" stands for vertex ids, and "id or null" for
+    # vertex ids that can be null. Or a function that returns them for a graph's specification and the
+    # checked options.
     columns: Columns | ColumnsOf
+    # The results of calls that set an option.
     instead: Mapping[str, Result] = field(default_factory=dict)
 
     def of_call(self, options: Mapping[str, Any]) -> Result:
@@ -91,27 +85,19 @@ class LabelTypes(NamedTuple):
 
 @dataclass
 class Answer:
-    """What an algorithm returns: columns with one value per vertex, per edge, or per row that it lists.
+    """What an algorithm returns: columns with one value per vertex, per edge, or per row that it lists."""
 
-    Attributes
-    ----------
-    columns : dict of str to array
-        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers (see
-        :attr:`.GraphView.numbers`), of this or other members' vertices, or an :class:`OrNull` if some of
-        the ids are null.
-
-        If the algorithm declares :func:`rows`, it has one value per row instead. All columns
-        have the same length, which may differ between members and may be 0. The result has the rows of the
-        first member, then those of the second, and so on, in the order in which each member lists them. So
-        the algorithm decides which member lists a row; :func:`.send_rows` sends rows to other members.
-    among : array of bool, shape (V_p,), or EdgeSet, or None
-        Positions, or edges if the rows are edges, that get a row in the result; None for all. Listed rows
-        do not use it.
-    edges : GraphView or None
-        The graph whose edges the answer is about, if the rows are edges: `columns` then have one entry per
-        edge in its ``rows("out")``. The members' results together have each edge once.
-    """
-
+    # Dict of str to array. One value per position; see :class:`.GraphView`. A column of vertex ids holds
+    # vertex numbers (see :attr:`.GraphView.numbers`), of this or other members' vertices, or an
+    # :class:`OrNull` if some of the ids are null. If the algorithm declares :func:`rows`, it has one value
+    # per row instead. All columns have the same length, which may differ between members and may be 0. The
+    # result has the rows of the first member, then those of the second, and so on, in the order in which
+    # each member lists them. So the algorithm decides which member lists a row; :func:`.send_rows` sends
+    # rows to other members.
     columns: dict[str, Any]
+    # Array of bool, shape (V_p,), or EdgeSet, or None. Positions, or edges if the rows are edges, that get
+    # a row in the result; None for all. Listed rows do not use it.
     among: Any = None
+    # The graph whose edges the answer is about, if the rows are edges: `columns` then have one entry per
+    # edge in its ``rows("out")``. The members' results together have each edge once.
     edges: GraphView | None = None

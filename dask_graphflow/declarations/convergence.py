@@ -20,16 +20,8 @@ def not_converged(
 ) -> ConvergenceError:
     """Return the error for iterations that end before they converge.
 
-    Parameters
-    ----------
-    change : str
-        What still changes, and by how much.
-    tol : float
-        What the change was compared with.
-    max_iter : int
-        Number of iterations that were made.
-    instead : str
-        Options to change.
+    `change` says what still changes, and by how much; it was compared with `tol`. `instead` names the
+    options to change.
     """
     return ConvergenceError(
         f"after {counted(max_iter, 'iteration')} {change}, which is not below tol={tol:g}; give {instead}, "

@@ -21,18 +21,11 @@ HUBS = 0.34  # on R-MAT graphs, a neighbor has V**0.34 times as many neighbors a
 
 
 class Shape(NamedTuple):
-    """Numbers that depend on the degrees of a graph, in which edges in both directions count.
+    """Numbers that depend on the degrees of a graph, in which edges in both directions count."""
 
-    Attributes
-    ----------
-    inner : int
-        Number of vertices with at least two edges. A shortest path has at most one more edge.
-    wedges : float
-        The sum of the squared degrees. This is the number of walks along two edges.
-    """
-
+    # Number of vertices with at least two edges. A shortest path has at most one more edge.
     inner: int
-    wedges: float
+    wedges: float  # the sum of the squared degrees. This is the number of walks along two edges.
 
     @classmethod
     def usual(cls, vertices: int, edges: int) -> Shape:
@@ -48,20 +41,12 @@ class Shape(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Number of supersteps, if it depends on more than the size of the graph.
+    """Number of supersteps, if it depends on more than the size of the graph."""
 
-    Attributes
-    ----------
-    limit : str
-        The property of the graph that it depends on.
-    usual : callable
-        Returns a typical number, given the numbers of vertices and of neighbors per vertex.
-    most : callable
-        Returns the largest possible number, given the largest possible diameter.
-    """
-
-    limit: str
+    limit: str  # the property of the graph that it depends on
+    # Returns a typical number, given the numbers of vertices and of neighbors per vertex.
     usual: Callable[[int, float], float]
+    # Returns the largest possible number, given the largest possible diameter.
     most: Callable[[int], float]
 
     @classmethod
@@ -102,16 +87,8 @@ class Steps(NamedTuple):
 def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
     """Return the number of levels of a search from any vertex, estimated from the mean degree.
 
-    If all vertices have about the same degree, the graph can be a mesh: in two dimensions if the degree is
-    small, and in three if it is large.
-
-    Parameters
-    ----------
-    vertices : int
-    degree : float
-        Mean number of edges in both directions.
-    even : bool
-        Whether degrees are known to differ little.
+    If all vertices are known to have about the same degree (`even`), the graph can be a mesh: in two
+    dimensions if the degree is small, and in three if it is large.
     """
     if degree < (FLAT if even else SPARSE):
         return 2 * math.sqrt(vertices)
@@ -122,58 +99,32 @@ def search_levels(vertices: int, degree: float, *, even: bool = False) -> float:
 
 @dataclass(frozen=True)
 class Cost:
-    """Passes over the edges, supersteps and memory of an algorithm.
+    """Passes over the edges, supersteps and memory of an algorithm."""
 
-    Attributes
-    ----------
-    kernel : {"pulls", "searches", "paths", "labels"}
-        The rate of a pass over the edges; see :class:`~dask_graphflow.costs.Rates`.
-    steps : int or Steps
-        Number of supersteps.
-    passes : float
-        Number of passes over all edges, for all supersteps together.
-    each : float
-        Number of additional passes over all edges in each superstep.
-    wedges : float
-        Number of additional passes over the walks along two edges; see :class:`Shape`.
-    step : float
-        Seconds per superstep, however few edges it follows.
-    sparse : float
-        Factor by which grids and road networks take longer than other graphs with as many edges.
-    sources : int, optional
-        Number of sources that one run handles. All vertices are sources, unless a call gives a number. By
-        default, there is a single run.
-    rows : float
-        Cost of the rows that the algorithm makes, as a multiple of building all rows.
-    scratch : int
-        Bytes per vertex, including the result.
-    copies : int
-        Number of copies of the rows that are kept.
-    edge : int
-        Further bytes per edge.
-    listed : callable, optional
-        Returns the number of rows that the algorithm lists, given the numbers of vertices and of walks
-        along two edges, and the options `k` and `top_k` of the call.
-    by_source : Cost, optional
-        The cost with the option `by_source`, if `k` sources are given.
-    weighted : Cost, optional
-        The cost if edges have weights, for an algorithm that then takes another way.
-    """
-
+    # {"pulls", "searches", "paths", "labels"}. The rate of a pass over the edges; see
+    # :class:`~dask_graphflow.costs.Rates`.
     kernel: str
-    steps: int | Steps
-    passes: float = 0.0
-    each: float = 0.0
+    steps: int | Steps  # number of supersteps
+    passes: float = 0.0  # number of passes over all edges, for all supersteps together
+    each: float = 0.0  # number of additional passes over all edges in each superstep
+    # Number of additional passes over the walks along two edges; see :class:`Shape`.
     wedges: float = 0.0
-    step: float = STEP
+    step: float = STEP  # seconds per superstep, however few edges it follows
+    # Factor by which grids and road networks take longer than other graphs with as many edges.
     sparse: float = 1.0
+    # Number of sources that one run handles. All vertices are sources, unless a call gives a number. By
+    # default, there is a single run.
     sources: int | None = None
+    # Cost of the rows that the algorithm makes, as a multiple of building all rows.
     rows: float = 0.0
-    scratch: int = 64
-    copies: int = 0
-    edge: int = 0
+    scratch: int = 64  # bytes per vertex, including the result
+    copies: int = 0  # number of copies of the rows that are kept
+    edge: int = 0  # further bytes per edge
+    # Returns the number of rows that the algorithm lists, given the numbers of vertices and of walks along
+    # two edges, and the options `k` and `top_k` of the call.
     listed: Callable[[int, float, int | None, int | None], float] | None = None
-    by_source: Cost | None = None
+    by_source: Cost | None = None  # the cost with the option `by_source`, if `k` sources are given
+    # The cost if edges have weights, for an algorithm that then takes another way.
     weighted: Cost | None = None
 
     FUSED: ClassVar[float] = 2e-6  # the value of `step` if one kernel does many supersteps

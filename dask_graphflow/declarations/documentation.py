@@ -13,23 +13,12 @@ SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """The description of a parameter, or of several that are described together.
-
-    Attributes
-    ----------
-    names : tuple of str
-    type : str
-        The text after the names.
-    text : str
-        What the docstring says about them.
-    note : str
-        What only callers in Python need to know.
-    """
+    """The description of a parameter, or of several that are described together."""
 
     names: tuple[str, ...]
-    type: str
-    text: str
-    note: str = ""
+    type: str  # the text after the names
+    text: str  # what the docstring says about them
+    note: str = ""  # what only callers in Python need to know
 
     @classmethod
     def parse(cls, entry: str) -> Entry:
@@ -45,21 +34,12 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Documentation:
-    """The parts of a docstring.
+    """The parts of a docstring."""
 
-    Attributes
-    ----------
-    description : str
-        The text before the first section. Its first paragraph is a summary.
-    parameters : mapping of str to Entry
-        The entries of the parameters, by their first names.
-    sections : mapping of str to str
-        The other sections by title.
-    """
-
-    description: str = ""
+    description: str = ""  # the text before the first section. Its first paragraph is a summary.
+    # The entries of the parameters, by their first names.
     parameters: Mapping[str, Entry] = field(default_factory=dict)
-    sections: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, str] = field(default_factory=dict)  # the other sections by title
 
     @classmethod
     def parse(cls, docstring: str | None) -> Documentation:

@@ -25,25 +25,16 @@ from dask_graphflow.showing.values import shown
 
 @dataclass(frozen=True)
 class Check:
-    """How one option is checked.
+    """How one option is checked."""
 
-    Attributes
-    ----------
-    names_vertices : bool
-        Whether the value names vertices by their ids, so that :meth:`resolve` has to find them.
-    reads_frame : bool
-        Whether the value is a frame that can be lazy. Then :meth:`check` returns it, and :meth:`resolve`
-        gets the list of its partitions, the same in all members.
-    kind : str
-        How values are written on a command line, if the type does not say it; see :class:`Option`.
-    optional : bool
-        Whether the option can also be None.
-    """
-
+    # Whether the value names vertices by their ids, so that :meth:`resolve` has to find them.
     names_vertices: ClassVar[bool] = False
+    # Whether the value is a frame that can be lazy. Then :meth:`check` returns it, and :meth:`resolve` gets
+    # the list of its partitions, the same in all members.
     reads_frame: ClassVar[bool] = False
+    # How values are written on a command line, if the type does not say it; see :class:`Option`.
     kind: ClassVar[str] = ""
-    optional: bool = field(default=False, kw_only=True)
+    optional: bool = field(default=False, kw_only=True)  # whether the option can also be None
 
     def check(self, name: str, value: Any, spec: Any) -> Any:
         """Return what is sent to the members for a value, or raise an error that says what is allowed.
@@ -86,31 +77,20 @@ class Flag(Check):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a function: what it is called, takes and defaults to.
-
-    Attributes
-    ----------
-    name : str
-    type : object
-        Its type, as in ``int | None``. The names of a choice are the arguments of a ``Literal``.
-    default : object
-        Its default value; ``inspect.Parameter.empty`` if it has to be given.
-    check : Check
-        How values are checked; a check that allows everything if the function itself checks them.
-    kind : str
-        How values are written on a command line; see :data:`KINDS`.
-    help : str
-        What the command line says about it if the documentation of the function does not.
-    positional : bool
-        Whether it can be given without its name.
-    """
+    """An option of a function: what it is called, takes and defaults to."""
 
     name: str
+    # Its type, as in ``int | None``. The names of a choice are the arguments of a ``Literal``.
     type: Any
+    # Its default value; ``inspect.Parameter.empty`` if it has to be given.
     default: Any = Parameter.empty
+    # How values are checked; a check that allows everything if the function itself checks them.
     check: Check = field(default_factory=Check, kw_only=True)
+    # How values are written on a command line; see :data:`KINDS`.
     kind: str = field(default="", kw_only=True)
+    # What the command line says about it if the documentation of the function does not.
     help: str = field(default="", kw_only=True)
+    # Whether it can be given without its name.
     positional: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -11,30 +11,14 @@ from dask_graphflow.graph.frames import is_pandas
 
 @dataclass(frozen=True, eq=False)
 class GraphSpec:
-    """What is known about a graph before any edge is read.
+    """What is known about a graph before any edge is read."""
 
-    Attributes
-    ----------
-    columns : EdgeColumns
-        How the edges are read.
-    partitions : int
-        Number of partitions of the edges.
-    ids : DataFrame
-        Empty frame with the columns and dtypes of the ids.
-    weight_dtype : dtype or None
-        Dtype of the stored weights; None if the edges have none.
-    directed : bool
-        Whether an edge leads only from its source to its target.
-    multi : {"keep", "sum", "min", "first"}
-        How parallel edges are treated.
-    """
-
-    columns: EdgeColumns
-    partitions: int
-    ids: Any
-    weight_dtype: Any
-    directed: bool
-    multi: str
+    columns: EdgeColumns  # how the edges are read
+    partitions: int  # number of partitions of the edges
+    ids: Any  # DataFrame. Empty frame with the columns and dtypes of the ids.
+    weight_dtype: Any  # dtype or None. Dtype of the stored weights; None if the edges have none.
+    directed: bool  # whether an edge leads only from its source to its target
+    multi: str  # {"keep", "sum", "min", "first"}. How parallel edges are treated.
     # Empty results by their columns; see empty_result().
     empty: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -56,12 +40,8 @@ class GraphSpec:
     def row_columns(self, rows: str, *, weighted: bool = False) -> dict[str, Any]:
         """Return the first columns of a result, with their dtypes: the vertex or the edge of each row.
 
-        Parameters
-        ----------
-        rows : {"vertices", "edges", "listed"}
-            See :class:`.Result`. Listed rows do not have such columns.
-        weighted : bool
-            Whether an edge also has the column ``weight``, if the graph is weighted.
+        Listed rows do not have such columns; see :class:`.Result`. An edge of a weighted graph also has the
+        column ``weight`` if `weighted` is true.
         """
         ids = {"vertices": ["vertex"], "edges": ["source", "target"], "listed": []}[rows]
         weight = {"weight": self.weight_dtype} if weighted and self.weighted else {}

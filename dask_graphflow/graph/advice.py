@@ -41,19 +41,10 @@ def library_of(given: Any) -> str:
 
 
 def convert(role: str, library: str, columns: Sequence[Any], to: To, *, lists: bool = False) -> str:
-    """Return a call that converts columns of a frame.
+    """Return a call that converts columns of a frame, whose nulls stay nulls.
 
-    Parameters
-    ----------
-    role : str
-        What the caller calls the frame; see :data:`FRAMES`.
-    library : str
-        See :func:`library_of`.
-    columns : sequence of column name
-    to : {"text", "integers", "floats", "whole decimals"}
-        What to convert them to. Nulls stay nulls.
-    lists : bool
-        Whether the columns contain lists.
+    `role` is one of :data:`FRAMES`, `library` the result of :func:`library_of`, and `to` "text",
+    "integers", "floats" or "whole decimals". `lists`: the columns contain lists.
     """
     frame, names = FRAMES.get(role, role), list(dict.fromkeys(columns))
     if library == "duckdb":

@@ -139,14 +139,7 @@ def _series(column: pa.ChunkedArray) -> pd.Series:
 
 
 def exact_dtype(kind: pa.DataType, *, nulls: bool) -> pd.ArrowDtype | None:
-    """Return the dtype that holds values of an Arrow type exactly; None for the dtype that pandas chooses.
-
-    Parameters
-    ----------
-    kind : pyarrow.DataType
-    nulls : bool
-        Whether there are nulls.
-    """
+    """Return the dtype that holds values of an Arrow type exactly; None for pandas' own choice."""
     if any(test(kind) for test in (ALWAYS if nulls else ALWAYS + WITHOUT_NULLS)):
         return None
     if getattr(kind, "extension_name", "").startswith("pandas."):

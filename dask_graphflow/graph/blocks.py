@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import beside, count_true, is_on_disk, joined
+from dask_graphflow.kernels import allocate_like, count_true, is_on_disk, joined
 from dask_graphflow.kernels.csr import Rows
 
 BLOCK = 1 << 22  # about the number of edges in a block
@@ -17,14 +17,9 @@ BLOCK = 1 << 22  # about the number of edges in a block
 def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
     """Yield the blocks of rows, and which edges they have.
 
-    The offsets of a block begin at 0, and `first` is the vertex of its first row.
-
-    Parameters
-    ----------
-    rows : Rows
-    most : int, optional
-        About the maximum number of edges in a block; a row is never cut. By default, rows in memory are one
-        block, and rows on disk are blocks of a fixed size.
+    The offsets of a block begin at 0, and `first` is the vertex of its first row. A block has about `most`
+    edges at most, but a row is never cut. By default, rows in memory are one block, and rows on disk are
+    blocks of a fixed size.
     """
     if most is None and not is_on_disk(rows.ends):
         yield slice(0, len(rows.ends)), rows
@@ -38,16 +33,9 @@ def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
 
 
 def pieces_of(offsets: Any, count: int) -> list[tuple[int, int]]:
-    """Return the indices of the rows at which pieces with about the same number of edges begin and end.
+    """Return the rows at which `count` pieces with about the same number of edges begin and end.
 
     A piece has no rows if a row before it has too many edges.
-
-    Parameters
-    ----------
-    offsets : array of int64, shape (r + 1,)
-        Those of the rows.
-    count : int
-        Number of pieces.
     """
     edges = [int(offsets[-1]) * i // count for i in range(1, count)]
     cuts = np.searchsorted(offsets, np.array(edges, "int64", like=offsets)).tolist()
@@ -62,26 +50,16 @@ def per_edge(rows: Rows, make: Callable[[Rows], Any]) -> Any:
     for edges, block in blocks(rows):
         values = make(block)
         if made is None:
-            made = beside(rows.ends, len(rows.ends), values.dtype)
+            made = allocate_like(rows.ends, len(rows.ends), values.dtype)
         made[edges] = values
     return make(rows) if made is None else made  # without an edge, there is no block
 
 
 def collected(parts: Iterable[Any], like: Any, most: int) -> Any:
-    """Return what is chosen from the blocks of rows as one array, which is where `like` is.
-
-    Parameters
-    ----------
-    parts : iterable of array
-        One per block, of the dtype of `like`.
-    like : array
-        The ends of the rows.
-    most : int
-        Maximum number of all entries.
-    """
+    """Return arrays of at most `most` entries, chosen from the blocks of rows, as one where `like` is."""
     if not is_on_disk(like):
         return joined(list(parts))
-    made, size = beside(like, most, like.dtype), 0
+    made, size = allocate_like(like, most, like.dtype), 0
     for part in parts:
         made[size : size + len(part)] = part
         size += len(part)
@@ -97,7 +75,7 @@ def filtered(columns: Sequence[Any], keep: Callable[[Sequence[Any]], Any]) -> li
         which = keep(columns)
         return [None if column is None else column[which] for column in columns]
     size, count = len(columns[0]), 0
-    made = [None if one is None else beside(columns[0], size, one.dtype) for one in columns]
+    made = [None if one is None else allocate_like(columns[0], size, one.dtype) for one in columns]
     for low in range(0, size, BLOCK):
         parts = [None if column is None else column[low : low + BLOCK] for column in columns]
         which = keep(parts)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import beside, index_dtype
+from dask_graphflow.kernels import allocate_like, index_dtype
 from dask_graphflow.kernels import rows as rows_kernels
 
 from . import build, numbering, stored
@@ -30,7 +30,7 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
 
     def rows() -> Any:
         out, kernels = host.out, rows_kernels.of(host.out.ends)
-        offsets = beside(out.ends, len(out.offsets), "int64")
+        offsets = allocate_like(out.ends, len(out.offsets), "int64")
         offsets[:] = 0
 
         def chosen() -> Iterator[Any]:

@@ -29,10 +29,7 @@ _all: WeakSet[DeviceShard] = WeakSet()  # all device shards of this process
 class DeviceShard(Shard):
     """A view of a shard on the current device.
 
-    Parameters
-    ----------
-    host : Shard
-        The shard that caches what is made on the host. This view caches the device copies.
+    The shard on the host caches what is made there; this view caches the device copies.
     """
 
     def __init__(self, host: Shard) -> None:
@@ -88,13 +85,7 @@ class DeviceShard(Shard):
 
 
 def on_this_device(shard: Shard) -> Shard:
-    """Return the view of a shard on the current device. Each call returns the same view.
-
-    Parameters
-    ----------
-    shard : Shard
-        A shard whose graph was built on the host.
-    """
+    """Return the view of a host shard on the current device. Each call returns the same view."""
     if shard.device_view is None:
         shard.device_view = DeviceShard(shard)
     view: Shard = shard.device_view

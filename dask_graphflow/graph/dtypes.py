@@ -276,15 +276,8 @@ def numbers_of(series: Any) -> Any:
 def vertex_dtype(series: Any, role: str, library: str = "pandas") -> Any:
     """Return the dtype of a column's ids, or raise if its values cannot be ids.
 
-    For a categorical, sparse or dictionary column, this is the dtype of its values.
-
-    Parameters
-    ----------
-    series : Series
-    role : str
-        The name of the argument, for the message.
-    library : str
-        The library of the frame that the caller gave; see :func:`.advice.library_of`.
+    For a categorical, sparse or dictionary column, this is the dtype of its values. The message contains
+    `role`, the name of the argument, and suits the `library`; see :func:`.advice.library_of`.
     """
     dtype = values_dtype(series.dtype)
     dtype_kind = kind(dtype)

@@ -45,17 +45,8 @@ def usual_ends(have: Sequence[Any]) -> list[tuple[str, str]]:
 def ends_of(source: Any, target: Any, have: Sequence[Any]) -> tuple[Any, Any]:
     """Return the columns of both ends of an edge: the given ones, or the usual names that a frame has.
 
-    Parameters
-    ----------
-    source, target : column name, list of column names, or None
-        As the caller gave them.
-    have : sequence
-        The columns of the frame.
-
-    Raises
-    ------
-    UnknownColumnError
-        Only one of them is given, or the frame does not have exactly one pair of the usual names.
+    It raises :class:`.UnknownColumnError` if only one of them is given, or if `have`, the columns of the
+    frame, are not exactly one pair of the usual names.
     """
     if source is not None and target is not None:
         return source, target
@@ -139,35 +130,19 @@ def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """Which columns of a frame define its edges, and how to read a partition.
+    """Which columns of a frame define its edges, and how to read a partition."""
 
-    Attributes
-    ----------
-    source, target : tuple
-        The id columns; both sides have the same number of columns.
-    weight : column name or None
-    names : tuple of str
-        The names of the id columns in the result.
-    dtypes : tuple
-        The dtypes of the id columns in the result.
-    dropna : bool
-        Whether to leave out edges with a null end, instead of raising.
-    level : int or None
-        If given, every edge of the frame counts for this threshold and the lower ones, whatever its weight.
-    weight_dtype : dtype or None
-        The dtype of the weights in Dask's metadata.
-    role, library : str
-        What the caller calls the frame, and the library whose methods it has, for error messages.
-    """
-
+    # Tuple. The id columns; both sides have the same number of columns.
     source: tuple[Any, ...]
     target: tuple[Any, ...]
-    names: tuple[str, ...]
-    dtypes: tuple[Any, ...]
-    weight: Any = None
-    dropna: bool = False
+    names: tuple[str, ...]  # the names of the id columns in the result
+    dtypes: tuple[Any, ...]  # tuple. The dtypes of the id columns in the result.
+    weight: Any = None  # column name or None
+    dropna: bool = False  # whether to leave out edges with a null end, instead of raising
+    # If given, every edge of the frame counts for this threshold and the lower ones, whatever its weight.
     level: int | None = None
-    weight_dtype: Any = None
+    weight_dtype: Any = None  # dtype or None. The dtype of the weights in Dask's metadata.
+    # What the caller calls the frame, and the library whose methods it has, for error messages.
     role: str = "edges"
     library: str = "pandas"
 

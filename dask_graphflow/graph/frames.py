@@ -88,11 +88,7 @@ def column(values: Any, like: Any) -> Any:
 def with_nulls(ids: Any, null: Any) -> Any:
     """Return ids as a series that is null where `null` is true.
 
-    Parameters
-    ----------
-    ids : array of integers, or series
-        No other code may change the values of an array.
-    null : array of bool
+    No other code may change the values of an array.
     """
     if isinstance(ids, np.ndarray):
         return pd.Series(pd.arrays.IntegerArray(ids, null.copy()))

@@ -22,18 +22,11 @@ def has_hubs(degrees: Any) -> bool:
 
 
 def is_even(ends: np.ndarray, vertices: int) -> bool:
-    """Return whether degrees differ little, as in a road network, a grid or a mesh.
+    """Return whether degrees differ little, as in a road network, a grid or a mesh, given a sample of ends.
 
     Two random ends of edges are at the same vertex the more often, the more the degrees differ: the
     probability is the mean square of the degrees, divided by the square of their mean and by the number of
-    vertices.
-
-    Parameters
-    ----------
-    ends : array of integers
-        A sample of the ends of edges. The answer is reliable from several times the square root of
-        `vertices` on.
-    vertices : int
+    vertices. The answer is reliable if the sample has several times the square root of `vertices` ends.
     """
     _, counts = np.unique(ends, return_counts=True)
     pairs = len(ends) * (len(ends) - 1)

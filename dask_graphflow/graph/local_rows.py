@@ -23,29 +23,19 @@ from dask_graphflow.kernels import local_rows as local_rows_kernels
 
 
 class Local(NamedTuple):
-    """A partition's rows by the positions that vertices have in it.
+    """A partition's rows by the positions that vertices have in it."""
 
-    Attributes
-    ----------
-    rows : Rows
-        Row i is that of master i, so ``rows.first`` is 0. Ends from 0 to ``V_p - 1`` are masters, the
-        vertices ``first + end``; ends from V_p on are mirrors. Every row keeps the order of its edges:
-        ascending by the vertex for which the end stands.
-    slots : array of int32 or int64, shape (s,)
-        The vertices of the mirrors, in ascending order and therefore grouped by owner.
-    slot_bounds : list of int
-        Where the slots of each partition begin, followed by where the last ones end.
-    first : int
-        The first vertex that the partition owns.
-    owned : int
-        V_p, the number of vertices that the partition owns.
-    """
-
+    # Row i is that of master i, so ``rows.first`` is 0. Ends from 0 to ``V_p - 1`` are masters, the
+    # vertices ``first + end``; ends from V_p on are mirrors. Every row keeps the order of its edges:
+    # ascending by the vertex for which the end stands.
     rows: Any
+    # Array of int32 or int64, shape (s,). The vertices of the mirrors, in ascending order and therefore
+    # grouped by owner.
     slots: Any
+    # Where the slots of each partition begin, followed by where the last ones end.
     slot_bounds: list[int]
-    first: int
-    owned: int
+    first: int  # the first vertex that the partition owns
+    owned: int  # V_p, the number of vertices that the partition owns
 
     @property
     def size(self) -> int:

@@ -81,7 +81,7 @@ def make_rows(
     written = [disk.Spool(folder, steadily=steadily) for _ in lists[1:]]
     for spool, (low, high) in zip(spools, itertools.pairwise(cuts), strict=True):
         low, high = low << SHIFT, min(high << SHIFT, count)
-        arrays = spool.taken()
+        arrays = spool.read_all()
         parts = [arrays[at :: len(lists)] for at in range(len(lists))]
         rows = kernels.rows(*parts, first=first + low, count=high - low, **how)
         offsets[low + 1 : high + 1] = offsets[low] + rows.offsets[1:]

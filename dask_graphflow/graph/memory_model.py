@@ -30,19 +30,11 @@ def index_bytes(vertices: int) -> int:
 def components_bytes(
     vertices: int, chunk: int, *, members: int = 1, device: bool = False, id_bytes: int = 8
 ) -> int:
-    """Return the bytes that a worker needs for connected components.
+    """Return the bytes that a worker needs for connected components, with `chunk` edges per partition.
 
     They consist of a forest, which stores a parent and a mark per vertex; with several workers, of another
-    forest that is merged into it; and of a partition of edges.
-
-    Parameters
-    ----------
-    vertices, chunk, members : int
-        V, the number of edges per partition, and the number of workers.
-    device : bool
-        Whether the forest is on a GPU, where the vertices of the largest tree are marked.
-    id_bytes : int
-        Bytes of one end of an edge.
+    forest that is merged into it; and of a partition of edges. A forest on a GPU also marks the vertices of
+    the largest tree.
     """
     forest = vertices * (index_bytes(vertices) + 1)
     giant = int(GIANT * vertices) if device else 0
@@ -59,67 +51,40 @@ def build_bytes(edges: float, *, directed: bool, weight_bytes: int) -> float:
 
 
 class Part(NamedTuple):
-    """A member's part of a graph, and the memory that a build and a call take of its worker.
+    """A member's part of a graph, and the memory that a build and a call take of its worker."""
 
-    Attributes
-    ----------
-    edges, vertices : float
-        Number of edges that the member reads, and of vertices of the whole graph.
-    id_bytes : float
-        Bytes of an end of an edge as it is read.
-    weight_bytes : int
-    directed : bool
-    pieces, largest : int
-        Number of pieces that the member reads, and the number of edges of the largest one.
-    members : int
-    on_disk : bool
-    integers, dense : bool
-        Whether ids are integers, and whether they are close together.
-    same : bool
-        Whether the ids themselves are the numbers of the vertices.
-    kept : bool
-        Whether the frame of the edges stays in memory after the build.
-    device, built : bool
-        Whether the graph is on a GPU, where rows are made block by block, and whether the rows of leaving
-        edges exist already.
-    share : float, optional
-        The member's fraction of the vertices; the same for all members by default.
-    scratch, copies : int
-        Bytes per vertex and copies of the rows that an algorithm keeps. By default, most of the four usual
-        calls.
-    edge, listed : float
-        Further bytes per edge (on disk, per entry) that it keeps, and bytes of all rows that it lists.
-    remote : float
-        Number of vertices of other members that the member reads.
-    read : int
-        Number of edges that the worker reads at a time, if the graph is on disk.
-    pages : int, optional
-        Bytes that mapped pages of files may take.
-    """
-
+    # Number of edges that the member reads, and of vertices of the whole graph.
     edges: float
     vertices: float
-    id_bytes: float
+    id_bytes: float  # bytes of an end of an edge as it is read
     weight_bytes: int
     directed: bool
+    # Number of pieces that the member reads, and the number of edges of the largest one.
     pieces: int = 1
     largest: int = 0
     members: int = 1
     on_disk: bool = False
+    # Whether ids are integers, and whether they are close together.
     integers: bool = True
     dense: bool = True
-    same: bool = False
-    kept: bool = False
+    same: bool = False  # whether the ids themselves are the numbers of the vertices
+    kept: bool = False  # whether the frame of the edges stays in memory after the build
+    # Whether the graph is on a GPU, where rows are made block by block, and whether the rows of leaving
+    # edges exist already.
     device: bool = False
     built: bool = False
+    # The member's fraction of the vertices; the same for all members by default.
     share: float | None = None
+    # Bytes per vertex and copies of the rows that an algorithm keeps. By default, most of the four usual
+    # calls.
     scratch: int = SCRATCH
     copies: int = COPIES
+    # Further bytes per edge (on disk, per entry) that it keeps, and bytes of all rows that it lists.
     edge: float = 0.0
     listed: float = 0.0
-    remote: float = 0.0
-    read: int = 0
-    pages: int | None = None
+    remote: float = 0.0  # number of vertices of other members that the member reads
+    read: int = 0  # number of edges that the worker reads at a time, if the graph is on disk
+    pages: int | None = None  # bytes that mapped pages of files may take
 
     @property
     def fraction(self) -> float:
@@ -127,7 +92,7 @@ class Part(NamedTuple):
         return 1 / self.members if self.share is None else self.share
 
     @property
-    def given(self) -> float:
+    def piece_bytes(self) -> float:
         """Bytes of the pieces in memory."""
         return 0 if self.on_disk else self.edge_bytes * self.edges
 
@@ -242,5 +207,5 @@ class Part(NamedTuple):
         if self.built:
             return self.running() - (0 if self.on_disk else self.rows)
         making = self.ids + self.numbers + self.making()
-        building = self.given + max(self.numbering(), making)
-        return max(building, self.running() + self.given * self.kept)
+        building = self.piece_bytes + max(self.numbering(), making)
+        return max(building, self.running() + self.piece_bytes * self.kept)

@@ -165,16 +165,7 @@ def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
 
 
 def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
-    """Return which vertices of this member's range are marked by any member.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    marks : array of bool, shape (V,)
-        The vertices that this member marks.
-    bounds : sequence of int
-        Where the ranges of the members begin, followed by where the last one ends.
-    """
+    """Return which vertices of this member's range are marked by any member."""
     if exchange.size == 1:
         return marks
     low, high = bounds[exchange.rank : exchange.rank + 2]
@@ -261,15 +252,9 @@ def shown_vertices(shard: Shard, exchange: Exchange, numbers: Any) -> str:
 
 
 def ids_of(exchange: Exchange, owned: Any, homes: Sequence[int], numbers: Any) -> Any:
-    """Return the ids for which some numbers stand, as a frame. Each member may ask for others.
+    """Return the ids of some distinct, ascending numbers. Each member may ask for others.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    owned, homes
-        See :func:`number_sorted`.
-    numbers : array of integers
-        Distinct, in ascending order.
+    See :func:`number_sorted` for `owned` and `homes`.
     """
     cuts = np.searchsorted(numbers, np.array(homes, like=numbers))
     ranges = itertools.pairwise(cuts.tolist())

@@ -40,14 +40,7 @@ def is_dense(low: int, high: int, edges: int) -> bool:
 
 
 def factorize(ids: Any) -> tuple[Any, Any]:
-    """Number ids in order of appearance.
-
-    Returns
-    -------
-    codes : array of int32 or int64, shape (len(ids),)
-    uniques : frame
-        Each id once; row i has code i.
-    """
+    """Number ids in order of appearance; return the codes, and a frame whose row i has code i."""
     names = list(ids.columns)
     series, keys = type(ids[names[0]]), dtypes.sortable(ids)
     try:
@@ -105,29 +98,14 @@ def _inverse(order: Any, places: Any) -> Any:
 
 
 def sort(ids: Any) -> tuple[Any, Any]:
-    """Sort ids that are unique.
-
-    Returns
-    -------
-    ids : frame
-    rank : array of int32 or int64
-        The new row of each original row.
-    """
+    """Sort ids that are unique; return them, and the new row of each original row."""
     ordered, order = _order(ids)
     places = kernels_for(ids).namespace.arange(len(ids), dtype=index_dtype(len(ids)))
     return ordered, _inverse(order, places)
 
 
 def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Merge sorted frames of ids into one, and return the new row of each original row.
-
-    Returns
-    -------
-    uniques : frame
-        Every id once, in order.
-    codes : list of array
-        For each frame, the row of `uniques` to which each of its rows corresponds.
-    """
+    """Merge sorted frames of ids into one; return it, and the new row of each original row."""
     filled = [piece for piece in pieces if len(piece)]
     xp = kernels_for(pieces[0]).namespace
     if len(filled) < 2:
@@ -147,15 +125,7 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 
 def union(pieces: Sequence[Any], *, threads: int = 1) -> tuple[Any, list[Any]]:
-    """Merge frames of ids into one, and return the new row of each original row.
-
-    Returns
-    -------
-    uniques : frame
-        Every id once, in any order.
-    codes : list of array
-        For each frame, the row of `uniques` to which each of its rows corresponds.
-    """
+    """Merge frames of ids into one, in any order; return it, and the new row of each original row."""
     codes, uniques = distinct(stack(pieces), threads=threads)
     return uniques, _cut(codes, pieces)
 
@@ -174,16 +144,8 @@ def sample(ids: Any) -> Any:
 def splitters(samples: Sequence[Any], owners: int) -> Any:
     """Choose the ids that cut the order of all ids into one range per owner.
 
-    Parameters
-    ----------
-    samples : list of frame
-        From each holder, evenly spaced rows of its ids; see :func:`sample`.
-    owners : int
-
-    Returns
-    -------
-    frame
-        ``owners - 1`` ids in ascending order, or fewer if there are fewer ids.
+    Each holder gave evenly spaced rows of its ids; see :func:`sample`. There are fewer splitters if there
+    are fewer ids.
     """
     if owners == 1:
         return empty_like(samples[0])

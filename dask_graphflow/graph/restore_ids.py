@@ -22,17 +22,12 @@ from .shard import Shard
 
 
 class RestoreIds(NamedTuple):
-    """How to send a member's values to the members that store the ids.
+    """How to send a member's values to the members that store the ids."""
 
-    Attributes
-    ----------
-    pieces : list of slice
-        For each member, the range of this member's places whose ids that member stores.
-    order : ndarray of int32 or int64
-        For each id that this member stores, the position of its value among the received values.
-    """
-
+    # For each member, the range of this member's places whose ids that member stores.
     pieces: list[slice]
+    # Array of int32 or int64. For each id that this member stores, the position of its value among the
+    # received values.
     order: np.ndarray
 
     def received(self, exchange: Exchange, values: Any) -> np.ndarray:

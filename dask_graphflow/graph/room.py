@@ -27,22 +27,14 @@ HASHED = 1 << 18  # ids that are hashed at a time
 
 
 class Plan(NamedTuple):
-    """How a graph is built, as far as its memory depends on it.
+    """How a graph is built, as far as its memory depends on it."""
 
-    Attributes
-    ----------
-    partitions, members : int
-        Number of partitions of the edges, and of members that build the graph.
-    directed, on_disk : bool
-    kept : bool
-        Whether the frame of the edges stays in the memory of the workers.
-    """
-
+    # Number of partitions of the edges, and of members that build the graph.
     partitions: int
     members: int
     directed: bool
     on_disk: bool
-    kept: bool
+    kept: bool  # whether the frame of the edges stays in the memory of the workers
 
 
 class Room:
@@ -97,23 +89,11 @@ class Room:
         vertices: int | None = None,
         spilled: int = 0,
     ) -> None:
-        """Check that there is room for a step.
+        """Check that there is room for a step, or raise :class:`.GraphMemoryError`.
 
-        Parameters
-        ----------
-        step : str
-            What the step does, for the message.
-        takes : callable
-            Returns the bytes that the step takes in addition to what is in memory.
-        vertices : int, optional
-            Number of vertices of the graph, once it is known.
-        spilled : int
-            Bytes of pieces that Dask has written to disk.
-
-        Raises
-        ------
-        GraphMemoryError
-            There is not enough room.
+        `takes` returns the bytes that the step takes in addition to what is in memory. `vertices` is the
+        number of vertices of the graph, once it is known; `spilled` the bytes of pieces that Dask has
+        written to disk.
         """
         if not self._ends:
             return

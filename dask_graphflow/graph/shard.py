@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.comm.resources import Subset
 from dask_graphflow.kernels import (
-    beside,
+    allocate_like,
     count_true,
     index_dtype,
     is_on_disk,
@@ -154,7 +154,7 @@ class Shard(Memo, Subset):
             return self.here(stored.DEGREES, np.diff(out.offsets))
 
         def make() -> Any:
-            made = beside(out.ends, len(out.offsets) - 1, "int64")
+            made = allocate_like(out.ends, len(out.offsets) - 1, "int64")
             return np.subtract(out.offsets[1:], out.offsets[:-1], out=made)
 
         return self.here(stored.DEGREES, self.host.kept(stored.DEGREES, make))

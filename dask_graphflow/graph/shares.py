@@ -238,14 +238,7 @@ class HybridSize(NamedTuple):
 
 
 def as_hybrid(given: Any, on_device: bool) -> Hybrid:
-    """Return the `hybrid` option of a caller as a :class:`Hybrid`, or raise :class:`OptionError`.
-
-    Parameters
-    ----------
-    given : object
-    on_device : bool
-        Whether the edges are backed by cuDF.
-    """
+    """Return the `hybrid` option of a caller as a :class:`Hybrid`, or raise :class:`OptionError`."""
     if isinstance(given, str) and given == "auto":
         given = Hybrid()
     if not isinstance(given, Hybrid):
@@ -261,16 +254,7 @@ def as_hybrid(given: Any, on_device: bool) -> Hybrid:
 def members_of(
     hybrid: Hybrid, shards: int | None, workers: Sequence[Any]
 ) -> tuple[Hybrid, int, list[str] | None]:
-    """Return the shares by shard, the number of shards and, on a cluster, the worker of each shard.
-
-    Parameters
-    ----------
-    hybrid : Hybrid
-    shards : int or None
-        The number of shards that the caller asks for.
-    workers : sequence of Worker
-        The workers of the cluster; none without a cluster.
-    """
+    """Return the shares by shard, the number of shards and, on a cluster, the worker of each shard."""
     asked = shards or hybrid.count or len(workers) or 1
     if hybrid.count not in (None, asked):
         raise OptionError(
@@ -288,15 +272,7 @@ def member_speeds(
 ) -> list[HybridMember]:
     """Return the speed and the free memory of all members. Every member calls it.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    hybrid : Hybrid
-        If it contains the shares, nothing is measured.
-    rate : callable
-        See :data:`Rate`.
-    vertices : int
-        Number of vertices of the graph.
+    If `hybrid` contains the shares, nothing is measured. See :data:`Rate` for `rate`.
     """
     device, threads = exchange.resources.gpu, exchange.resources.threads
     own = HybridMember("gpu" if device else "cpu")

@@ -16,9 +16,7 @@ NUMBERS = "numbers"
 ALL_NUMBERS = "all numbers"
 NUMBERS_OF_ENDS = "numbers of ends"
 PLACES = "places"
-RANKS = "ranks"
 RESTORE_IDS = "restore ids"
-SELF_LOOPS = "self-loops"
 WEIGHED = "weighed"  # the number of wrong weights, and their mean
 SUMS_OF_WEIGHTS = "sums of weights"
 LIGHT_FIRST = "light first"
@@ -48,8 +46,3 @@ def weighted_degrees(side: str) -> str:
 def hub_rows(side: str) -> str:
     """Return the name of rows whose vertices are sorted by how often they are read."""
     return f"hub rows {side}"
-
-
-def not_entered(side: str) -> str:
-    """Return the name of a bitmap of the vertices without edges on a side."""
-    return f"not entered {side}"

@@ -37,17 +37,9 @@ def shown(ids: Any) -> str:
 
 
 def named(given: Any, ids: Any, role: str = "sources") -> Any:
-    """Return given ids as a frame with the columns and dtypes of `ids`.
+    """Return given ids as a frame with the columns and dtypes of `ids`. Errors name the option, `role`.
 
     Integers stay in host memory, because checking a few of them on a device takes milliseconds.
-
-    Parameters
-    ----------
-    given : id, or list, Series or DataFrame of ids
-    ids : DataFrame
-        An empty frame of the graph's ids.
-    role : str
-        Name of the option, for error messages.
     """
     names = list(ids.columns)
     if is_dask(given):
@@ -91,16 +83,7 @@ def is_listed(given: Any) -> bool:
 
 
 def listed(given: Any, width: int, role: str) -> list[pd.Series]:
-    """Return an id, or a list, array or series of ids, as series of pandas, one per part of an id.
-
-    Parameters
-    ----------
-    given : id, or list, array or Series of ids
-    width : int
-        Number of parts of an id.
-    role : str
-        Name of the option, for error messages.
-    """
+    """Return an id, or a list, array or series of ids, as series of pandas, one per part of an id."""
     if _is_one(given, width):
         given = [given]
     if hasattr(given, "to_pandas"):

@@ -25,24 +25,16 @@ from .shard import Shard
 
 
 class Numbered(NamedTuple):
-    """The numbers of a graph's vertices.
+    """The numbers of a graph's vertices."""
 
-    Attributes
-    ----------
-    own : array of int32 or int64
-        The number of each vertex of this process. Indices that no edge uses also have an arbitrary number.
-    vertices : int
-        Number of vertices in the whole graph.
-    indices : array of int64, or None
-        The index of each number from ``starts[rank]`` on, for this member. None if indices and numbers are
-        the same.
-    starts : list of int
-        Where the numbers of each member's `indices` begin, followed by where the last ones end.
-    """
-
+    # Array of int32 or int64. The number of each vertex of this process. Indices that no edge uses also
+    # have an arbitrary number.
     own: Any
-    vertices: int
+    vertices: int  # number of vertices in the whole graph
+    # Array of int64, or None. The index of each number from ``starts[rank]`` on, for this member. None if
+    # indices and numbers are the same.
     indices: Any = None
+    # Where the numbers of each member's `indices` begin, followed by where the last ones end.
     starts: tuple[int, ...] = ()
 
 

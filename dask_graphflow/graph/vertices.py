@@ -21,26 +21,15 @@ from .frames import column, stack
 
 @dataclass(frozen=True)
 class Vertices:
-    """The ids of vertices, in the order of their numbers.
+    """The ids of vertices, in the order of their numbers."""
 
-    Attributes
-    ----------
-    like : frame
-        An empty frame with the ids' columns and dtypes.
-    count : int
-        How many numbers there are.
-    base : int
-        The id of vertex 0, if ids are integers close together: vertex i is ``base + i``, and not every
-        such integer needs to have an edge.
-    ids : frame or None
-        Otherwise, row i is the id of vertex ``first + i``, and rows are in order. Other members have the
-        other ids, if there are some.
-    first : int
-    """
-
-    like: Any
-    count: int
+    like: Any  # frame. An empty frame with the ids' columns and dtypes.
+    count: int  # how many numbers there are
+    # The id of vertex 0, if ids are integers close together: vertex i is ``base + i``, and not every such
+    # integer needs to have an edge.
     base: int = 0
+    # Frame or None. Otherwise, row i is the id of vertex ``first + i``, and rows are in order. Other
+    # members have the other ids, if there are some.
     ids: Any = None
     first: int = 0
 
@@ -70,17 +59,10 @@ class Vertices:
 
 
 class Placed(NamedTuple):
-    """The place of each vertex of a graph.
+    """The place of each vertex of a graph."""
 
-    Attributes
-    ----------
-    places : ndarray of int32 or int64, shape (V,)
-        The place of each vertex, by number.
-    homes : list of int
-        Where the ranges of numbers begin whose ids each shard stores, followed by where the last one ends.
-    """
-
-    places: np.ndarray
+    places: np.ndarray  # array of int32 or int64, shape (V,). The place of each vertex, by number.
+    # Where the ranges of numbers begin whose ids each shard stores, followed by where the last one ends.
     homes: list[int]
 
     def numbers(self, low: int, high: int) -> np.ndarray:

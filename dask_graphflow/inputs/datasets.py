@@ -31,9 +31,9 @@ def debian12_deps() -> str:
     >>> deps.columns.tolist(), len(deps)
     (['src', 'dst', 'kind'], 313657)
     """
-    return _found("debian12_deps.parquet")
+    return _find("debian12_deps.parquet")
 
 
-def _found(file: str) -> str:
+def _find(file: str) -> str:
     """Return the path of an example's file."""
     return str(next(folder / file for folder in FOLDERS if (folder / file).exists()))

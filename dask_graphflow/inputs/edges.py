@@ -25,25 +25,13 @@ Frames = list[tuple[Any, EdgeColumns]]
 
 
 class CheckedEdges(NamedTuple):
-    """The edges of a call, whose columns are valid.
+    """The edges of a call, whose columns are valid."""
 
-    Attributes
-    ----------
-    frame : dask.dataframe.DataFrame or Held
-    columns : EdgeColumns
-        How to read the edges.
-    vertices : list
-        Ids that are vertices even without an edge: frames, series or lists.
-    directed : bool
-        Whether edges lead only from their source to their target.
-    rows : DataFrame of Dask, pandas or cuDF
-        The edges before a frame in memory became one partition.
-    """
-
-    frame: Any
-    columns: EdgeColumns
-    vertices: list[Any]
-    directed: bool
+    frame: Any  # dask.dataframe.DataFrame or Held
+    columns: EdgeColumns  # how to read the edges
+    vertices: list[Any]  # ids that are vertices even without an edge: frames, series or lists
+    directed: bool  # whether edges lead only from their source to their target
+    # DataFrame of Dask, pandas or cuDF. The edges before a frame in memory became one partition.
     rows: Any
 
     def frames(self, more: Sequence[tuple[Any, EdgeColumns]] = ()) -> Frames:
@@ -74,12 +62,7 @@ def check_edges(
 ) -> CheckedEdges:
     """Return given edges as a frame, and how to read it; raise if an argument is invalid.
 
-    Parameters
-    ----------
-    edges, source, target, weight, directed
-        See :func:`.as_edges`.
-    vertices, dropna
-        Options of :class:`.Graph`.
+    See :func:`.as_edges` and :class:`.Graph` for the arguments.
     """
     rows = as_edges(edges, source, target, weight=weight, directed=directed)
     library = library_of(edges)
@@ -119,15 +102,7 @@ def check_edges(
 
 
 def moved_to_gpu(frame: Any, device: Any) -> bool:
-    """Return whether a call moves edges from host memory to a GPU, or raise if the option is invalid.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The edges, or other rows of the same backend.
-    device
-        An option of :class:`.Graph`.
-    """
+    """Return whether a call moves edges from host memory to a GPU; raise if `device` is invalid."""
     if device is not None and not (isinstance(device, str) and device == "gpu"):
         raise OptionError(
             f"device={shown(device)}; give 'gpu' to run on GPUs, or None to run where the edges are stored"

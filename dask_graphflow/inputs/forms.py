@@ -27,25 +27,15 @@ FORMS = (
 
 
 class EdgeRows(NamedTuple):
-    """Edges as a frame.
+    """Edges as a frame."""
 
-    Attributes
-    ----------
-    frame : DataFrame of Dask, pandas or cuDF
-        One row per edge. If the given edges were not a frame, its columns are ``source``, ``target`` and,
-        if they have weights, one more.
-    vertices : Series or None
-        All vertex ids, if the given edges also have vertices without an edge.
-    directed : bool
-        Whether edges lead only from their source to their target.
-    weight : column name or None
-        The column of the frame with the weights.
-    """
-
+    # DataFrame of Dask, pandas or cuDF. One row per edge. If the given edges were not a frame, its columns
+    # are ``source``, ``target`` and, if they have weights, one more.
     frame: Any
+    # Series or None. All vertex ids, if the given edges also have vertices without an edge.
     vertices: Any
-    directed: bool
-    weight: Any
+    directed: bool  # whether edges lead only from their source to their target
+    weight: Any  # column name or None. The column of the frame with the weights.
 
 
 def values_of(given: Any) -> Any:

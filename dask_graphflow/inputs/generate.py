@@ -257,8 +257,8 @@ def _rmat_edges(run: EdgeRun, *, scale: int, seed: int, dtype: np.dtype[Any]) ->
         offset = tile * TILE_EDGES
         here = slice(max(start - offset, 0), min(stop - offset, TILE_EDGES))
         there = slice(here.start + offset - start, here.stop + offset - start)
-        ends[0, there] = _scrambled((pairs >> 32).astype(np.uint32), scramble, scale)[here]
-        ends[1, there] = _scrambled(pairs.astype(np.uint32), scramble, scale)[here]
+        ends[0, there] = _scramble_ids((pairs >> 32).astype(np.uint32), scramble, scale)[here]
+        ends[1, there] = _scramble_ids(pairs.astype(np.uint32), scramble, scale)[here]
     return _frame(start, ends)
 
 
@@ -290,7 +290,7 @@ def _scramble_keys(seed: np.random.SeedSequence, scale: int) -> Scramble:
     return [(factor | np.uint32(1), shift) for factor, shift in words]
 
 
-def _scrambled(ids: Ids, keys: Scramble, scale: int) -> Ids:
+def _scramble_ids(ids: Ids, keys: Scramble, scale: int) -> Ids:
     """Permute the ids 0 to 2**scale - 1 without a table of them.
 
     Each step is invertible modulo ``2**scale``: multiplication by an odd number, addition of a number, and

@@ -27,17 +27,8 @@ def as_dask(frame: Any, role: str, *ids: Any, library: str = "pandas") -> Any:
 def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
     """Return a frame of Dask, pandas or cuDF as a Dask DataFrame or :class:`.Held`.
 
-    A frame in memory becomes one partition.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    role : str
-        What the caller calls the frame.
-    ids : sequence of column name
-        Columns with ids. Wrong names get their own error later.
-    library : str
-        The library of the frame that the caller gave.
+    A frame in memory becomes one partition. `role` is what the caller calls the frame, and `library` that
+    of the frame that the caller gave. Wrong names of columns with ids get their own error later.
     """
     if isinstance(frame, dd.DataFrame):
         return frame

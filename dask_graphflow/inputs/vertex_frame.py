@@ -23,15 +23,9 @@ __all__ = ["seed_frames", "vertex_frame"]
 
 
 def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, EdgeColumns]:
-    """Return the vertices as edges from each vertex to itself.
+    """Return the vertices, a frame or a list, as edges from each vertex to itself, and how to read them.
 
-    Parameters
-    ----------
-    vertices : frame, Series or Index, which can be lazy; or list or array of ids
-    edges : EdgeColumns
-        How the edges are read.
-    like : DataFrame
-        A frame of the backend of the edges. Vertices in a pandas object or in a list are converted to it.
+    Vertices in a pandas object or in a list are converted to the backend of `like`.
     """
     width, library = len(edges.names), library_of(vertices)
     vertices = as_frame(vertices, "vertices")

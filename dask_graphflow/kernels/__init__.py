@@ -21,8 +21,8 @@ from .memory import check_room, free_bytes, no_room, no_room_for_rows
 __all__ = [
     "aligned",
     "all_true",
+    "allocate_like",
     "as_stored",
-    "beside",
     "check_room",
     "count_true",
     "device_link",
@@ -88,7 +88,7 @@ def summable(weights: Any) -> Any:
     return weights.astype(wide, copy=False)
 
 
-def beside(array: Any, shape: Any, dtype: Any) -> Any:
+def allocate_like(array: Any, shape: Any, dtype: Any) -> Any:
     """Return a new array where another one is: in the memory of the host or a device, or on disk."""
     if on_device(array):
         return np.empty_like(array, dtype, shape=shape)
@@ -225,7 +225,9 @@ def joined(column: Any) -> Any:
     if len(column) == 1:
         whole = longest
     elif is_on_disk(longest):
-        whole = np.concatenate(column, out=beside(longest, sum(map(len, column)), longest.dtype))
+        whole = np.concatenate(
+            column, out=allocate_like(longest, sum(map(len, column)), longest.dtype)
+        )
     else:
         whole = np.concatenate(column)
     column.clear()

@@ -12,55 +12,33 @@ Array: TypeAlias = np.ndarray
 
 
 class Rows(NamedTuple):
-    """Edges by row.
+    """Edges by row."""
 
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (r + 1,)
-        The index at which each row begins, followed by the index at which the last row ends.
-    ends : ndarray of int32 or int64, shape (e,)
-        The vertex at the other end of each edge.
-    weights : ndarray, shape (e,), or None
-        The edges' weights.
-    first : int
-        The vertex of the first row. The rows belong to consecutive vertices.
-    """
-
+    # Array of int64, shape (r + 1,). The index at which each row begins, followed by the index at which the
+    # last row ends.
     offsets: np.ndarray
+    # Array of int32 or int64, shape (e,). The vertex at the other end of each edge.
     ends: np.ndarray
+    # Array, shape (e,), or None. The edges' weights.
     weights: Any  # callers know whether there are any
-    first: int
+    first: int  # the vertex of the first row. The rows belong to consecutive vertices.
 
 
 class Reached(NamedTuple):
-    """The vertices that a breadth-first search has reached.
+    """The vertices that a breadth-first search has reached."""
 
-    Attributes
-    ----------
-    seen : ndarray of uint64, shape (ceil(V / 64),)
-        A bitmap of these vertices.
-    predecessor : ndarray of int32 or int64, shape (V,)
-        The dtype's maximum for vertices that were not reached.
-    level : ndarray of int32, shape (V,)
-        Negative for vertices that were not reached.
-    """
-
-    seen: Any
+    seen: Any  # array of uint64, shape (ceil(V / 64),). A bitmap of these vertices.
+    # Array of int32 or int64, shape (V,). The dtype's maximum for vertices that were not reached.
     predecessor: Any
-    level: Any
+    level: Any  # array of int32, shape (V,). Negative for vertices that were not reached.
 
 
 class Light(NamedTuple):
-    """Rows with their light edges first.
-
-    Attributes
-    ----------
-    rows : Rows
-    middle : array of int64, shape (V,), or None
-        The index at which the heavy edges of each row begin; None if edges are not in this order.
-    """
+    """Rows with their light edges first."""
 
     rows: Rows
+    # Array of int64, shape (V,), or None. The index at which the heavy edges of each row begin; None if
+    # edges are not in this order.
     middle: Any
 
 

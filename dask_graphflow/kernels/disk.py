@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import logging
 import math
 import mmap
 import os
@@ -36,8 +35,6 @@ import numpy as np
 from dask_graphflow.exceptions import OutputError
 
 from .memory import PROCESS, machine_bytes
-
-logger = logging.getLogger(__name__)
 
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python names from version 3.13 on
 LEAST = 1 << 16  # bytes; smaller arrays are in memory
@@ -173,7 +170,7 @@ class Spool:
             self._file.close()
             raise _not_written(self._folder, array.nbytes, error) from error
 
-    def taken(self) -> list[np.ndarray]:
+    def read_all(self) -> list[np.ndarray]:
         """Return all arrays, in memory, and delete the file."""
         with self._file:
             self._file.seek(0)

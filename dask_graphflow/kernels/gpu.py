@@ -21,21 +21,12 @@ PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
 
 
 class GpuSetup(NamedTuple):
-    """The GPU driver and packages of this environment.
+    """The GPU driver and packages of this environment."""
 
-    Attributes
-    ----------
-    driver : int or None
-        The newest CUDA version that the driver supports, as 1000 * major + 10 * minor; None without one.
-    packages : dict of str to str
-        The installed CuPy and cuDF packages and their versions.
-    advice : str
-        A sentence that says how to install the packages that fit the driver.
-    """
-
+    # The newest CUDA version that the driver supports, as 1000 * major + 10 * minor; None without one.
     driver: int | None
-    packages: dict[str, str]
-    advice: str
+    packages: dict[str, str]  # the installed CuPy and cuDF packages and their versions
+    advice: str  # a sentence that says how to install the packages that fit the driver
 
 
 def found() -> GpuSetup:

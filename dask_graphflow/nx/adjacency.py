@@ -23,19 +23,9 @@ def is_kept(graph: Any) -> bool:
 def rows_of(graph: Any, nodes: list[Node], *, data: bool) -> tuple[list[dict[Any, Any]], bool]:
     """Return the neighbors of each node, and whether they are the dicts of a plain graph.
 
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        The graph.
-    nodes : list
-        Its nodes.
-    data : bool
-        Whether the attributes of the edges are needed. The rows of a multigraph always have them.
-
-    Raises
-    ------
-    NotImplementedError
-        The class of the graph overrides how it is read, and its members contradict each other.
+    `data`: the attributes of the edges are needed; the rows of a multigraph always have them. It raises
+    NotImplementedError if the class of the graph overrides how it is read, and its members contradict each
+    other.
     """
     others = overridden(graph)
     # The dicts of `adj` are wrapped, which takes longer.
@@ -85,19 +75,9 @@ def _contradiction(graph: Any, others: list[str], name: str) -> NotImplementedEr
 
 
 def check_symmetry(sources: Any, targets: Any, attributes: Mapping[Any, Any]) -> None:
-    """Raise an error unless each edge is the same from both of its ends.
+    """Raise NotImplementedError unless each edge, and its attributes, are the same from both of its ends.
 
-    Parameters
-    ----------
-    sources, targets : array of int64
-        Both directions of each edge.
-    attributes : dict of str to array
-        The attributes of the edges.
-
-    Raises
-    ------
-    NotImplementedError
-        An edge can be seen from one of its ends only, or an attribute is not the same from both.
+    The sources and targets contain both directions of each edge.
     """
     values = list(attributes.values())
     forth = np.lexsort((*values, targets, sources))

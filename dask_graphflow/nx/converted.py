@@ -24,19 +24,12 @@ SCHEDULER = "threads"
 
 
 class Data(NamedTuple):
-    """Attributes of any type, for functions that return a graph or the data of edges.
+    """Attributes of any type, for functions that return a graph or the data of edges."""
 
-    Attributes
-    ----------
-    nodes, edges : list of dict, optional
-        The attributes of each node and of each edge, if they were kept.
-    graph : dict, optional
-        The attributes of the graph, if they were kept.
-    """
-
+    # List of dict, optional. The attributes of each node and of each edge, if they were kept.
     nodes: list[dict[Any, Any]] | None = None
     edges: list[dict[Any, Any]] | None = None
-    graph: dict[Any, Any] | None = None
+    graph: dict[Any, Any] | None = None  # the attributes of the graph, if they were kept
 
 
 class ConvertedGraph:
@@ -174,15 +167,7 @@ class ConvertedGraph:
         return result
 
     def build(self, weights: Any, *, reverse: bool = False) -> Graph:
-        """Return a graph of this library with these edges.
-
-        Parameters
-        ----------
-        weights : array, optional
-            The weight of each edge; None for a graph without weights.
-        reverse : bool
-            Whether to reverse every edge. False by default.
-        """
+        """Return a graph of this library with these edges, or with all of them reversed."""
         ends = (self.targets, self.sources) if reverse else (self.sources, self.targets)
         edges = {"source": ends[0], "target": ends[1]}
         if weights is not None:
@@ -198,15 +183,7 @@ class ConvertedGraph:
             ).persist()
 
     def subgraph(self, kept: Any, edges: Any = True) -> ConvertedGraph:
-        """Return the graph of some nodes, with all or some of the edges between them.
-
-        Parameters
-        ----------
-        kept : array of bool
-            Which nodes to keep.
-        edges : array of bool, optional
-            Which edges to keep if both of their ends are kept; by default all.
-        """
+        """Return the graph of some nodes, with all or some of the edges between them."""
         kept = np.asarray(kept, bool)
         edges = kept[self.sources] & kept[self.targets] & edges
         numbers = np.cumsum(kept) - 1
@@ -229,11 +206,7 @@ class ConvertedGraph:
     def which_edges(self, found: pd.DataFrame) -> Any:
         """Return which edges of an undirected graph are in a frame, as an array of bool.
 
-        Parameters
-        ----------
-        found : pandas.DataFrame
-            The positions of the ends in the columns ``source`` and ``target``; the source is the smaller
-            one.
+        Its columns ``source`` and ``target`` contain positions; the source is the smaller one.
         """
         first = np.minimum(self.sources, self.targets)
         second = np.maximum(self.sources, self.targets)
@@ -254,15 +227,10 @@ class ConvertedGraph:
         return self.positions
 
     def groups(self, labels: Any, positions: Any = None) -> Iterator[list[Node]]:
-        """Return the nodes of each label, in the order of the labels.
+        """Return the nodes at some positions, by default all, of each label, in the order of the labels.
 
-        Parameters
-        ----------
-        labels : array of int64
-            The label of each node. If it is the position of the first node with it, groups are in the order
-            of NetworkX.
-        positions : array of int64, optional
-            The positions of the nodes; by default all nodes in their order.
+        If the label of each node is the position of the first node with it, groups are in the order of
+        NetworkX.
         """
         order = np.argsort(labels, kind="stable")
         nodes = self.nodes_at(order if positions is None else positions[order])

@@ -36,16 +36,8 @@ def register(name: str, function: Callable[..., Any], takes: Iterable[str] | Non
     """Register a function of the backend, and make it raise the errors of NetworkX.
 
     A value that this library refuses raises `NotImplementedError`. NetworkX then runs its own function,
-    unless the caller asked for this backend by name.
-
-    Parameters
-    ----------
-    name : str
-        The name of NetworkX's function.
-    function : callable
-        Gets its options by name.
-    takes : iterable of str, optional
-        The options that it takes; by default its parameters.
+    unless the caller asked for this backend by name. By default, the function takes its parameters as
+    options.
     """
     takes = {*(inspect.signature(function).parameters if takes is None else takes)}
     known = {*takes, *FUNCTIONS[name].unsupported}

@@ -1,4 +1,4 @@
-"""Access to values and rows of any member: wide columns, random access, selected rows, rows that are sent.
+"""Access to values and rows of any member: fetched values, wide columns, selected rows, sent rows.
 
 A *wide* column has one entry per owned vertex, followed by one per mirror.
 
@@ -27,43 +27,27 @@ from .view import GraphView
 
 
 def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
-    """Return the values of a column at vertices of any member. All members call it.
+    """Return the values of a column at vertex numbers of any member, which may repeat.
 
-    Parameters
-    ----------
-    column : array, shape (V_p,)
-    numbers : array of integers, shape (f,)
-        Vertex numbers; any of them can repeat.
-
-    Returns
-    -------
-    array of the dtype of `column`, shape (f,)
-        In the memory of `numbers`.
+    All members call it. The result is in the memory of `numbers`.
     """
-    where, numbers = numbers, beside(column, numbers)
+    where, numbers = numbers, move_to(column, numbers)
     if g.member.alone:
-        return beside(where, column[numbers])
+        return move_to(where, column[numbers])
     distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
     asked = g.member.exchange.all_to_all(_by_owner(g, distinct, distinct))
     received = g.member.exchange.all_to_all(
         [column[places - g.member.shard.low] for places in asked]
     )
-    return beside(where, np.concatenate(received)[back])
+    return move_to(where, np.concatenate(received)[back])
 
 
 def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> None:
-    """Combine values into a column at vertices of any member, in place. All members call it.
+    """Combine values into a column of integers at vertex numbers of any member, which may repeat, in place.
 
-    Parameters
-    ----------
-    column : array of integers, shape (V_p,)
-    numbers : array of integers, shape (f,)
-        Vertex numbers; any of them can repeat.
-    values : array of the dtype of `column`, shape (f,)
-    slot : {"add", "min"}
-        How values of the same vertex are combined.
+    All members call it. `slot` is "add" or "min".
     """
-    numbers, values = beside(column, numbers), beside(column, values)
+    numbers, values = move_to(column, numbers), move_to(column, values)
     at = getattr(kernels_for(column).namespace, {"add": "add", "min": "minimum"}[slot]).at
     if g.member.alone:
         at(column, numbers, values)
@@ -87,7 +71,7 @@ def gather(g: GraphView, values: Any) -> Any:
     )
 
 
-def beside(array: Any, values: Any) -> Any:
+def move_to(array: Any, values: Any) -> Any:
     """Return values copied to the memory of an array, if necessary."""
     if on_device(array):
         return kernels_for(array).namespace.asarray(values)
@@ -102,7 +86,7 @@ def places_of(g: GraphView, numbers: Any) -> Any:
     places = (
         g.member.shard.here(stored.PLACES, placed.places) if on_device(numbers) else placed.places
     )
-    return beside(numbers, places)[numbers]
+    return move_to(numbers, places)[numbers]
 
 
 def positions_of(g: GraphView, places: Any) -> Any:
@@ -122,16 +106,11 @@ def _by_owner(g: GraphView, places: Any, values: Any) -> list[Any]:
 
 
 def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
-    """Return a function that sends a column of rows to other members, and returns what this one receives.
+    """Return a function that sends a column of rows to members, and returns what this one receives.
 
-    All members call the function, once per column, in the same order. A member receives the rows of the
-    first member, then the rows of the second, and so on. Rows from the same member keep their order.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    to : array of integers, shape (r,)
-        Rank of the member that gets each row.
+    `to` has the rank of the member that gets each row. All members call the function, once per column, in
+    the same order. A member receives the rows of the first member, then the rows of the second, and so on.
+    Rows from the same member keep their order.
     """
     if exchange.size == 1:
         return lambda values: values
@@ -237,15 +216,8 @@ def update_mirrors(
 ) -> Totals:
     """Set the mirrors' entries of a wide column to the values of their owners. All members call it.
 
-    Parameters
-    ----------
-    mirrors : Mirrors
-    column : array, shape (V_p + mirrors,)
-        Changed in place.
-    changed : array of integers, shape (c,), optional
-        Positions of the owned vertices to send, ascending; all owned vertices by default.
-    sums : sequence of int
-        Numbers to add up over all members in the same round.
+    Only the owned vertices at the ascending positions `changed` are sent; all by default. The same round
+    adds up `sums` over all members.
     """
     mirrors.broadcast(column, changed, sums)
     return mirrors.receive(partial(setitem, column))
@@ -254,10 +226,7 @@ def update_mirrors(
 def sums_of_owned(g: GraphView, column: Any) -> Any:
     """Return the entries of owned vertices, each with those of its mirrors added. All members call it.
 
-    Parameters
-    ----------
-    column : array of integers, shape (V_p + mirrors,)
-        Changed in place. The result is a part of it.
+    The result is a part of the wide column, which is changed in place.
     """
     if g.member.exchange.size > 1:
         mirrors = g.member.mirrors("out")
@@ -297,21 +266,10 @@ def edge_ends(g: GraphView) -> tuple[Any, Any, Any]:
 
 
 def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any = None) -> Any:
-    """Return a value for each edge, from those of a column at both ends. All members call it.
+    """Return a value for each edge of ``g.member.rows("out")``, from those of a column at both ends.
 
-    Parameters
-    ----------
-    column : array, shape (V_p,)
-    value : callable
-        Takes the values at the sources and at the targets of some edges, and their weights if there are
-        any, and returns an array.
-    weights : array, optional
-        A weight for each edge.
-
-    Returns
-    -------
-    array
-        One entry per edge in ``g.member.rows("out")``; on disk if these are.
+    All members call it. `value` takes the values at the sources and at the targets of some edges, and their
+    weights if there are any, and returns an array. The result is on disk if the edges are.
     """
     values = wide_column(g, column)
     rows = g.member.local("out").rows._replace(weights=weights)
@@ -325,18 +283,9 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
 
 
 def edges_among(g: GraphView, ids: Any) -> tuple[Any, Any]:
-    """Return the edges that leave this member's vertices among some, as row numbers of `ids`.
+    """Return the edges that leave this member's vertices among some, as row numbers of `ids`, a frame.
 
-    All members call it.
-
-    Parameters
-    ----------
-    ids : DataFrame
-        Ids of vertices, each once.
-
-    Returns
-    -------
-    sources, targets : array of int64
+    All members call it. Each id occurs once.
     """
     shard, places = g.member.shard.host, _on_host(g.places(ids))
     order = np.argsort(places)
@@ -368,19 +317,8 @@ def offsets_of(lengths: Any) -> Any:
 def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any, Any]:
     """Return the offsets of selected rows once they are concatenated, and their entries in `rows`.
 
-    Parameters
-    ----------
-    rows : Rows
-    which : array of integers, shape (r,)
-        Indices of rows.
-    threads : int
-
-    Returns
-    -------
-    offsets : array of int64, shape (r + 1,)
-    row : array of int64
-        For each entry, the index of its row in `which`.
-    entries : array of int64
+    For each entry, the second result is the index of its row in `which`, and the third its index in `rows`.
+    All are arrays of int64.
     """
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
     entries = np.arange(int(offsets[-1]), like=offsets)

@@ -64,14 +64,9 @@ class Blocks:
         return own_sums(self._above[first], None, len(self._block))[self._label]
 
     def bridges(self) -> tuple[Any, Any]:
-        """Return the ends of the bridges that end at owned vertices.
+        """Return the bridges that end at owned vertices: their positions, and the numbers of their parents.
 
         A bridge is the only edge of its block. There is no second edge between the same vertices.
-
-        Returns
-        -------
-        lower, upper : array of index
-            Positions of owned vertices, and the numbers of their parents.
         """
         g = self._g
         sizes = own_sums(self._block[self._edges()], None, len(self._block))

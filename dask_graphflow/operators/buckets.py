@@ -43,16 +43,11 @@ SAMPLED = 16  # one edge in 16 is counted to find hubs
 
 
 class Labelled(NamedTuple):
-    """Rows by labels instead of vertex numbers.
-
-    Attributes
-    ----------
-    rows : Rows, or Light
-    labels, names : array of integers, shape (V,), or None
-        Label of each vertex, and vertex of each label; None for rows by vertices.
-    """
+    """Rows by labels instead of vertex numbers."""
 
     rows: Any
+    # Array of integers, shape (V,), or None. Label of each vertex, and vertex of each label; None for rows
+    # by vertices.
     labels: Any = None
     names: Any = None
 
@@ -136,12 +131,8 @@ class Buckets:
     def stop_at(self, targets: Any) -> None:
         """Remove all waiting vertices if the distances of all targets are final.
 
-        Vertices beyond the farthest target then count as not reached.
-
-        Parameters
-        ----------
-        targets : array of integers
-            Positions of the targets that this member owns.
+        A member gives the positions of the targets that it owns. Vertices beyond the farthest target then
+        count as not reached.
         """
         if self._late:  # a waiting vertex may be nearer than the lowest bucket
             return

@@ -27,18 +27,10 @@ CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 
 
 def smallest_connected(g: GraphView, labels: Any = None) -> Any:
-    """Return the smallest number in the component of each owned vertex. All members call it.
+    """Return the smallest number in the component of each owned vertex of an undirected graph.
 
-    Parameters
-    ----------
-    g : GraphView
-        Undirected.
-    labels : array, shape (V_p + mirrors,), optional
-        If given, only edges between vertices with the same label count.
-
-    Returns
-    -------
-    array of index, shape (V_p,)
+    All members call it. With labels, one per owned vertex and mirror, only edges between vertices with the
+    same label count.
     """
     own, mirrors = _roots(g, labels)
     if g.member.alone and g.member.shard.placed is None:
@@ -87,34 +79,28 @@ def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:
-    """Replace the names of roots by the smallest names in their components.
+    """Replace the names of roots, in place, by the smallest names in their components.
 
-    Parameters
-    ----------
-    name : array of index, shape (V_p,)
-        Name of the tree of each root; changed in place.
-    own, mirrors : array of index, shapes (V_p,) and (mirrors,)
-        Root of each owned vertex and each mirror.
-    joined : array of int64
-        The mirrors that are in a tree with an owned vertex.
+    `own` and `mirrors` are the roots of each owned vertex and each mirror, and `joined` the mirrors that
+    are in a tree with an owned vertex.
     """
     if g.member.alone:  # there are no mirrors
         return
     here, there = name[mirrors[joined]], wide_column(g, name[own])[g.owned :][joined]
     differ = here != there
     # A name and the smallest one that it is joined with: never more pairs than names.
-    names, least = _joined(here[differ], there[differ])
+    names, least = _join_pairs(here[differ], there[differ])
     less = least < names
     pairs = gather(g, np.stack([names[less], least[less]], axis=1).ravel()).reshape(-1, 2)
     if not len(pairs):
         return
-    names, least = _joined(*pairs.T)
+    names, least = _join_pairs(*pairs.T)
     roots = np.flatnonzero(own == np.arange(g.owned, dtype=own.dtype, like=own))
     at = np.minimum(np.searchsorted(names, name[roots]), len(names) - 1)
     name[roots] = np.where(names[at] == name[roots], least[at], name[roots])
 
 
-def _joined(one: Any, other: Any) -> tuple[Any, Any]:
+def _join_pairs(one: Any, other: Any) -> tuple[Any, Any]:
     """Join pairs of names; return the different names, ascending, and the smallest one joined to each."""
     names, at = np.unique(np.concatenate([one, other]), return_inverse=True)
     forest = Forest(names, size=len(names))

@@ -92,14 +92,9 @@ class Direction:
     def limits(self, frontier: Frontier) -> tuple[int, int, bool]:
         """Return when a call that pushes several levels from a frontier must stop.
 
-        The rule has chosen "push" for the frontier.
-
-        Returns
-        -------
-        factor, limit : int
-            A level that more than ``limit / factor`` edges leave is pulled.
-        unexplored : bool
-            Whether each level reduces the limit by its number of edges.
+        The rule has chosen "push" for the frontier. The results are ``(factor, limit, unexplored)``: a
+        level that more than ``limit / factor`` edges leave is pulled, and `unexplored` says whether each
+        level reduces the limit by its number of edges.
         """
         if self._rule == "gemini":
             return DENSE, self.total, False

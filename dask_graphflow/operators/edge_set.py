@@ -17,18 +17,10 @@ BLOCK = 1 << 20  # about the number of edges on disk that are read at a time
 
 
 class EdgeSet(NamedTuple):
-    """Some edges of a member's rows, in their order.
+    """Some edges of a member's rows, in their order."""
 
-    Attributes
-    ----------
-    vertices : array of index, shape (e,)
-        Position of the vertex in whose row each edge is.
-    entries : array of int64, shape (e,)
-        Index of each edge in ``g.member.rows("out")``.
-    """
-
-    vertices: Any
-    entries: Any
+    vertices: Any  # array of index, shape (e,). Position of the vertex in whose row each edge is.
+    entries: Any  # array of int64, shape (e,). Index of each edge in ``g.member.rows("out")``.
 
 
 def edges_where(g: GraphView, marks: Any) -> EdgeSet:
@@ -46,13 +38,9 @@ def edges_from(g: GraphView, which: Any) -> EdgeSet:
 
 
 def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
-    """Return the edges between some vertices. All members call it.
+    """Return the edges between the chosen vertices, a mask. All members call it.
 
     Only the rows of these vertices are read, unless they have a large part of the edges.
-
-    Parameters
-    ----------
-    chosen : array of bool, shape (V_p,)
     """
     rows, which = g.member.local("out").rows._replace(weights=None), np.flatnonzero(chosen)
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])

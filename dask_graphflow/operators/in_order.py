@@ -37,22 +37,11 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
 
 
 def first_free(g: GraphView, priority: Any) -> Any:
-    """Give each vertex, in an order, the smallest number that no neighbor before it has.
+    """Give each vertex, in an order, the smallest number that no neighbor before it has, as int32.
 
     Vertices with more edges come first. Among vertices with the same number of edges, those of a higher
-    priority come first. All members call it.
-
-    Parameters
-    ----------
-    g : GraphView
-        A simple and undirected graph.
-    priority : array of int64, shape (V_p,)
-        A different one for each vertex of all members.
-
-    Returns
-    -------
-    array of int32, shape (V_p,)
-        -1 for positions that are not vertices.
+    priority come first; no two vertices have the same one. The graph is simple and undirected. Positions
+    that are not vertices get -1. All members call it.
     """
     if not g.member.alone:
         return _together(g, priority)

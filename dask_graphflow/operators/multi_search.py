@@ -47,21 +47,9 @@ INVERSES = {"harmonic": "float64(count) / float64(step)"}
 def distance_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
     """Search from many sources along the edges; return the sums of the distances from them.
 
-    All members call it at once.
-
-    Parameters
-    ----------
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices.
-    count : int
-        Number of sources.
-
-    Returns
-    -------
-    farness : array of int64, shape (V_p,)
-        For each vertex, the sum of the distances in edges from the sources that reach it.
-    reaching : array of int64, shape (V_p,)
-        Number of these sources, without the vertex itself.
+    All members call it at once. `places` has the index of each source among all sources, and -1 for other
+    vertices. The results are, for each vertex, the sum of the distances in edges from the sources that
+    reach it, and the number of these sources without the vertex itself.
     """
     sums = {name: g.column(0, "int64") for name in DISTANCES}
     _search(g, places, count, sums, DISTANCES, _add_distances)
@@ -111,11 +99,7 @@ class WordSearch:
     def begin(self, places: Any, first: int, count: int) -> Any:
         """Begin with the batch of sources from the index `first` on; return this member's positions.
 
-        Parameters
-        ----------
-        places, count
-            See :func:`distance_sums`.
-        first : int
+        See :func:`distance_sums` for `places` and `count`.
         """
         own = self._g.positions((places >= first) & (places < first + WORD))
         bits = np.uint64(1) << (places[own] - first).astype("uint64")
@@ -138,28 +122,12 @@ class Reach(NamedTuple):
 def predecessors(
     g: GraphView, levels: list[Reach], places: Any, width: int, at: Any
 ) -> Iterator[tuple[Any, Any, Any]]:
-    """Find the predecessors in the searches from some sources. All members call it.
+    """Find the predecessors, in the searches from `width` sources, of the vertices at some positions.
 
-    The predecessor of a vertex is the first neighbor in its row whose bits the vertex got one level later.
-
-    Parameters
-    ----------
-    levels : list of Reach
-        The levels of all searches.
-    places : array of int64, shape (V_p,)
-        0 to ``width - 1`` for the sources; other numbers for other vertices.
-    width : int
-        Number of sources.
-    at : array of integers
-        Positions of the vertices whose predecessors are found.
-
-    Yields
-    ------
-    found : array of int64
-        For one source after another, indices in `at` of the vertices that its search reached.
-    level : array of int32
-    predecessor : array of index
-        Vertex numbers; the dtype's maximum for the source.
+    All members call it. The predecessor of a vertex is the first neighbor in its row whose bits the vertex
+    got one level later. `places` has 0 to ``width - 1`` for the sources. Yields for one source after
+    another the indices in `at` of the vertices that its search reached, their levels (int32), and the
+    numbers of their predecessors; the dtype's maximum for the source.
     """
     local = g.member.local("into")
     row = g.column(-1, "int64")

@@ -54,17 +54,9 @@ class Peel:
     def remove(self, vertices: Any, limit: int) -> Any:
         """Remove vertices, and then all vertices that are left with at most `limit` edges.
 
-        Parameters
-        ----------
-        vertices : array of integers
-            Positions of all owned vertices that already have at most `limit` edges, each once.
-        limit : int
-            At least the limit of the previous call.
-
-        Returns
-        -------
-        array of integers
-            Positions of all owned vertices that were removed, in any order.
+        A member gives the positions of all vertices it owns that already have at most `limit` edges, each
+        once. The limit is at least that of the previous call. The result has the positions of all owned
+        vertices that were removed, in any order.
         """
         g, frontier = self._g, self._g.frontier(vertices)
         if self._chains:
@@ -81,15 +73,8 @@ class Peel:
     def remove_all(self, core: Any) -> bool:
         """Remove all vertices in one call, at increasing limits, if one member has the graph on a device.
 
-        Parameters
-        ----------
-        core : array of int32, shape (V_p,)
-            -1 for vertices, which the call replaces by the limit at which each one is removed.
-
-        Returns
-        -------
-        bool
-            Whether the vertices were removed. If not, nothing has changed.
+        `core` has -1 for vertices, which the call replaces by the limit at which each one is removed. If
+        the result is false, nothing has changed.
         """
         g = self._g
         if not (g.member.alone and g.member.shard.on_device):

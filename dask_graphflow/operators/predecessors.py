@@ -24,21 +24,12 @@ from dask_graphflow.kernels import paths as paths_kernels
 
 
 class ResultRows(NamedTuple):
-    """Some rows of a result, in host memory.
+    """Some rows of a result, in host memory."""
 
-    Attributes
-    ----------
-    vertices : DataFrame
-        Ids of the vertices.
-    predecessors : DataFrame
-        Ids of their predecessors, with the same columns and dtypes; arbitrary for sources.
-    sources : array of bool
-        Which vertices have no predecessor.
-    """
-
-    vertices: Any
+    vertices: Any  # DataFrame. Ids of the vertices.
+    # DataFrame. Ids of their predecessors, with the same columns and dtypes; arbitrary for sources.
     predecessors: Any
-    sources: np.ndarray
+    sources: np.ndarray  # array of bool. Which vertices have no predecessor.
 
 
 class _Followed(NamedTuple):
@@ -60,21 +51,11 @@ class _Step(NamedTuple):
 
 
 class FoundPaths(NamedTuple):
-    """The paths to some targets: the vertices of one path after another.
+    """The paths to some targets: the vertices of one path after another."""
 
-    Attributes
-    ----------
-    targets : DataFrame
-        Ids of the targets.
-    lengths : array of int64
-        Number of vertices of each path.
-    vertices : DataFrame
-        Ids of the vertices, each path from its source to its target.
-    """
-
-    targets: Any
-    lengths: np.ndarray
-    vertices: Any
+    targets: Any  # DataFrame. Ids of the targets.
+    lengths: np.ndarray  # array of int64. Number of vertices of each path.
+    vertices: Any  # DataFrame. Ids of the vertices, each path from its source to its target.
 
 
 def follow_predecessors(
@@ -82,20 +63,9 @@ def follow_predecessors(
 ) -> FoundPaths:
     """Return the paths to this member's part of the targets. All members of a gang call it at once.
 
-    Parameters
-    ----------
-    channel : Channel
-    pieces : list of ResultRows
-        The rows of the result that this member reads.
-    rank : int
-        The rank of the channel.
-    targets : DataFrame
-        Ids of the targets, each once, in ascending order.
-
-    Raises
-    ------
-    UsageError
-        The result has no row for a vertex of a path, or predecessors form a cycle. All members raise it.
+    The pieces are the rows of the result that this member reads. The targets are a frame of ids, each once,
+    in ascending order. All members raise :class:`.UsageError` if the result has no row for a vertex of a
+    path, or if predecessors form a cycle.
     """
     exchange = Exchange(channel)
     rows = [piece for piece in pieces if len(piece.vertices)] or list(pieces[:1])
@@ -136,7 +106,7 @@ def follow_predecessors(
         in_part = (columns[0] >= low) & (columns[0] < high)
         part = _Followed(*(column[in_part] for column in columns))
         along = kernels.rows_along(ahead, part.starts, part.counts)
-        sent.append((part, _taken(vertices, along)))
+        sent.append((part, _take_rows(vertices, along)))
     del ahead, index, vertices, predecessors, along  # before memory for the result is allocated
     parts = swap(exchange, sent)
     sent.clear()
@@ -160,10 +130,10 @@ def _in_order(parts: list[tuple[_Followed, Any]]) -> Any:
     starts, counts = (np.cumsum(counts) - counts)[sorting], counts[sorting]
     order = np.arange(len(stacked))
     order += np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    return _taken(stacked, order)
+    return _take_rows(stacked, order)
 
 
-def _taken(frame: Any, rows: np.ndarray) -> Any:
+def _take_rows(frame: Any, rows: np.ndarray) -> Any:
     """Return some rows of a frame, with a new index from 0."""
     columns = {name: frame[name].array.take(rows) for name in frame.columns}
     return frames.build(pd.DataFrame, columns)

@@ -18,15 +18,7 @@ from .view import GraphView
 def priorities(ranks: Any, seed: Any) -> Any:
     """Return a number for each rank, by SplitMix64 [1]_: no two ranks have the same number for a seed.
 
-    Parameters
-    ----------
-    ranks : array of integers, shape (n,)
-    seed : int, or array of int64, shape (n,)
-        One for all ranks, or one for each, which can be the result of another call.
-
-    Returns
-    -------
-    array of int64, shape (n,)
+    There is one seed for all ranks, or one for each, which can be the result of another call.
     """
     return sample_kernels.of(ranks).hashes(ranks, seed).view("int64")
 
@@ -34,21 +26,11 @@ def priorities(ranks: Any, seed: Any) -> Any:
 LAST = np.iinfo("int64").max
 
 
-def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
-    """Return the place of each owned vertex in a random sample. All members call it.
+def sample_places(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
+    """Return the place of each owned vertex in a random sample, and the size of the sample.
 
-    Parameters
-    ----------
-    count : int or None
-        Number of vertices to sample; None takes all.
-    seed : int
-
-    Returns
-    -------
-    places : array of int64, shape (V_p,)
-        0, 1, ... in the order of the ids; -1 for vertices that are not in the sample.
-    count : int
-        Number of vertices in the sample.
+    All members call it. A `count` of None takes all vertices. Places are 0, 1, ... in the order of the ids;
+    -1 for vertices that are not in the sample.
     """
     exists, ranks = g.exists, g.ranks
     every = g.count
@@ -69,21 +51,10 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
 
 
 def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
-    """Return the place of each owned vertex among chosen vertices, as :func:`sampled` does.
+    """Return the place of each owned vertex among chosen ones, and the numbers of these, ascending.
 
-    All members call it.
-
-    Parameters
-    ----------
-    chosen : array of integers
-        Positions of the chosen vertices that this member owns, each once.
-
-    Returns
-    -------
-    places : array of int64, shape (V_p,)
-        0, 1, ... in the order of the ids; -1 for vertices that are not chosen.
-    numbers : array of index, shape (c,)
-        Numbers of the chosen vertices of all members, ascending.
+    All members call it. A member gives the positions of the chosen vertices that it owns, each once. Places
+    are as in :func:`sample_places`.
     """
     own = g.numbers[chosen]
     numbers = np.sort(own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own)))

@@ -16,10 +16,7 @@ from .view import GraphView
 class VertexNumbers:
     """The numbers 0 to n - 1 of the n vertices of a graph. All members create theirs at once.
 
-    Parameters
-    ----------
-    needed : bool
-        Whether numbers are read. Counting them takes a round.
+    Numbers are counted, which takes a round, only if they are needed.
     """
 
     def __init__(self, g: GraphView, *, needed: bool) -> None:

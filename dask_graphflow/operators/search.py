@@ -79,17 +79,10 @@ class Search:
         return self._frontier(vertices=sources)
 
     def push(self, frontier: Frontier, rule: Direction, depth_limit: int | None = None) -> Frontier:
-        """Follow the edges that leave the frontier to unreached vertices.
+        """Follow the edges that leave the frontier to unreached vertices, for `depth_limit` levels at most.
 
-        Parameters
-        ----------
-        frontier : Frontier
-        rule : Direction
-            The rule that chose "push" for the frontier. A single member continues to push while the rule
-            does, and while few edges leave the frontier, unless its rows are on disk, where each level
-            asks for all of its rows at once.
-        depth_limit : int, optional
-            Maximum number of levels.
+        A single member continues to push while the rule does, and while few edges leave the frontier,
+        unless its rows are on disk, where each level asks for all of its rows at once.
         """
         small = frontier.leaving <= self._kernels.SMALL_FRONTIER
         if small and self._mirrors is None and not is_on_disk(self._rows.ends):
@@ -124,12 +117,9 @@ class Search:
         return self._level[: self._g.owned]
 
     def parents(self) -> Any:
-        """Return the parent of each owned vertex: its smallest neighbor in the level before.
+        """Return the number of the parent of each owned vertex: its smallest neighbor in the level before.
 
-        Returns
-        -------
-        array of index, shape (V_p,)
-            Vertex numbers; -1 for sources, and the dtype's maximum for vertices that were not reached.
+        It is -1 for sources, and the dtype's maximum for vertices that were not reached.
         """
         g, parent = self._g, self._parent[: self._g.owned]
         if self._names is not None and self._pulled:  # pulls find places instead of numbers
@@ -241,15 +231,8 @@ class Search:
     ) -> Frontier:
         """Return the next frontier, and note whether all targets were reached.
 
-        Parameters
-        ----------
-        vertices, words : array
-            This member's part of the frontier; see :class:`.VertexSet`.
-        count, leaving : int, optional
-            Number of vertices in the bitmap, and of edges that leave the vertices, if known.
-        total : Totals, optional
-            The sums over all members, if known: the vertices of the frontier, the edges that leave them
-            and, as the last sum, the targets that were not reached.
+        Counts are given if they are known. `total` has the sums over all members: the vertices of the
+        frontier, the edges that leave them and, as the last sum, the targets that were not reached.
         """
         degrees = self._g.degrees
         known = None if leaving is None else (degrees, leaving)

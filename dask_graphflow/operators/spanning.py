@@ -62,10 +62,7 @@ def _send(g: GraphView, edges: Edges, to: Any) -> Edges:
 class SpanningForest:
     """A forest into which edges are taken that join two of its trees.
 
-    Parameters
-    ----------
-    edges : Edges
-        In the order of their sources and targets. An edge counts where its source is the smaller end.
+    Edges are in the order of their sources and targets. An edge counts where its source is the smaller end.
     """
 
     def __init__(self, g: GraphView, edges: Edges) -> None:

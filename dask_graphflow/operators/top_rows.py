@@ -17,11 +17,7 @@ from .view import GraphView
 def largest(values: Any, k: int) -> Any:
     """Return the positions of the `k` largest values, ascending; of equal values, the first are taken.
 
-    Parameters
-    ----------
-    values : array of float64
-    k : int
-        At least 1. If there are fewer values, all positions are returned.
+    If there are fewer values, all positions are returned.
     """
     if k >= len(values):
         return np.arange(len(values), like=values)

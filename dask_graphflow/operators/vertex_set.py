@@ -81,13 +81,7 @@ class VertexSet:
         return self._words
 
     def edges(self, degrees: Any) -> int:
-        """Return the sum of the vertices' degrees.
-
-        Parameters
-        ----------
-        degrees : ndarray of integers, shape (size,)
-            The degrees of all vertices.
-        """
+        """Return the sum of the vertices' degrees, given the degrees of all vertices of the graph."""
         if self._edges is None or self._edges[0] is not degrees:
             if self._vertices is None:
                 kernels = advance_kernels.of(self._words)

@@ -26,12 +26,7 @@ WORD = 2**64
 class VertexValues:
     """Evaluates expressions on the columns of a graph. All members create theirs, and call it, at once.
 
-    Parameters
-    ----------
-    columns : mapping of str to array, shape (V_p,)
-    params : mapping of str to NumPy scalar
-    before : mapping of str to array, optional
-        The columns that ``before(column)`` reads.
+    `before` has the columns that ``before(column)`` reads.
     """
 
     def __init__(
@@ -58,7 +53,7 @@ class VertexValues:
         roots = self._reduced(tuple(trees.values()))
         program, reads = self._compiled(roots, assigns=True)
         columns = [self._columns["now"][name] for name in trees]
-        vertices_kernels.of(columns[0]).assign(program, self._given(reads), columns)
+        vertices_kernels.of(columns[0]).assign(program, self._values_of(reads), columns)
 
     def shared(self, root: Node) -> Any:
         """Return the value of an expression that all vertices share, as a NumPy scalar.
@@ -70,7 +65,7 @@ class VertexValues:
         """
         roots = self._reduced((root,))
         _, reads = self._compiled(roots)
-        (value,) = evaluated(roots, dict(zip(reads, self._given(reads), strict=True)))
+        (value,) = evaluated(roots, dict(zip(reads, self._values_of(reads), strict=True)))
         return value
 
     def _reduced(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -81,7 +76,7 @@ class VertexValues:
             self._params[reduction.name] = compute(reduction)
         return roots
 
-    def _given(self, reads: Sequence[Read]) -> list[Any]:
+    def _values_of(self, reads: Sequence[Read]) -> list[Any]:
         return [self._read(kind, value) for kind, value in reads]
 
     def _read(self, kind: str, value: Any) -> Any:
@@ -95,7 +90,7 @@ class VertexValues:
     def _total(self, reduction: Reduction) -> Any:
         g, dtype = self._g, np.dtype(reduction.argument.dtype)
         program, reads = self._compiled((reduction.argument,))
-        given = program, self._given(reads), g.exists
+        given = program, self._values_of(reads), g.exists
         kernels = vertices_kernels.of(g.exists)
         if dtype.kind != "f":  # integer sums wrap around
             own = kernels.integer_total(*given)
@@ -117,7 +112,7 @@ class VertexValues:
         g, dtype = self._g, np.dtype(reduction.argument.dtype)
         program, reads = self._compiled((reduction.argument,))
         kernels = vertices_kernels.of(g.exists)
-        own = kernels.largest(program, self._given(reads), g.exists, dtype)
+        own = kernels.largest(program, self._values_of(reads), g.exists, dtype)
         maxima = np.concatenate(g.member.exchange.all_gather(own))
         zero = dtype.type(0)
         return maxima.max() + zero if len(maxima) else zero  # turns -0.0 into 0.0

@@ -169,15 +169,7 @@ class GraphView:
     # Columns
 
     def column(self, fill: Any, dtype: Any, size: int | None = None) -> Any:
-        """Return an array that is filled with a value, in the memory of the graph (host or device).
-
-        Parameters
-        ----------
-        fill : number
-        dtype : dtype
-        size : int, optional
-            Number of entries; V_p by default.
-        """
+        """Return an array with V_p entries by default, all with one value, in the memory of the graph."""
         shape = self.owned if size is None else size
         return np.full_like(self._like, fill, dtype, shape=shape)
 
@@ -328,12 +320,9 @@ class GraphView:
         return high * coarse + low * fine
 
     def frontier(self, vertices: Any) -> Frontier:
-        """Return the frontier to which each member contributes its vertices. All members call it.
+        """Return the frontier to which each member contributes its vertices, by position and each once.
 
-        Parameters
-        ----------
-        vertices : array of integers
-            Positions, each once.
+        All members call it.
         """
         own = VertexSet(self.owned, vertices=vertices)
         return Frontier(own, *self.all_reduce(sums=(len(own), own.edges(self.degrees))).sums)
@@ -348,20 +337,11 @@ class GraphView:
         return advance_kernels.of(marks).listed(marks, self.index)
 
     def find(self, ids: Any, *, unique: bool = True) -> Any:
-        """Return the positions of the vertices in a frame of ids. All members call it.
+        """Return the positions of the vertices in a frame of ids, the same for all members.
 
-        Parameters
-        ----------
-        ids : DataFrame
-            The same for all members; see :func:`.vertex_ids.named`.
-        unique : bool
-            If True, return each position once, ascending. If False, return one entry per row of `ids`, and
-            -1 for other members' vertices.
-
-        Raises
-        ------
-        UnknownVertexError
-            Some of the ids are not in the graph. All members raise it.
+        All members call it, and raise :class:`.UnknownVertexError` if an id is not in the graph. With
+        `unique`, each position occurs once, ascending. Otherwise there is one entry per row of `ids`, and
+        -1 for other members' vertices.
         """
         return numbering.numbers_of(self.member.shard, self.member.exchange, ids, unique=unique)
 
@@ -375,24 +355,10 @@ class GraphView:
         return numbering.shown_vertices(self.member.shard, self.member.exchange, numbers)
 
     def places(self, ids: Any) -> Any:
-        """Return the places of the vertices in a frame of ids. All members call it.
+        """Return the places of the vertices in a frame of ids, one per row, the same for all members.
 
-        The place of a vertex is its index among those of all members, as in :meth:`.Member.rows`.
-
-        Parameters
-        ----------
-        ids : DataFrame
-            The same for all members; see :func:`.vertex_ids.named`.
-
-        Returns
-        -------
-        array of int64
-            One entry per row of `ids`, the same for all members.
-
-        Raises
-        ------
-        UnknownVertexError
-            Some of the ids are not in the graph. All members raise it.
+        The place of a vertex is its index among those of all members, as in :meth:`.Member.rows`. All
+        members call it, and raise :class:`.UnknownVertexError` if an id is not in the graph.
         """
         at = self.find(ids, unique=False)
         return self.elementwise_max(np.where(at < 0, -1, at + self.member.shard.low))

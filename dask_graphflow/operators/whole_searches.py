@@ -74,18 +74,10 @@ def levels(g: GraphView, sources: Any) -> Any:
 
 
 def add_dependencies(g: GraphView, sources: Any, scores: Any, *, endpoints: bool) -> None:
-    """Add what vertices contribute to the shortest paths from some sources, without weights.
+    """Add what vertices contribute to the shortest paths from sources, in their order, without weights.
 
-    Parameters
-    ----------
-    g : GraphView
-        A graph without parallel edges and self-loops.
-    sources : array of integers
-        The contributions are added in this order.
-    scores : array of float64, shape (V,)
-        Changed in place.
-    endpoints : bool
-        Whether a path also counts for its first and its last vertex.
+    The graph does not have parallel edges and self-loops. `scores` is changed in place. `endpoints`: a path
+    also counts for its first and its last vertex.
     """
     rows, into = _both_ways(g)
     kernels, threads = searches_kernels.of(rows.ends), g.member.threads
@@ -99,19 +91,10 @@ def add_dependencies(g: GraphView, sources: Any, scores: Any, *, endpoints: bool
 def add_contributions(
     g: GraphView, sources: Any, scores: Any, carried: Any = None, *, endpoints: bool = False
 ) -> bool:
-    """Add what vertices and edges contribute to the shortest paths, on one host.
+    """Add what vertices, and edges if `carried` is given, contribute to the shortest paths, on one host.
 
-    Parameters
-    ----------
-    g, sources, scores, endpoints
-        See :func:`add_dependencies`. Weights, if any, are positive and finite.
-    carried : array of float64, shape (E,), optional
-        Contributions of the edges in the order of the rows. Changed in place.
-
-    Returns
-    -------
-    bool
-        Whether each weight changes the distance to which it is added. If not, the sums are wrong.
+    See :func:`add_dependencies`. Weights, if any, are positive and finite. Returns whether each weight
+    changes the distance to which it is added. If not, the sums are wrong.
     """
     rows, into = _both_ways(g)
     kernels, threads = tight_edges_kernels.of(rows.ends), g.member.threads

@@ -41,26 +41,12 @@ def leaving(g: GraphView) -> tuple[Any, float]:
 
 
 def whole_weights(g: GraphView) -> tuple[Any, float]:
-    """Return the weights of the edges, rounded to whole multiples of a unit, and the unit.
+    """Return the weights of the edges, rounded to whole multiples of a unit, as int64, and the unit.
 
     All members call it. They use the same unit, which is a power of 2: the sum of all weights over all
-    members is at most 2**61 units. Without weights, the weights are None and the unit is 1.
-
-    Parameters
-    ----------
-    g : GraphView
-        Undirected.
-
-    Returns
-    -------
-    array of int64, or None
-        One weight per edge, in the order of the rows.
-    float
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    members is at most 2**61 units. Without weights, the weights are None and the unit is 1. It raises
+    :class:`.WeightError` if a weight is negative, infinite or NaN, or if weights differ too much to be
+    added up.
     """
     if not g.weighted:
         return None, 1.0
@@ -71,25 +57,10 @@ def whole_weights(g: GraphView) -> tuple[Any, float]:
 
 
 def whole_weights_of_pairs(g: GraphView) -> Any:
-    """Return weights rounded to whole multiples of a unit that is fine enough for few vertices.
+    """Return weights rounded to whole multiples of a unit that is fine enough for few vertices, as int64.
 
     All members call it. They use the same unit, which is a power of 2: the sum of the weights of the edges
-    of any two vertices is at most 2**61 units.
-
-    Parameters
-    ----------
-    g : GraphView
-        Undirected, with weights.
-
-    Returns
-    -------
-    array of int64
-        One weight per edge, in the order of the rows.
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    of any two vertices is at most 2**61 units. It raises the errors of :func:`whole_weights`.
     """
     totals, largest = leaving(g)
     unit = _unit(g, totals, largest, "the largest weighted degree")
@@ -97,26 +68,12 @@ def whole_weights_of_pairs(g: GraphView) -> Any:
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
-    """Return rows with weights rounded to whole multiples of a unit of each vertex.
+    """Return rows with weights rounded to whole multiples of a unit of each vertex, as int64.
 
     All members call it. The sum of the weights of a vertex's edges is at most 2**51 of its units. Without
-    weights, the rows are unchanged.
-
-    Parameters
-    ----------
-    sides : sequence of Rows
-        Rows of all owned vertices, by position. Together, they have each edge that leaves a vertex, and
-        in a directed graph each edge that enters it.
-
-    Returns
-    -------
-    list of Rows
-        The rows, with int64 weights.
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+    weights, the rows are unchanged. Together, the rows of all owned vertices have each edge that leaves a
+    vertex, and in a directed graph each edge that enters it. It raises :class:`.WeightError` if a weight is
+    negative, infinite or NaN, or if the weights are far too large or small to be added up.
     """
     if not g.weighted:
         return list(sides)
@@ -124,7 +81,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     if g.directed:
         totals = totals + leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
-    return [rows._replace(weights=_scaled(g, rows, powers)) for rows in sides]
+    return [rows._replace(weights=_scale(g, rows, powers)) for rows in sides]
 
 
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
@@ -142,19 +99,10 @@ def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
 
 
 def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
-    """Return the weight of outgoing edges, less the weight of incoming edges, of each owned vertex.
+    """Return the weight of outgoing less incoming edges of each owned vertex; None without directions.
 
-    Parameters
-    ----------
-    degrees : array of int64, shape (V_p,)
-        The result of :func:`whole_degrees` for the graph without directions.
-    unit : float
-        The unit of :func:`whole_weights` for that graph.
-
-    Returns
-    -------
-    array of int64, shape (V_p,), or None
-        None if edges have no directions.
+    The degrees are those of :func:`whole_degrees`, and the unit that of :func:`whole_weights`, for the
+    graph without directions.
     """
     if not g.directed:
         return None
@@ -174,17 +122,9 @@ def loops(g: GraphView, weights: Any) -> Any:
 
 
 def sums_inside(g: GraphView, weights: Any, labels: Any) -> Any:
-    """Return the sum of the weights of each vertex's edges to vertices with its label. All members call it.
+    """Return the sum of the weights of each vertex's edges to vertices with its label, as int64.
 
-    Parameters
-    ----------
-    weights : array of int64, or None
-        Weights of the edges; 1 each by default.
-    labels : array, shape (V_p,)
-
-    Returns
-    -------
-    array of int64, shape (V_p,)
+    All members call it. Without weights, each edge has the weight 1.
     """
     rows, values = g.member.local("out").rows._replace(weights=weights), wide_column(g, labels)
     sums = [g.column(0, "int64", 0)]
@@ -199,14 +139,7 @@ def sums_inside(g: GraphView, weights: Any, labels: Any) -> Any:
 def own_sums(labels: Any, values: Any, count: int) -> Any:
     """Return the sum of this member's values of each label: array of int64, shape (count,).
 
-    Parameters
-    ----------
-    labels : array of integers, shape (f,)
-        Label of each value, from 0 to `count` - 1.
-    values : array of int64, shape (f,), or None
-        Values; 1 each by default.
-    count : int
-        Number of labels.
+    Labels are 0 to `count` - 1. Without values, each is 1.
     """
     if not len(labels):  # CuPy's bincount rejects empty input
         return np.zeros_like(labels, "int64", shape=count)
@@ -228,17 +161,8 @@ def sums_of_groups(g: GraphView, groups: Any, values: Any, count: int) -> Any:
 def edges_between(g: GraphView, groups: Any, count: int) -> Any:
     """Return how many edges lead from the vertices of each group to those of each: array of int64.
 
-    All members call it. Self-loops are left out.
-
-    Parameters
-    ----------
-    groups : array of integers, shape (V_p,)
-        Group of each vertex, from 0 to `count` - 1.
-
-    Returns
-    -------
-    array of int64, shape (count, count)
-        The same for all members.
+    All members call it, with groups 0 to `count` - 1, and get the same array of shape (count, count).
+    Self-loops are left out.
     """
     groups = wide_column(g, groups)
     counts = np.zeros_like(groups, "int64", shape=count * count)
@@ -283,7 +207,7 @@ def _whole(rows: Any, unit: float) -> Any:
     return per_edge(rows, whole)
 
 
-def _scaled(g: GraphView, rows: Any, powers: Any) -> Any:
+def _scale(g: GraphView, rows: Any, powers: Any) -> Any:
     """Return the weights of rows as multiples of a unit per vertex, given as powers of 2."""
 
     def scaled(block: Any) -> Any:

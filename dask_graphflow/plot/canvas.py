@@ -85,14 +85,8 @@ def named(parts: Sequence[Any], most: int) -> str:
 def write_names(ax: Axes, names: Sequence[str], points: np.ndarray, above: np.ndarray) -> None:
     """Write names in the given order, and leave out each one that would cover a name before it.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    names : sequence of str, shape (n,)
-    points : ndarray of float, shape (n, 2)
-        In the units of the data.
-    above : ndarray of float, shape (n,)
-        How far a name begins above its point, in points; a name is centered on its point if it is 0.
+    Points are in the units of the data. `above` is how far a name begins above its point, in points; a name
+    is centered on its point if it is 0.
     """
     from matplotlib.patheffects import withStroke
 

@@ -24,18 +24,11 @@ LIMIT = 100_000  # vertices of a graph that is drawn whole
 
 
 class Drawing(NamedTuple):
-    """The vertices of a graph, and which of them are adjacent.
+    """The vertices of a graph, and which of them are adjacent."""
 
-    Attributes
-    ----------
-    ids : pandas.DataFrame
-        One row per vertex, and one column per part of an id.
-    edges : ndarray of int, shape (m, 2)
-        Row numbers of the two ends of each edge, the smaller one first. Pairs are sorted and distinct, and
-        self-loops are left out.
-    """
-
-    ids: pd.DataFrame
+    ids: pd.DataFrame  # one row per vertex, and one column per part of an id
+    # Array of int, shape (m, 2). Row numbers of the two ends of each edge, the smaller one first. Pairs are
+    # sorted and distinct, and self-loops are left out.
     edges: np.ndarray
 
 
@@ -72,17 +65,10 @@ def pairs_of(edges: pd.DataFrame, ids: pd.DataFrame) -> np.ndarray:
 
 
 def column_for(frame: Any, ids: pd.DataFrame, name: str) -> pd.Series:
-    """Return the first column after the ids of a result, with one row per row of `ids`.
+    """Return the first column after the ids of a result, which may be lazy, with one row per row of `ids`.
 
-    Vertices that have no row in the result get a null. The result may have further vertices.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per vertex; it may be lazy.
-    ids : pandas.DataFrame
-    name : str
-        The option that the caller gave, for errors.
+    Vertices that have no row in the result get a null. The result may have further vertices. `name` is the
+    option that the caller gave, for errors.
     """
     width = len(ids.columns)
     if not hasattr(frame, "columns") or len(frame.columns) <= width:

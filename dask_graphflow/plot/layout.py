@@ -101,14 +101,8 @@ def positions(
 ) -> np.ndarray:
     """Return a position for each of `count` vertices: array of float, shape (count, 2).
 
-    Parameters
-    ----------
-    count : int
-    edges : ndarray of int, shape (m, 2)
-        Row numbers of vertices, without self-loops. The order of edges changes the last bits.
-    weights : ndarray of float, shape (m,), optional
-        How strongly each edge pulls its ends together; 1 by default.
-    iterations : int
+    Edges are pairs of row numbers without self-loops. Their order changes the last bits. Weights say how
+    strongly each edge pulls its ends together; 1 by default.
     """
     start = np.random.default_rng(0).random((count, 2)) * np.sqrt(count)
     placed: np.ndarray = forceatlas2().layout(

@@ -225,7 +225,7 @@ def _fit(ax: Axes, points: np.ndarray, texts: list[Any]) -> None:
         low[row], high[row] = middles[row] - (box.x0, box.y0), (box.x1, box.y1) - middles[row]
     pad, room = 0.1 * ax.figure.dpi, np.array([ax.bbox.width, ax.bbox.height])
 
-    def taken(scale: float) -> tuple[np.ndarray, np.ndarray]:
+    def room_for(scale: float) -> tuple[np.ndarray, np.ndarray]:
         """Return how far the drawing extends below and above 0 in pixels, at `scale` pixels per unit."""
         return (low - scale * points).max(0) + pad, (high + scale * points).max(0) + pad
 
@@ -233,8 +233,8 @@ def _fit(ax: Axes, points: np.ndarray, texts: list[Any]) -> None:
     least, most = 12.0, max(ax.bbox.width, 13.0)
     for _ in range(30):
         scale = (least + most) / 2
-        least, most = (scale, most) if (sum(taken(scale)) <= room).all() else (least, scale)
-    below, above = taken(least)
+        least, most = (scale, most) if (sum(room_for(scale)) <= room).all() else (least, scale)
+    below, above = room_for(least)
     spare = np.maximum(room - below - above, 0) / 2
     ax.set_xlim(*(np.array([-below[0] - spare[0], above[0] + spare[0]]) / least))
     ax.set_ylim(*(np.array([-below[1] - spare[1], above[1] + spare[1]]) / least))

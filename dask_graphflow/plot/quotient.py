@@ -19,27 +19,16 @@ from .drawing import computed
 
 @dataclass(frozen=True)
 class Quotient:
-    """The largest communities of a graph, the largest first.
+    """The largest communities of a graph, the largest first."""
 
-    Attributes
-    ----------
-    count : int
-        Number of all communities.
-    names : pandas.DataFrame
-        For each community, the id of the vertex with the most edges.
-    sizes : ndarray of int64, shape (k,)
-        Number of vertices of each community.
-    edges : ndarray of int64, shape (k, k)
-        Number of edges between two communities; on the diagonal, of edges inside one. Directions and
-        self-loops are left out.
-    inside : ndarray of float64, shape (k,)
-        Share of the edges of each community that stay inside, from 0 to 1; 1 if it has no edge.
-    """
-
-    count: int
-    names: pd.DataFrame
-    sizes: np.ndarray
+    count: int  # number of all communities
+    names: pd.DataFrame  # for each community, the id of the vertex with the most edges
+    sizes: np.ndarray  # array of int64, shape (k,). Number of vertices of each community.
+    # Array of int64, shape (k, k). Number of edges between two communities; on the diagonal, of edges
+    # inside one. Directions and self-loops are left out.
     edges: np.ndarray
+    # Array of float64, shape (k,). Share of the edges of each community that stay inside, from 0 to 1; 1 if
+    # it has no edge.
     inside: np.ndarray
 
 

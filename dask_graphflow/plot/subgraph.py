@@ -27,28 +27,17 @@ FOLLOW = ("out", "in", "both")
 
 @dataclass(frozen=True)
 class Subgraph:
-    """A vertex and some of the vertices around it, nearest first.
+    """A vertex and some of the vertices around it, nearest first."""
 
-    Attributes
-    ----------
-    ids : pandas.DataFrame
-        One row per vertex, and one column per part of an id.
-    distance : ndarray of int, shape (n,)
-        Edges from the first vertex.
-    parent : ndarray of int, shape (n,)
-        The row of a vertex that is one edge nearer; -1 for the first.
-    edges : ndarray of int, shape (m, 2)
-        Row numbers of the two ends of each edge between these vertices, each pair once.
-    directed : bool
-    reached : int
-        Number of all vertices within the maximum distance, including those that were left out.
-    """
-
-    ids: pd.DataFrame
-    distance: np.ndarray
+    ids: pd.DataFrame  # one row per vertex, and one column per part of an id
+    distance: np.ndarray  # array of int, shape (n,). Edges from the first vertex.
+    # Array of int, shape (n,). The row of a vertex that is one edge nearer; -1 for the first.
     parent: np.ndarray
+    # Array of int, shape (m, 2). Row numbers of the two ends of each edge between these vertices, each pair
+    # once.
     edges: np.ndarray
     directed: bool
+    # Number of all vertices within the maximum distance, including those that were left out.
     reached: int
 
     def __len__(self) -> int:

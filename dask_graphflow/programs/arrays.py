@@ -19,11 +19,7 @@ from .expressions import INTEGERS, LEAVES, Node, in_order
 def evaluated(roots: Sequence[Node], given: Mapping[tuple[str, Any], Any]) -> list[Any]:
     """Return the values of expressions: arrays or, if all vertices share a value, scalars.
 
-    Parameters
-    ----------
-    roots : sequence of Node
-    given : mapping of (str, object) to array or NumPy scalar
-        The values of nodes that are not operations, by their kind and value.
+    `given` has the values of nodes that are not operations, by their kind and value.
     """
     values: dict[Node, Any] = {}
     nodes = [node for root in roots for node in in_order(root)]

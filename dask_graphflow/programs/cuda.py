@@ -107,14 +107,9 @@ def vertex_struct(
 ) -> tuple[str, np.dtype[Any]]:
     """Return expressions per vertex as a struct, and its members as a dtype.
 
-    Parameters
-    ----------
-    roots : sequence of Node
-    reads : mapping of (str, object) to (str, bool)
-        The dtype of what the expressions read, by the kind and value of the nodes, and whether each vertex
-        has a value of its own.
-    assigns : bool
-        Whether the struct has pointers to columns, and a function that assigns the values to them.
+    `reads` has the dtype of what the expressions read, by the kind and value of the nodes, and whether each
+    vertex has a value of its own. With `assigns`, the struct has pointers to columns, and a function that
+    assigns the values to them.
     """
     # The first member is the number of vertices.
     lines, members = [f"{C_TYPES['uint64']} count"], [("count", "u8")]

@@ -87,25 +87,17 @@ _PARSING = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operation or value of an expression.
+    """One operation or value of an expression."""
 
-    Attributes
-    ----------
-    kind : str
-        ``literal``, ``name``, ``parameter``, ``column``, ``convert``, ``negative``, ``abs``, ``min``,
-        ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
-        written.
-    dtype : str
-        The dtype of the result. The operands of arithmetic or of a comparison all have the same dtype.
-    args : tuple of Node
-        The operands. A node that is used as an operand twice is computed once.
-    value : object
-        The value of a literal, the name of a parameter or of another value, or a column's name and its end.
-    """
-
+    # ``literal``, ``name``, ``parameter``, ``column``, ``convert``, ``negative``, ``abs``, ``min``,
+    # ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
+    # written.
     kind: str
+    # The dtype of the result. The operands of arithmetic or of a comparison all have the same dtype.
     dtype: str
+    # The operands. A node that is used as an operand twice is computed once.
     args: tuple[Node, ...] = ()
+    # The value of a literal, the name of a parameter or of another value, or a column's name and its end.
     value: Any = None
 
 
@@ -113,16 +105,7 @@ class Node:
 class Scope:
     """The names that an expression may use, and their dtypes.
 
-    Parameters
-    ----------
-    names : tuple of str
-        The values that it may read; by default ``src``, ``dst`` and ``weight``.
-    index, weight : str
-        The dtypes of ids and weights.
-    columns : dict, optional
-        The dtypes of the columns; None if they are not known yet.
-    params : dict
-        The dtypes of the parameters.
+    The dtypes of columns are None if they are not known yet.
     """
 
     names: tuple[str, ...] = ("src", "dst", "weight")
@@ -165,17 +148,10 @@ class Reader:
     )
 
     def signal(self, target: str) -> Node:
-        """Read the expression as a message for column `target`.
+        """Read the expression as a message for column `target`; return a node with the column's dtype.
 
-        Returns
-        -------
-        Node
-            A node with the column's dtype.
-
-        Raises
-        ------
-        ExpressionError
-            The expression is not valid in the language, or the column cannot hold its values.
+        It raises :class:`.ExpressionError` if the expression is not valid in the language, or if the column
+        cannot hold its values.
         """
         tree, node = self._root()
         node = self._number(tree, node)
@@ -192,17 +168,10 @@ class Reader:
         )
 
     def cond(self) -> Node:
-        """Read the expression as a condition on ``dst``.
+        """Read the expression as a condition on ``dst``; return a truth value.
 
-        Returns
-        -------
-        Node
-            A truth value.
-
-        Raises
-        ------
-        ExpressionError
-            The expression is not valid in the language, or is not a truth value.
+        It raises :class:`.ExpressionError` if the expression is not valid in the language, or is not a
+        truth value.
         """
         tree, node = self._root()
         return self._truth(tree, node)
@@ -599,25 +568,12 @@ def promoted(*dtypes: str) -> str:
 def spelled(
     root: Node, spell: Callable[[Node, list[str]], str]
 ) -> tuple[list[tuple[str, str, str]], str]:
-    """Write a tree as code, with a variable for each node that is used more than once.
+    """Write a tree as code; return the dtype, name and code of each variable, and the code that uses them.
 
-    Deep trees have further variables, because Python and C++ limit how deeply parentheses are nested. A
-    variable is computed even if a choice does not need it. This is harmless, because no operation of the
-    language fails or is slow.
-
-    Parameters
-    ----------
-    root : Node
-        The tree.
-    spell : callable
-        Returns the code of one node, given the code of its operands.
-
-    Returns
-    -------
-    variables : list of tuple
-        The dtype, name and code of each variable, in order.
-    text : str
-        The code of the expression, which uses the variables.
+    There is a variable for each node that is used more than once. Deep trees have further variables,
+    because Python and C++ limit how deeply parentheses are nested. A variable is computed even if a choice
+    does not need it. This is harmless, because no operation of the language fails or is slow. `spell`
+    returns the code of one node, given the code of its operands.
     """
     nodes = in_order(root)
     uses = Counter(argument for node in nodes for argument in node.args)

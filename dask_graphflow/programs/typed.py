@@ -27,18 +27,10 @@ class After:
     The texts are the body of the same function in Python for Numba and in CUDA C++. It takes the vertex,
     ``dst``, and the number of the superstep, ``step``, which is at least 1. It returns whether the vertex
     is in the next frontier. In a text, the name of a column in braces stands for the value at ``dst``.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns that it reads or changes.
-    changes : tuple of str
-        Those that it changes.
-    host, cuda : str
     """
 
-    columns: tuple[str, ...]
-    changes: tuple[str, ...]
+    columns: tuple[str, ...]  # the columns that it reads or changes
+    changes: tuple[str, ...]  # those that it changes
     host: str
     cuda: str
 
@@ -52,31 +44,20 @@ def where_equal(**values: int) -> After:
 
 
 class TypedProgram(NamedTuple):
-    """An edge program with a dtype for everything that it reads.
+    """An edge program with a dtype for everything that it reads."""
 
-    Attributes
-    ----------
-    name, target, slot, first_hit
-        See :class:`.EdgeOp`.
-    columns, params : dict of str to str
-        The dtypes of the columns and of the parameters, sorted by name.
-    index_dtype : str
-        The dtype of vertex ids.
-    weight_dtype : str or None
-        The dtype of weights; None if the program does not read them, so that they need not be loaded.
-    code : tuple of two Nodes, or Code
-        The signal and cond as typed trees, or the functions written by hand.
-    after : After, optional
-    """
-
+    # See :class:`.EdgeOp`.
     name: str
     target: str
     slot: str
     first_hit: bool
+    # The dtypes of the columns and of the parameters, sorted by name.
     columns: dict[str, str]
     params: dict[str, str]
-    index_dtype: str
+    index_dtype: str  # the dtype of vertex ids
+    # The dtype of weights; None if the program does not read them, so that they need not be loaded.
     weight_dtype: str | None
+    # The signal and cond as typed trees, or the functions written by hand.
     code: tuple[Node, Node] | Code
     after: After | None = None
 

@@ -21,14 +21,9 @@ REDUCTIONS = ("total", "largest")
 
 
 class VertexReader(Reader):
-    """Reads an expression per vertex.
+    """Reads an expression per vertex. Errors contain the label, which describes it.
 
-    Parameters
-    ----------
-    label, text : str
-        A description of the expression for error messages, and the expression itself.
-    columns, params : mapping of str to str
-        The dtypes of the columns and parameters that it may read.
+    The columns and parameters are those that it may read, with their dtypes.
     """
 
     allowed: ClassVar[str] = (

@@ -22,19 +22,10 @@ Read = tuple[str, Any]
 
 
 class Reduction(NamedTuple):
-    """A ``total`` or ``largest`` of an expression.
+    """A ``total`` or ``largest`` of an expression."""
 
-    Attributes
-    ----------
-    name : str
-        The parameter that stands for it in other expressions.
-    kind : str
-        ``total`` or ``largest``.
-    argument : Node
-    """
-
-    name: str
-    kind: str
+    name: str  # the parameter that stands for it in other expressions
+    kind: str  # ``total`` or ``largest``
     argument: Node
 
 
@@ -59,11 +50,7 @@ def compiled(
 ) -> tuple[VertexProgram, tuple[Read, ...]]:
     """Return expressions without reductions as kernels take them, and what they read, in order.
 
-    Parameters
-    ----------
-    roots : sequence of Node
-    assigns : bool
-        Whether the values are assigned to columns. Otherwise there is one expression, to reduce.
+    Unless `assigns` says that values are assigned to columns, there is one expression, to reduce.
     """
     dtypes: dict[Read, tuple[str, bool]] = {}
     for node in (node for root in roots for node in in_order(root) if node.kind in LEAVES):

@@ -34,11 +34,7 @@ LONGEST = 60  # characters of a value in a suggested call
 def explained(function: Function, *, advice: str = "") -> Function:
     """Return the function, which raises `ArgumentError` if it is called with wrong arguments.
 
-    Parameters
-    ----------
-    function : callable
-    advice : str
-        What to write instead of a call with unknown options.
+    `advice` says what to write instead of a call with unknown options.
     """
     signature, types = inspect.signature(function), functools.partial(_types, function)
 
@@ -69,26 +65,10 @@ def bind(
     *,
     advice: str = "",
 ) -> dict[str, Any]:
-    """Return the value of each parameter in a call.
+    """Return the value of each parameter in a call, or raise `ArgumentError`.
 
-    Parameters
-    ----------
-    name : str
-        The qualified name of the function.
-    signature : Signature
-    arguments : sequence
-        The arguments that are given by position.
-    options : mapping
-        The arguments that are given by name.
-    types : callable
-        Returns the types of the parameters, which the advice about a wrong call considers.
-    advice : str
-        See :func:`explained`.
-
-    Raises
-    ------
-    ArgumentError
-        The function cannot be called with these arguments.
+    `name` is the qualified name of the function. `types` returns the types of its parameters, which the
+    advice about a wrong call considers.
     """
     try:
         bound = signature.bind(*arguments, **options)
@@ -101,33 +81,15 @@ def bind(
 
 
 class _Call(NamedTuple):
-    """A call that does not fit the parameters of its function.
+    """A call that does not fit the parameters of its function."""
 
-    Attributes
-    ----------
-    name : str
-        The function as users write it.
-    parameters : list of Parameter
-        Its parameters, without ``self``.
-    given : sequence
-        The arguments without a name.
-    options : mapping
-        The arguments by name.
-    columns : list
-        The columns of the frame of edges, if it is a frame.
-    types : mapping
-        The types of the parameters.
-    advice : str
-        See :func:`explained`.
-    """
-
-    name: str
-    parameters: list[Parameter]
-    given: Sequence[Any]
-    options: Mapping[str, Any]
-    columns: list[Any]
-    types: Mapping[str, Any] = {}
-    advice: str = ""
+    name: str  # the function as users write it
+    parameters: list[Parameter]  # its parameters, without ``self``
+    values: Sequence[Any]  # the arguments without a name
+    options: Mapping[str, Any]  # the arguments by name
+    columns: list[Any]  # the columns of the frame of edges, if it is a frame
+    types: Mapping[str, Any] = {}  # the types of the parameters
+    advice: str = ""  # see :func:`explained`
 
     @property
     def names(self) -> list[str]:
@@ -194,15 +156,15 @@ def _instead(call: _Call, unknown: str) -> str:
 def _unnamed(call: _Call) -> str:
     """Return the message for arguments that have to be given by name."""
     first = [p.name for p in call.parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    if len(call.given) <= len(first):
+    if len(call.values) <= len(first):
         return ""
     left = [p for p in call.parameters if p.name not in first and p.name not in call.options]
-    named = dict(call.options) | _named(left, call.given[len(first) :], call)
+    named = dict(call.options) | _named(left, call.values[len(first) :], call)
     written = [*first, *(f"{option}={_short(value)}" for option, value in named.items())]
     written += [f"{p.name}=..." for p in left if p.default is p.empty and p.name not in named]
     allowed = f"only {', '.join(first)}" if first else "none"
     return (
-        f"{call.name}() was called with {counted(len(call.given), 'argument')} without a name; it allows "
+        f"{call.name}() was called with {counted(len(call.values), 'argument')} without a name; it allows "
         f"{allowed}. Name the others, such as {call.name}({', '.join(written)})"
     )
 
@@ -273,7 +235,7 @@ def _allows(types: set[Any], value: Any) -> bool:
 def _missing(call: _Call) -> str:
     """Return the message for an option that has to be given."""
     first = [p.name for p in call.parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    given = {*first[: len(call.given)], *call.options}
+    given = {*first[: len(call.values)], *call.options}
     missing = [p.name for p in call.parameters if p.default is p.empty and p.name not in given]
     if not missing:
         return ""

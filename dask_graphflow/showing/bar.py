@@ -19,36 +19,18 @@ Listener = Callable[[Step | None], None]
 
 
 class Shown(NamedTuple):
-    """The data of a step that a bar shows.
+    """The data of a step that a bar shows."""
 
-    Attributes
-    ----------
-    done : int
-        Number of steps done, including this one.
-    total : int or None
-        Total number of steps, if known.
-    how : str
-        What the step did.
-    """
-
-    done: int
-    total: int | None
-    how: str
+    done: int  # number of steps done, including this one
+    total: int | None  # total number of steps, if known
+    how: str  # what the step did
 
 
 class Kind(NamedTuple):
-    """A kind of step.
+    """A kind of step."""
 
-    Attributes
-    ----------
-    unit : str
-        Plural name of the steps.
-    shown : callable
-        Takes a step, and returns :class:`Shown`.
-    """
-
-    unit: str
-    shown: Callable[[Step], Shown]
+    unit: str  # plural name of the steps
+    shown: Callable[[Step], Shown]  # takes a step, and returns :class:`Shown`
 
 
 def _superstep(step: Step) -> Shown:
@@ -67,14 +49,7 @@ PARTS = Kind("parts", _part)
 def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | None:
     """Return the listener that ``progress=`` asks for, or raise if the value is not valid.
 
-    Parameters
-    ----------
-    progress : bool, None, or callable
-        True for a progress bar, or a function that takes a dict for each step.
-    name : str
-        Name of the work.
-    kind : Kind
-        Kind of its steps.
+    True shows a progress bar with the name of the work; a function gets a dict for each step.
     """
     if progress is None or progress is False:
         return None
@@ -90,17 +65,7 @@ def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | No
 class Bar:
     """Shows a progress bar in a terminal or a notebook, and nothing elsewhere, such as in a log file.
 
-    Parameters
-    ----------
-    name : str
-        Name of the work.
-    kind : Kind
-        Kind of its steps.
-
-    Raises
-    ------
-    OptionError
-        tqdm is not installed.
+    It raises :class:`.OptionError` if tqdm is not installed.
     """
 
     def __init__(self, name: str, kind: Kind = SUPERSTEPS) -> None:

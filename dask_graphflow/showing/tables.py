@@ -25,16 +25,10 @@ def as_text(rows: Rows) -> str:
 
 
 def as_html(rows: Rows, *, head: Sequence[str] = (), note: str = "") -> str:
-    """Return rows of cells as an HTML table. The text of cells is escaped.
+    """Return rows of cells as an HTML table with a note below. The text of cells is escaped.
 
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        Rows of cells. The first cell of each row is its heading.
-    head : sequence of str
-        Column headings. If given, the columns after the first contain numbers, and are right-aligned.
-    note : str
-        Text below the table.
+    The first cell of each row is its heading. With a `head`, the columns after the first contain numbers,
+    and are right-aligned.
     """
     style = RIGHT if head else LEFT
 

@@ -61,14 +61,7 @@ def first_wrong(
 ) -> int | None:
     """Return the first byte of a block that does not have its checksum; None if all have.
 
-    Parameters
-    ----------
-    memory : buffer
-        The bytes of the file.
-    checksums : sequence of int
-    spans : iterable of (int, int)
-        Where the bytes begin and end that will be used. Only their blocks are read.
-    threads : int
+    Only the blocks of `spans`, where the bytes begin and end that will be used, are read.
     """
     whole = memoryview(memory).cast("B")
     used = {at for begin, end in spans for at in range(begin // BLOCK, -(-end // BLOCK))}
@@ -83,14 +76,7 @@ def first_wrong(
 
 
 class Version:
-    """A version of a local file, which the process remembers to have checked.
-
-    Parameters
-    ----------
-    path : str
-    against : hashable
-        What the file is compared with. Another value needs another check.
-    """
+    """A version of a local file, which the process remembers to have checked against a value."""
 
     _checked: ClassVar[dict[Hashable, list[tuple[int, int]]]] = {}
 

@@ -30,17 +30,10 @@ MANIFEST = "graph.json"
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder in any file system of fsspec.
+    """A folder in any file system of fsspec."""
 
-    Attributes
-    ----------
-    fs : fsspec.AbstractFileSystem
-    path : str
-        The path of the folder in this file system.
-    """
-
-    fs: Any
-    path: str
+    fs: Any  # fsspec.AbstractFileSystem
+    path: str  # the path of the folder in this file system
 
     @classmethod
     def of(

@@ -92,17 +92,8 @@ def read_ranges(
 ) -> Contents:
     """Return the contents of the vertices `low` to ``high - 1``.
 
-    They are not copied if they are in one local file.
-
-    Parameters
-    ----------
-    folder : Folder
-    manifest : Manifest
-    low, high : int
-    dtypes : sequence of dtype
-        The dtypes of the ids; empty if the files do not contain the ids.
-    own : Resources
-        What the calling task may use of its process.
+    They are not copied if they are in one local file. `dtypes` are those of the ids; empty if the files do
+    not contain the ids.
     """
     parts = []
     for one in manifest.ranges:

@@ -36,93 +36,53 @@ DEEPEST = 8  # column names that are tuples of tuples
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of a saved graph.
+    """A file of a saved graph."""
 
-    Attributes
-    ----------
-    file : str
-        Its name in the folder.
-    size : int
-        Bytes of the file.
-    checksums : list of int
-        The CRC-32 of each block of :data:`~.checksums.BLOCK` bytes; empty in version 1 of the format.
-    """
-
-    file: str
-    size: int
+    file: str  # its name in the folder
+    size: int  # bytes of the file
+    # The CRC-32 of each block of :data:`~.checksums.BLOCK` bytes; empty in version 1 of the format.
     checksums: list[int]
 
 
 @dataclass(frozen=True)
 class Range(StoredFile):
-    """A range of vertices, and the file that stores their ids and edges.
+    """A range of vertices, and the file that stores their ids and edges."""
 
-    Attributes
-    ----------
-    first, stop : int
-        The number of its first vertex, and of the first vertex behind it.
-    """
-
+    # The number of its first vertex, and of the first vertex behind it.
     first: int
     stop: int
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known about a saved graph without its edges.
+    """What is known about a saved graph without its edges."""
 
-    Attributes
-    ----------
-    version : int
-        Version of the format.
-    token : str
-        A random name, by which graphs are told apart that were saved in one folder at different times. Each
-        file has it, too.
-    directed, multi, partitions
-        See :class:`.GraphSpec`.
-    vertices, edges : int
-        Number of vertices and edges of the graph; an undirected edge counts once.
-    numbers : int
-        Number of vertex numbers. It exceeds `vertices` if there are numbers without a vertex.
-    first_id : int or None
-        The id of the vertex with the number 0, if ids are integers close together: the id of vertex i is
-        ``first_id + i``. None if the files of the ranges contain the ids.
-    id_dtypes : list of str
-        pandas' name of the dtype of each part of an id.
-    weight_dtype : str or None
-        NumPy's name of the dtype of the weights; None if edges have none.
-    source, target : list
-        The names of the columns from which the graph was built.
-    weight : str or None
-        The name of the column with the weights.
-    even_degrees : bool
-        See :attr:`.build.Size.even`.
-    grain : int
-        Number of vertices of a grain. Ranges begin at multiples of it.
-    grains : StoredFile
-        The file with the number of edge ends of each grain.
-    ranges : list of Range
-        All ranges, in the order of the vertices.
-    """
-
-    version: int
+    version: int  # version of the format
+    # A random name, by which graphs are told apart that were saved in one folder at different times. Each
+    # file has it, too.
     token: str
+    # See :class:`.GraphSpec`.
     directed: bool
     multi: str
     partitions: int
+    # Number of vertices and edges of the graph; an undirected edge counts once.
     vertices: int
     edges: int
+    # Number of vertex numbers. It exceeds `vertices` if there are numbers without a vertex.
     numbers: int
+    # The id of the vertex with the number 0, if ids are integers close together: the id of vertex i is
+    # ``first_id + i``. None if the files of the ranges contain the ids.
     first_id: int | None
-    id_dtypes: list[str]
-    weight_dtype: str | None
+    id_dtypes: list[str]  # pandas' name of the dtype of each part of an id
+    weight_dtype: str | None  # NumPy's name of the dtype of the weights; None if edges have none
+    # The names of the columns from which the graph was built.
     source: list[Any]
     target: list[Any]
-    weight: Any
-    even_degrees: bool
-    grain: int
-    grains: StoredFile
-    ranges: list[Range]
+    weight: Any  # the name of the column with the weights
+    even_degrees: bool  # see :attr:`.build.Size.even`
+    grain: int  # number of vertices of a grain. Ranges begin at multiples of it.
+    grains: StoredFile  # the file with the number of edge ends of each grain
+    ranges: list[Range]  # all ranges, in the order of the vertices
 
     @property
     def files(self) -> list[StoredFile]:
@@ -150,20 +110,10 @@ def _checksum(about: Mapping[str, Any]) -> int:
 
 
 def parsed(text: bytes, path: str, sizes: Mapping[str, int]) -> Manifest:
-    """Return the manifest in the JSON of a file.
+    """Return the manifest in the JSON of a file, given the bytes of each file of the folder.
 
-    Parameters
-    ----------
-    text : bytes
-    path : str
-        The path of the file, for messages.
-    sizes : mapping of str to int
-        Bytes of each file of the folder.
-
-    Raises
-    ------
-    InputFileError
-        The text is not a manifest, was changed, or belongs to a newer version.
+    It raises :class:`.InputFileError` if the text is not a manifest, was changed, or belongs to a newer
+    version.
     """
     about = _json(text)
     if about.get("format") != FORMAT or type(version := about.get("version")) is not int:

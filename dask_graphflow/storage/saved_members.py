@@ -29,23 +29,13 @@ MOST_BYTES = 1 << 28
 
 
 class Saved(NamedTuple):
-    """What a member knows about the graph that it saved its part of.
+    """What a member knows about the graph that it saved its part of."""
 
-    Attributes
-    ----------
-    ranges : list of Range
-        The ranges that this member wrote.
-    grains : array of int64
-        Number of edge ends of each grain of vertices of this member.
-    sample : array of int64
-        A sample of the ends of this member's edges.
-    vertices, edges, numbers, first_id, weight_dtype
-        See :class:`.Manifest`; the same for all members.
-    """
-
-    ranges: list[Range]
+    ranges: list[Range]  # the ranges that this member wrote
+    # Array of int64. Number of edge ends of each grain of vertices of this member.
     grains: np.ndarray
-    sample: np.ndarray
+    sample: np.ndarray  # array of int64. A sample of the ends of this member's edges.
+    # See :class:`.Manifest`; the same for all members.
     vertices: int
     edges: int
     numbers: int
@@ -123,20 +113,7 @@ def load(
     like: Any,
     own: Resources,
 ) -> Shard:
-    """Return the shard of a range of vertices of a saved graph, in the memory of `like`.
-
-    Parameters
-    ----------
-    rank : int
-    folder : Folder
-    manifest : Manifest
-    bounds : sequence of int
-        Where the ranges of the members begin, followed by where the last one ends.
-    like : DataFrame
-        An empty frame with the dtypes of the ids.
-    own : Resources
-        What the calling task may use of its process.
-    """
+    """Return the shard of a range of vertices of a saved graph, in the memory of `like`."""
     dtypes = id_dtypes(folder, manifest) if manifest.first_id is None else []
     low, high = bounds[rank : rank + 2]
     contents = read_ranges(folder, manifest, low, high, dtypes, own)

@@ -28,20 +28,11 @@ TOKEN = "token"  # the entry of a file's metadata that has the token of its grap
 
 
 class Contents(NamedTuple):
-    """The contents of a range of vertices, in host memory.
+    """The contents of a range of vertices, in host memory."""
 
-    Attributes
-    ----------
-    ids : DataFrame of pandas, or None
-    exists : array of bool, or None
-        None if all numbers are vertices.
-    rows : dict of str to Rows
-        The rows "out" and, in a directed graph, "into".
-    """
-
-    ids: Any
-    exists: np.ndarray | None
-    rows: dict[str, Rows]
+    ids: Any  # DataFrame of pandas, or None
+    exists: np.ndarray | None  # array of bool, or None. None if all numbers are vertices.
+    rows: dict[str, Rows]  # the rows "out" and, in a directed graph, "into"
 
     @property
     def size(self) -> int:
@@ -67,15 +58,7 @@ class Contents(NamedTuple):
 class StoredRange:
     """The file of a range, mapped into memory or read.
 
-    Parameters
-    ----------
-    folder : Folder
-    manifest : Manifest
-    one : Range
-    dtypes : sequence of dtype
-        The dtypes of the ids; empty if the file does not contain them.
-    resources : Resources
-        What the calling task may use of its process.
+    The dtypes are those of the ids; there are none if the file does not contain the ids.
     """
 
     def __init__(

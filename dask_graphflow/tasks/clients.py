@@ -62,37 +62,18 @@ def persisted(collection: Any) -> Any:
 
 
 def computed(value: Any, asked: str) -> Any:
-    """Return the result of a delayed object.
+    """Return the result of a delayed object, or raise if this would block the client's event loop.
 
-    Parameters
-    ----------
-    value : Delayed
-    asked : str
-        The name of the attribute that waits for the result, for the error.
-
-    Raises
-    ------
-    UsageError
-        The call would block the event loop in which the client runs.
+    The error names `asked`, the attribute that waits for the result.
     """
     check_waiting(asked, f"graph.{asked}")
     return value.compute()
 
 
 def check_waiting(caller: str, call: str) -> None:
-    """Check that a call may wait for a result.
+    """Raise :class:`.UsageError` if a call that waits would block the event loop in which the client runs.
 
-    Parameters
-    ----------
-    caller : str
-        Name of the call that waits, for the error.
-    call : str
-        The expression that the caller can evaluate in a thread.
-
-    Raises
-    ------
-    UsageError
-        The call would block the event loop in which the client runs.
+    The error names the caller, and `call`, the expression to evaluate in a thread instead.
     """
     client = any_client()
     if client is not None and client.asynchronous:

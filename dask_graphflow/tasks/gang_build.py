@@ -76,14 +76,8 @@ def dealing(frames: Sequence[Any], chains: Sequence[Chain]) -> Dealing:
     return [[numbers[chunk] for chunk in chain.chunks] for chain in chains]
 
 
-def taken(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
-    """Return the shards of a gang whose members take partitions as they are.
-
-    Parameters
-    ----------
-    frames : sequence of Resident, Held or Expr
-    dealt : Dealing
-    """
+def deal_as_held(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
+    """Return the shards of a gang whose members take partitions as they are."""
     if all(isinstance(frame, Resident) for frame in frames):
         return Dealt(frames, dealt)
     by_frame = [

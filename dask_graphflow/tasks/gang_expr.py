@@ -24,7 +24,7 @@ import itertools
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dask._task_spec import List, Task, TaskRef
 from dask.base import collections_to_expr, tokenize
@@ -197,36 +197,18 @@ class Found:
         return self._fetch(number)
 
 
-class GangProgram(Protocol):
-    """The functions that the tasks of a gang run; see the diagram in the module's docstring."""
-
-    def only(self, shard: Any) -> Any: ...  # noqa: D102
-    def ready(self, shard: Any, key: Any) -> Any: ...  # noqa: D102
-    def member(self, shard: Any, ready: list[Any], roster: Roster, rank: int) -> Any: ...  # noqa: D102
-
-
 @dataclass(frozen=True)
 class Roster:
-    """The members of a gang, as every member and the scheduler know them.
+    """The members of a gang, as every member and the scheduler know them."""
 
-    Attributes
-    ----------
-    name : str
-        The key of a member's task is this name and the member's rank.
-    shards : list of keys
-        The shard of each member.
-    kept : bool
-        Whether the shards are futures: somebody else keeps them in memory, for further gangs.
-    lists : list of list of keys, optional
-        If the shard of a member is a list, the keys of its items. The first one is in `shards`.
-    local : list of keys, optional
-        The keys of :class:`LocalResults`. Some of them are in `shards`.
-    """
-
-    name: str
-    shards: list[Any]
+    name: str  # the key of a member's task is this name and the member's rank
+    shards: list[Any]  # the shard of each member
+    # Whether the shards are futures: somebody else keeps them in memory, for further gangs.
     kept: bool
+    # List of list of keys, optional. If the shard of a member is a list, the keys of its items. The first
+    # one is in `shards`.
     lists: list[list[Any]] | None = None
+    # List of keys, optional. The keys of :class:`LocalResults`. Some of them are in `shards`.
     local: list[Any] | None = None
 
     def shard(self, rank: int) -> Any:

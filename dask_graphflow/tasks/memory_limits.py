@@ -44,13 +44,7 @@ def end_fraction() -> float:
 
 
 def results_of_this_kind() -> tuple[int, int, int]:
-    """Return what the worker has of the results of tasks with the same name as the calling task.
-
-    Returns
-    -------
-    count, nbytes, spilled : int
-        Their number, their bytes, and how many of these bytes Dask has written to disk.
-    """
+    """Return the number of results of tasks named like this one, their bytes, and their spilled bytes."""
     worker = own_worker()
     name, _ = worker.get_current_task()
     in_memory = getattr(worker.data, "fast", worker.data)

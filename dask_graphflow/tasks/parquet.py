@@ -90,26 +90,14 @@ def _files(node: ReadParquet) -> list[Any]:
 
 
 class Pieces(NamedTuple):
-    """The sizes into which Parquet files can be split, judged by the first file.
+    """The sizes into which Parquet files can be split, judged by the first file."""
 
-    Attributes
-    ----------
-    partition : int
-        Bytes of a partition in memory.
-    row_group : int
-        Bytes of a row group in memory.
-    divisible : bool
-        Whether Dask can read some row groups of a file at a time.
-    rows : int
-        Number of rows in all files, if they are like the first.
-    bounds : dict of column name to list of (least, greatest)
-        The bounds of each row group, for the columns whose statistics are in the file.
-    """
-
-    partition: int
-    row_group: int
-    divisible: bool
-    rows: int
+    partition: int  # bytes of a partition in memory
+    row_group: int  # bytes of a row group in memory
+    divisible: bool  # whether Dask can read some row groups of a file at a time
+    rows: int  # number of rows in all files, if they are like the first
+    # Dict of column name to list of (least, greatest). The bounds of each row group, for the columns whose
+    # statistics are in the file.
     bounds: dict[str, list[tuple[Any, Any]]]
 
 

@@ -14,12 +14,7 @@ from .names import named
 
 
 def partitions_of(frame: Any) -> list[Delayed]:
-    """Return the partitions of a frame.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame or Held
-    """
+    """Return the partitions of a frame."""
     if not isinstance(frame, Held):
         whole = collection(as_computed(frame, list(frame.columns)))
         return list(whole.to_delayed())
@@ -28,14 +23,5 @@ def partitions_of(frame: Any) -> list[Delayed]:
 
 
 def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> Any:
-    """Return a lazy frame of the items `which` of each result, one partition per item.
-
-    Parameters
-    ----------
-    results : sequence of Delayed
-        Each is a list of frames.
-    which : sequence of int
-    meta : DataFrame or Empty
-        An empty frame like the partitions.
-    """
+    """Return a lazy frame of the items `which` of each result; one partition per item."""
     return collection(Items(Parts(results), tuple(which), Empty.of(meta)))

@@ -30,19 +30,11 @@ _spill_alike: WeakSet[Any] = WeakSet()
 
 
 class Worker(NamedTuple):
-    """A process of a cluster.
-
-    Attributes
-    ----------
-    address : str
-    threads : int
-    kind : {"gpu", "cpu"}
-        Whether it has Dask's resource `GPU`.
-    """
+    """A process of a cluster."""
 
     address: str
     threads: int
-    kind: str
+    kind: str  # {"gpu", "cpu"}. Whether it has Dask's resource `GPU`.
 
 
 def slots() -> Slots:
@@ -64,32 +56,17 @@ def slots_of(threads: Mapping[Any, int]) -> Slots:
 
 
 class Look(NamedTuple):
-    """What the scheduler knows about some partitions, and about its workers.
+    """What the scheduler knows about some partitions, and about its workers."""
 
-    Attributes
-    ----------
-    slots : Slots
-        See :func:`slots`.
-    homes : list of str or None
-        See :func:`homes`.
-    spilled : set of str
-        The workers that have written some of their data to disk.
-    """
-
-    slots: Slots
-    homes: list[str | None]
-    spilled: set[str]
+    slots: Slots  # see :func:`slots`
+    homes: list[str | None]  # see :func:`homes`
+    spilled: set[str]  # the workers that have written some of their data to disk
 
 
 def look(keys: Sequence[Any], futures: Sequence[Any]) -> Look:
     """Ask the scheduler, once, about partitions and workers.
 
-    Parameters
-    ----------
-    keys : sequence
-        The partitions' keys, in order; None for a partition without a key yet.
-    futures : sequence of Future
-        Futures that may hold the partitions.
+    A key is None for a partition without a key yet. The futures may hold the partitions.
     """
     client = client_in_use()
     if client is None:
@@ -156,20 +133,10 @@ def _has_gpu(resources: Mapping[str, float]) -> bool:
 
 
 def check_spilling(frame: Any) -> None:
-    """Check once per client that this process and the workers can exchange cuDF frames.
+    """Check once per client that this process and the workers can exchange cuDF frames like `frame`.
 
-    A process that does not spill cannot read a cuDF frame from a process that spills. cuDF decides whether
-    to spill when it makes its first frame.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        An empty frame like those that are sent. Frames of pandas are not checked.
-
-    Raises
-    ------
-    BackendError
-        cuDF spills in the workers and not in this process, or vice versa.
+    A process that does not spill cannot read a cuDF frame from a process that spills; this raises
+    :class:`.BackendError`. cuDF decides whether to spill when it makes its first frame.
     """
     client = client_in_use() if on_device(frame) else None
     if client is None or client in _spill_alike or (here := spills()) is None:
@@ -197,16 +164,9 @@ def _spilling_problem(here: bool) -> str:
 
 
 def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str | None]:
-    """Return for each partition the address of a worker that holds it, or None.
+    """Return for each of `count` partitions the address of a worker that holds it, or None.
 
-    Parameters
-    ----------
-    keys : sequence
-        The partitions' keys, in order.
-    futures : sequence of Future
-        Futures that may hold the partitions.
-    count : int
-        Number of partitions, including those without keys yet.
+    There are fewer keys if some partitions do not have a key yet. The futures may hold the partitions.
     """
     client = client_in_use()
     wanted = {future.key for future in futures}

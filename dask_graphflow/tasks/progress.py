@@ -73,11 +73,8 @@ class Told:
     ) -> Iterator[Tell | None]:
         """Yield the function that takes each step of a run as it ends, or None without a listener.
 
-        Parameters
-        ----------
-        step_of : callable, optional
-            Converts the number of a step and its report to the value that a listener gets. By default the
-            step is a superstep, and the report is its row of a trace.
+        `step_of` converts the number of a step and its report to the value that a listener gets. By default
+        the step is a superstep, and the report is its row of a trace.
         """
         listener = self._listener()
         if listener is None:
@@ -116,12 +113,8 @@ class Told:
 class Tally:
     """Counts finished parts, in any order and from any threads, for a listener.
 
-    Parameters
-    ----------
-    listener : callable
-        Called with a dict of ``stage``, ``done`` and ``total`` as each part is done.
-    totals : dict of str to int
-        The number of parts of each stage, in the order of the stages.
+    As each part is done, the listener gets a dict of ``stage``, ``done`` and ``total``. `totals` has the
+    number of parts of each stage, in the order of the stages.
     """
 
     def __init__(self, listener: Listener, totals: Mapping[str, int]) -> None:
@@ -152,13 +145,7 @@ class Tally:
 
 
 class Progress(Told):
-    """The listener of a run, as an argument of its tasks.
-
-    Parameters
-    ----------
-    listener : callable or None
-        See :data:`Listener`.
-    """
+    """The listener of a run, as an argument of its tasks."""
 
     def __init__(self, listener: Listener | None) -> None:
         self._given = listener

@@ -23,22 +23,12 @@ MOST_PER_BYTE = 16  # more bytes per byte of the pieces than any build takes
 
 
 class Piece(NamedTuple):
-    """The contents of one partition.
-
-    Attributes
-    ----------
-    source : Ends
-    target : Ends or None
-        None for a partition of vertices, whose ids are in `source`.
-    weight : array or None
-    partition : int
-        The number of the partition in its frame.
-    """
+    """The contents of one partition."""
 
     source: Ends
-    target: Ends | None
-    weight: Any
-    partition: int
+    target: Ends | None  # None for a partition of vertices, whose ids are in `source`
+    weight: Any  # array or None
+    partition: int  # the number of the partition in its frame
 
     def __reduce__(self) -> Any:
         """Whoever unpickles a piece on disk gets one that is on disk again."""
@@ -90,16 +80,9 @@ def _stored(source: Ends, target: Ends | None, weight: Any, partition: int) -> P
 
 
 def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Piece:
-    """Return the ids of a partition of vertices.
+    """Return the ids of a partition of vertices, in the backend of `like`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    partition : int
-    columns : EdgeColumns
-        The id columns, given as both ends of an edge.
-    like : frame
-        An empty frame with the backend of the edges.
+    The columns of the ids are given as both ends of an edge.
     """
     ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
     return Piece(ids, None, None, partition)

@@ -25,21 +25,12 @@ SPARE = 4  # chains per slot of the cluster, so that a slow worker takes fewer
 
 @dataclass(frozen=True)
 class Slots:
-    """The resources of a scheduler for running chains.
+    """The resources of a scheduler for running chains."""
 
-    Attributes
-    ----------
-    workers : tuple of str, or (None,)
-        The addresses of the worker processes; None is this process.
-    chains : int
-        Number of chains that one process runs at the same time.
-    threads : int
-        Number of tasks that one process can run at the same time.
-    """
-
+    # The addresses of the worker processes; None is this process.
     workers: tuple[str | None, ...] = (None,)
-    chains: int = 1
-    threads: int = 1
+    chains: int = 1  # number of chains that one process runs at the same time
+    threads: int = 1  # number of tasks that one process can run at the same time
 
     @property
     def at_once(self) -> int:
@@ -49,21 +40,12 @@ class Slots:
 
 @dataclass(frozen=True)
 class Chain:
-    """Partitions that are hooked one after another.
+    """Partitions that are hooked one after another."""
 
-    Attributes
-    ----------
-    chunks : list of int
-        The numbers of the partitions.
-    worker : str or None
-        The address of the worker that hooks them, as long as it exists; None for any worker.
-    home : str or None
-        The address of the worker that already holds the partitions in memory.
-    """
-
-    chunks: list[int]
+    chunks: list[int]  # the numbers of the partitions
+    # The address of the worker that hooks them, as long as it exists; None for any worker.
     worker: str | None = None
-    home: str | None = None
+    home: str | None = None  # the address of the worker that already holds the partitions in memory
 
     @property
     def at(self) -> str | None:
@@ -179,20 +161,10 @@ def chains(
     homes: Sequence[str | None],
     slots: Slots,
 ) -> list[Chain]:
-    """Assign partitions to chains.
+    """Assign partitions to chains, or raise :class:`.OptionError` if `inputs` is wrong.
 
-    Parameters
-    ----------
-    inputs : str or sequence of str
-        The name of a policy, or the address of the worker for each partition.
-    homes : sequence of str or None
-        The worker that already holds each partition, if any does.
-    slots : Slots
-
-    Raises
-    ------
-    OptionError
-        There is no such policy or worker, or the number of addresses differs from that of partitions.
+    `inputs` is the name of a policy, or the address of the worker for each partition. `homes` has the
+    worker that already holds each partition, if any does.
     """
     if isinstance(inputs, str):
         if inputs not in INPUT_POLICIES:

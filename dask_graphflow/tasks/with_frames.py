@@ -33,13 +33,8 @@ def with_frames(
 ) -> tuple[list[Delayed], Loop]:
     """Return shards that carry the frames, and a loop for :func:`.gang.run` that takes both.
 
-    Parameters
-    ----------
-    shards : list of Delayed
-    frames : mapping of str to dask.dataframe.DataFrame or Held
-    loop : callable
-        Takes the channel, shard and rank, then the frames as a dict of lists of partitions, then the run's
-        arguments.
+    The loop takes the channel, shard and rank, then the frames as a dict of lists of partitions, then the
+    run's arguments.
     """
     read = {name: _partitions(frame) for name, frame in frames.items()}
     counts = {name: len(partitions) for name, partitions in read.items()}

@@ -25,13 +25,12 @@ class Table(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.rows, self.tags, self.styles = [], set(), []
+        self.rows, self.tags = [], set()
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
-        self.styles += [value for name, value in attrs if name == "style"]
         if tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):

@@ -153,7 +153,7 @@ def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
         connecting = pool.submit(listener.connect, 1, [server.getsockname(), None], 20)
         line, _ = server.accept()
         with line:
-            taken(line, len(HELLO))
+            read_bytes(line, len(HELLO))
             line.sendall(bytes(64))
             assert hung_up(line)
         listener.abort(ConnectionError("the test is over"))
@@ -196,7 +196,7 @@ def between(port, treat):
         serving.result(20)
 
 
-def taken(line, size):
+def read_bytes(line, size):
     data = b""
     while len(data) < size:
         more = line.recv(size - len(data))
@@ -210,7 +210,7 @@ def test_a_member_that_was_taken_for_a_stranger_calls_again():
 
     def treat(near):
         calls.append(near)
-        return taken(near, len(HELLO)) if len(calls) == 3 else None
+        return read_bytes(near, len(HELLO)) if len(calls) == 3 else None
 
     with ExitStack() as stack:
         members = Gathering(2)
@@ -225,7 +225,7 @@ def test_a_replayed_hello_is_refused():
     heard = []
 
     def treat(near):
-        heard.append(taken(near, len(HELLO)))
+        heard.append(read_bytes(near, len(HELLO)))
         return heard[0]
 
     with ExitStack() as stack:
@@ -243,11 +243,11 @@ def test_a_replayed_hello_is_refused():
 
 def test_a_member_does_not_take_its_own_proof():
     def treat(near):
-        hello = taken(near, len(HELLO))
+        hello = read_bytes(near, len(HELLO))
         if not parrots:
             with reached(members.port) as stranger:
                 stranger.sendall(hello)
-                stranger.sendall(taken(stranger, 64)[32:])
+                stranger.sendall(read_bytes(stranger, 64)[32:])
                 parrots.append(hung_up(stranger))
             return None
         return hello

@@ -229,7 +229,7 @@ def computed(client, labels):
         ("_own_range", "str"),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
-            for case in (("united", "str"), ("_received", "str"), ("_received", "int64"))
+            for case in (("unite", "str"), ("_receive_slices", "str"), ("_receive_slices", "int64"))
         ),
     ],
 )

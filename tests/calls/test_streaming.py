@@ -100,7 +100,7 @@ def watched(monkeypatch):
     here = streaming.Device(kernels, lambda: Watched(seen.buffers))
     monkeypatch.setattr(streaming, "device", lambda: here)
     monkeypatch.setattr(streaming, "CHUNK", 100)
-    new_link, sent, hook = streaming.new_link, streaming.sent, Forest.hook
+    new_link, sent, hook = streaming.new_link, streaming.send_edges, Forest.hook
 
     def watched_link(**options):
         seen.links.append(new_link(**options))
@@ -120,7 +120,7 @@ def watched(monkeypatch):
         return hook(forest, *arguments, **options)
 
     monkeypatch.setattr(streaming, "new_link", watched_link)
-    monkeypatch.setattr(streaming, "sent", watched_sent)
+    monkeypatch.setattr(streaming, "send_edges", watched_sent)
     monkeypatch.setattr(Forest, "hook", watched_hook)
     return seen
 

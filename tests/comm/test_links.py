@@ -42,7 +42,7 @@ def leave(every, wanted=(True, True, True)):
     each(lambda rank: every[rank].keep(*running[rank], lambda: wanted[rank]), range(len(every)))
 
 
-def taken(every, runs, ready=(True, True, True)):
+def take_links(every, runs, ready=(True, True, True)):
     """Let each member take the links for its run; return the channels."""
     found = each(
         lambda rank: every[rank].take(SHARDS, rank, runs[rank], lambda: ready[rank]),
@@ -67,7 +67,7 @@ def swapped(channels, size=1):
 @pytest.mark.parametrize("size", [1, LONG])
 def test_runs_follow_each_other_on_the_same_connections(kept, size):
     for run in ("one", "two", "three"):
-        channels = taken(kept, 3 * [run])
+        channels = take_links(kept, 3 * [run])
         assert swapped(channels, size) == [[1, 2], [0, 2], [0, 1]]
         assert [channel.bytes_sent for channel in channels] == 3 * [2 * size]
         leave(kept)
@@ -75,17 +75,17 @@ def test_runs_follow_each_other_on_the_same_connections(kept, size):
 
 def test_runs_without_messages_between_some_members(kept):
     for run in ("one", "two", "three"):
-        taken(kept, 3 * [run])
+        take_links(kept, 3 * [run])
         leave(kept)
-    assert swapped(taken(kept, 3 * ["four"])) == [[1, 2], [0, 2], [0, 1]]
+    assert swapped(take_links(kept, 3 * ["four"])) == [[1, 2], [0, 2], [0, 1]]
 
 
 def test_members_of_different_runs_give_up(kept, monkeypatch, caplog):
     caplog.set_level(logging.INFO)
     monkeypatch.setattr(member_links, "PATIENCE", 0.1)
-    assert taken(kept, ["one", "one", "two"]) == 3 * [None]
+    assert take_links(kept, ["one", "one", "two"]) == 3 * [None]
     assert "Member 0 of one connects anew" in caplog.text
-    assert taken(kept, 3 * ["three"]) == 3 * [None]  # there are no links any more
+    assert take_links(kept, 3 * ["three"]) == 3 * [None]  # there are no links any more
 
 
 def test_a_member_that_follows_another_run_leaves_its_links_to_the_member_of_that_run(kept):
@@ -98,22 +98,22 @@ def test_a_member_that_follows_another_run_leaves_its_links_to_the_member_of_tha
 
 
 def test_links_of_one_run_are_not_those_of_another_at_the_same_time(kept):
-    assert None not in taken(kept, 3 * ["one"])
-    assert taken(kept, 3 * ["two"]) == 3 * [None]
+    assert None not in take_links(kept, 3 * ["one"])
+    assert take_links(kept, 3 * ["two"]) == 3 * [None]
 
 
 def test_a_message_that_was_not_received_ends_the_connection(kept):
-    channels = taken(kept, 3 * ["one"])
+    channels = take_links(kept, 3 * ["one"])
     channels[1].send(2, b"of run one")
     leave(kept)
-    channels = taken(kept, 3 * ["two"])
+    channels = take_links(kept, 3 * ["two"])
     channels[1].send(2, b"of run two")
     with pytest.raises(PeerLost, match="member 1"):
         channels[2].receive(1)
 
 
 def test_a_member_that_has_left_sends_nothing(kept):
-    channels = taken(kept, 3 * ["one"])
+    channels = take_links(kept, 3 * ["one"])
     kept[1].keep(*opened.pop(1), lambda: True)
     with pytest.raises(PeerLost, match="member 1"):
         channels[2].receive(1)
@@ -122,16 +122,16 @@ def test_a_member_that_has_left_sends_nothing(kept):
 @pytest.mark.parametrize("gone", [0, 1])
 def test_links_are_closed_with_their_shard(kept, gone):
     kept[gone].drop(SHARDS[gone])
-    assert taken(kept, 3 * ["one"]) == 3 * [None]
+    assert take_links(kept, 3 * ["one"]) == 3 * [None]
 
 
 @pytest.mark.parametrize("busy", [0, 1, 2])
 def test_a_run_does_not_begin_on_links_if_one_member_is_not_ready(kept, busy):
-    assert taken(kept, 3 * ["one"], [rank != busy for rank in range(3)]) == 3 * [None]
-    assert taken(kept, 3 * ["two"]) == 3 * [None]  # there are no links any more
+    assert take_links(kept, 3 * ["one"], [rank != busy for rank in range(3)]) == 3 * [None]
+    assert take_links(kept, 3 * ["two"]) == 3 * [None]  # there are no links any more
 
 
 def test_links_are_not_kept_for_a_shard_that_has_gone(kept):
-    taken(kept, 3 * ["one"])
+    take_links(kept, 3 * ["one"])
     leave(kept, wanted=(True, False, True))
-    assert taken(kept, 3 * ["two"]) == 3 * [None]
+    assert take_links(kept, 3 * ["two"]) == 3 * [None]

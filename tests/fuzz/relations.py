@@ -23,40 +23,26 @@ class Rule:
     """How the answer of a function changes with the graph.
 
     Where a change has no rule, the value is a text that says why.
-
-    Attributes
-    ----------
-    options
-        Options of all calls.
-    flipped : "same"
-        The direction in which an undirected edge is written does not matter.
-    joined : {"both", "this"}
-        With another graph beside it, the answer has the rows of "both", or those of "this" graph.
-    isolated : {"this"}
-        With an isolated vertex more, the rows of "this" graph are the same.
-    repeated : "once", or dict
-        "once": an edge that is repeated changes no row, but can be listed again. Or by how much columns are
-        multiplied if all edges are repeated.
-    doubled, changed : dict
-        By how much columns are multiplied if all weights are doubled; and by how much options are
-        multiplied then, or if all edges are repeated.
-    turned : "same", or dict
-        What columns are called after all edges of a directed graph are reversed.
-    among_others : bool
-        Values are divided by the number of other vertices.
-    rtol, atol : float
-        By how much numbers may differ.
     """
 
-    options: Mapping[str, Any] = field(default_factory=dict)
-    flipped: str = "same"
+    options: Mapping[str, Any] = field(default_factory=dict)  # options of all calls
+    flipped: str = "same"  # the direction in which an undirected edge is written does not matter
+    # {"both", "this"}. With another graph beside it, the answer has the rows of "both", or those of "this"
+    # graph.
     joined: str = "both"
+    # {"this"}. With an isolated vertex more, the rows of "this" graph are the same.
     isolated: str = "this"
+    # "once", or dict. "once": an edge that is repeated changes no row, but can be listed again. Or by how
+    # much columns are multiplied if all edges are repeated.
     repeated: Any = "once"
+    # By how much columns are multiplied if all weights are doubled; and by how much options are multiplied
+    # then, or if all edges are repeated.
     doubled: Any = field(default_factory=dict)
     changed: Mapping[str, float] = field(default_factory=dict)
+    # "same", or dict. What columns are called after all edges of a directed graph are reversed.
     turned: Any = "same"
-    among_others: bool = False
+    among_others: bool = False  # values are divided by the number of other vertices
+    # By how much numbers may differ.
     rtol: float = 0.0
     atol: float = 0.0
 

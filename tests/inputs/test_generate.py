@@ -65,7 +65,7 @@ def test_quadrants_have_graph500s_chances_in_the_table():
 def test_scramble_is_a_permutation(scale):
     keys = generate._scramble_keys(np.random.SeedSequence(scale), scale)
     ids = np.arange(1 << scale, dtype=np.uint32)
-    scrambled = generate._scrambled(ids, keys, scale)
+    scrambled = generate._scramble_ids(ids, keys, scale)
     assert (np.sort(scrambled) == ids).all()
 
 

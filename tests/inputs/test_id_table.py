@@ -48,24 +48,14 @@ HUGE = [Decimal(1), Decimal(2**64), Decimal(10**38 - 1)]
 
 
 class Row(NamedTuple):
-    """A type: three ids in ascending order, and what differs from the rule.
+    """A type: three ids in ascending order, and what differs from the rule."""
 
-    Attributes
-    ----------
-    ids : column
-        Of pandas, PyArrow or polars; or SQL expressions with the type in DuckDB.
-    refused : bool
-        Whether ids of this type are refused.
-    parquet : str
-        "same" if the library writes this type to Parquet; "typed" if it writes it as a type that is not
-        refused; "floats" if it writes other numbers; "nothing" if it cannot write the type.
-    advised : list of str, optional
-        The ids as text after the advice was followed; by default the text of the ids.
-    """
-
-    ids: Any
-    refused: bool = False
+    ids: Any  # column. Of pandas, PyArrow or polars; or SQL expressions with the type in DuckDB.
+    refused: bool = False  # whether ids of this type are refused
+    # "same" if the library writes this type to Parquet; "typed" if it writes it as a type that is not
+    # refused; "floats" if it writes other numbers; "nothing" if it cannot write the type.
     parquet: str = "same"
+    # The ids as text after the advice was followed; by default the text of the ids.
     advised: list[str] | None = None
 
 

@@ -55,7 +55,7 @@ def test_a_sample_has_the_vertices_of_the_smallest_priorities(built, monkeypatch
         monkeypatch.setattr(priorities, "priorities", drawn)
     order = np.argsort(priorities.priorities(np.arange(500), 7))
     graph = built([(2 * i, 2 * i + 2) for i in range(499)])
-    found = asked(graph, lambda g: {"place": priorities.sampled(g, 3, 7)[0]}, place="int64")
+    found = asked(graph, lambda g: {"place": priorities.sample_places(g, 3, 7)[0]}, place="int64")
     chosen = found[found["place"] >= 0]
     assert (chosen.index // 2).tolist() == sorted(order[:3])
     assert chosen["place"].tolist() == [0, 1, 2]

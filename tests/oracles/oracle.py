@@ -28,24 +28,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Oracle:
-    """How the answer of a function is checked.
+    """How the answer of a function is checked."""
 
-    Attributes
-    ----------
-    check : callable
-        Returns the rows of the answer, or checks it and returns None.
-    options : dict
-        The values of each option: valid ones and invalid ones, or a function that draws a value.
-    weights : {"any", "ignored", "positive", "sums"}
-        Whether weights can be any numbers, are ignored, or are added up, so that negative weights and
-        those that are not finite are refused. "positive" also refuses weights of 0.
-    rtol, atol : float
-        By how much numbers may differ.
-    """
-
-    check: Callable[..., Any]
+    check: Callable[..., Any]  # returns the rows of the answer, or checks it and returns None
+    # The values of each option: valid ones and invalid ones, or a function that draws a value.
     options: dict[str, Any]
+    # {"any", "ignored", "positive", "sums"}. Whether weights can be any numbers, are ignored, or are added
+    # up, so that negative weights and those that are not finite are refused. "positive" also refuses
+    # weights of 0.
     weights: str
+    # By how much numbers may differ.
     rtol: float
     atol: float
 

@@ -52,32 +52,16 @@ QUESTIONS = {
 
 @dataclass(frozen=True)
 class Case:
-    """What happens in a case.
+    """What happens in a case."""
 
-    Attributes
-    ----------
-    kind : {"kill", "freeze", "limit"}
-    workers : int
-    question : str
-    persisted : bool
-    size : pair of int
-        The edges per partition and the number of vertices.
-    limit : int
-        The memory limit of each worker in bytes; 0 for none.
-    pauses : tuple of float
-        The seconds before each kill or freeze.
-    frozen : float
-        How many seconds a freeze lasts.
-    """
-
-    kind: str
+    kind: str  # {"kill", "freeze", "limit"}
     workers: int
     question: str
     persisted: bool
-    size: tuple[int, int]
-    limit: int
-    pauses: tuple[float, ...]
-    frozen: float
+    size: tuple[int, int]  # the edges per partition and the number of vertices
+    limit: int  # the memory limit of each worker in bytes; 0 for none
+    pauses: tuple[float, ...]  # the seconds before each kill or freeze
+    frozen: float  # how many seconds a freeze lasts
 
     def __str__(self) -> str:
         if self.kind == "limit":

@@ -286,7 +286,7 @@ def test_arrays_of_a_spool_come_back_in_order(tmp_path):
     for array in arrays:
         spool.append(array)
         whole.append(array.astype("int64"))
-    for found, array in zip(spool.taken(), arrays, strict=True):
+    for found, array in zip(spool.read_all(), arrays, strict=True):
         np.testing.assert_array_equal(found, array)
         assert found.dtype == array.dtype
     np.testing.assert_array_equal(whole.joined(), np.concatenate(arrays))

@@ -121,21 +121,9 @@ def add_dependencies(
     """Add what each vertex contributes to the shortest paths from some sources. All members call it.
 
     The contribution of a vertex v is the sum, over all other vertices w, of the part of the shortest paths
-    from the source to w that lead through v.
-
-    Parameters
-    ----------
-    g : GraphView
-        A graph without parallel edges and self-loops. Weights are positive and finite.
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices. Contributions are added in the
-        order of the sources.
-    count : int
-        Number of sources.
-    betweenness : array of float64, shape (V_p,)
-        Changed in place.
-    endpoints : bool
-        Whether a path also counts for its first and its last vertex.
+    from the source to w that lead through v. Contributions are added in the order of the sources, in place.
+    The graph is simple, and its weights are positive and finite. `endpoints`: a path also counts for its
+    first and its last vertex.
     """
     sources = whole_searches.in_order(places)
     if g.weighted and whole_searches.on_one_host(g):

@@ -5,30 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.priorities import places_of, sampled
+from dask_graphflow.operators.priorities import places_of, sample_places
 from dask_graphflow.operators.view import GraphView
 
 
 def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> tuple[Any, int]:
-    """Return the place of each owned vertex among the sources, and their number; see :func:`.sampled`.
+    """Return the place of each owned vertex among the sources, and their number.
 
-    All members call it.
-
-    Parameters
-    ----------
-    k : int or None
-        Number of vertices to sample; None takes all.
-    sources : array of integers, or None
-        Positions of given sources that this member owns, each once, instead of a sample.
-    seed : int
-
-    Raises
-    ------
-    OptionError
-        Both `k` and `sources` are given.
+    All members call it; see :func:`.sample_places`. Instead of a sample, a member can give the positions of
+    the sources that it owns, each once. It raises :class:`.OptionError` if both are given.
     """
     if sources is None:
-        return sampled(g, k, seed)
+        return sample_places(g, k, seed)
     if k is not None:
         raise OptionError(
             f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"

@@ -26,46 +26,29 @@ Searches = Iterator[tuple[Any, Callable[[Frontier], Frontier | None]]]
 
 
 class Paths(NamedTuple):
-    """The shortest paths from a source.
+    """The shortest paths from a source."""
 
-    Attributes
-    ----------
-    source : array of integers
-        Position of the source, if this member owns it.
-    reached : int
-        Number of vertices that were reached, over all members.
-    level : array of int32, shape (V_p,)
-        Below 0 for vertices that were not reached, and 0 for the source.
-    distance : array of float64, shape (V_p,), or None
-        Distance from the source, NaN for vertices that were not reached; None without weights.
-    sigma, exponent : array, shape (V_p,)
-        The number of paths to each vertex is ``sigma * 2**exponent``.
-    dependency : array of float64, shape (V_p,)
-        The sum, over all other vertices w, of the part of the paths to w that lead through the vertex.
-    """
-
-    source: Any
-    reached: int
+    source: Any  # array of integers. Position of the source, if this member owns it.
+    reached: int  # number of vertices that were reached, over all members
+    # Array of int32, shape (V_p,). Below 0 for vertices that were not reached, and 0 for the source.
     level: Any
+    # Array of float64, shape (V_p,), or None. Distance from the source, NaN for vertices that were not
+    # reached; None without weights.
     distance: Any
+    # Array, shape (V_p,). The number of paths to each vertex is ``sigma * 2**exponent``.
     sigma: Any
     exponent: Any
+    # Array of float64, shape (V_p,). The sum, over all other vertices w, of the part of the paths to w that
+    # lead through the vertex.
     dependency: Any
 
 
 def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     """Yield the shortest paths from one source after another. All members call it.
 
-    Arrays can be changed by the caller. The next iteration uses some of them again.
-
-    Parameters
-    ----------
-    g : GraphView
-        A graph without parallel edges and self-loops. Weights are positive and finite.
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices.
-    count : int
-        Number of sources.
+    `places` has the index of each source among all sources, and -1 for other vertices. The graph is simple,
+    and its weights are positive and finite. Arrays can be changed by the caller. The next iteration uses
+    some of them again.
     """
     if count and whole_searches.on_one_device(g) and not g.weighted:
         # A superstep per level would take a millisecond.

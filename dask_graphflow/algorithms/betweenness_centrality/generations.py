@@ -40,17 +40,11 @@ READY = After(
 
 
 class Generations:
-    """The generations of the vertices that one source after another reaches.
+    """The generations of the vertices that one source after another reaches, along positive weights.
 
-    Parameters
-    ----------
-    g : GraphView
-        A graph with positive weights. All members create theirs at once.
-    distance : array of float64, shape (V_p,)
-        Distance from the source; NaN for vertices that were not reached, so that no edge to them is tight.
-        It can change between two calls of :meth:`begin`.
-    level : array of int32, shape (V_p,)
-        Set to the generation of each vertex.
+    All members create theirs at once. `level` is set to the generation of each vertex. The distance is NaN
+    for vertices that were not reached, so that no edge to them is tight. It can change between two calls of
+    :meth:`begin`.
     """
 
     def __init__(self, g: GraphView, distance: Any, level: Any) -> None:

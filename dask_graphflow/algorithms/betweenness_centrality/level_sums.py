@@ -50,18 +50,10 @@ SUM = EdgeOp(
 class LevelSums:
     """Sends values from the vertices of a level to the vertices of the next or the previous level.
 
-    Parameters
-    ----------
-    g : GraphView
-        For ``g.T``, edges are followed backwards. All members create theirs at once.
-    level : array of int32, shape (V_p,)
-        Level of each vertex. It can change between two calls of :meth:`send`.
-    whole : bool
-        Whether all values are whole numbers.
-    distance : array of float64, shape (V_p,), optional
-        Distances, if edges have weights; see :class:`.Generations`.
-    backward : bool
-        Whether edges are followed from their farther to their nearer end. Only used with `distance`.
+    All members create theirs at once. For ``g.T``, edges are followed backwards. The levels can change
+    between two calls of :meth:`send`. `whole`: all values are whole numbers. If edges have weights, there
+    are distances, see :class:`.Generations`, and edges can be followed from their farther to their nearer
+    end (`backward`).
     """
 
     def __init__(
@@ -98,25 +90,11 @@ class LevelSums:
         receiving: int,
         receivers: Frontier | None = None,
     ) -> tuple[Frontier, Any, Any]:
-        """Send ``values * 2**exponents`` from a frontier, which is a whole level.
+        """Send ``values * 2**exponents`` from a frontier, which is a whole level, to the level `receiving`.
 
-        Parameters
-        ----------
-        frontier : Frontier
-        values : array of float64
-            From 0.5 to 1, for each vertex of the frontier.
-        exponents : array of int64
-        receiving : int
-            The level that receives them.
-        receivers : Frontier, optional
-            The vertices of that level, if edges have weights. They also receive what was sent before.
-
-        Returns
-        -------
-        frontier : Frontier
-            The vertices of that level with an edge from the frontier.
-        values, exponents : array
-            The sums that they receive, in the same form.
+        Values are from 0.5 to 1. If edges have weights, the vertices of that level are given, and also
+        receive what was sent before. Returns the vertices of that level with an edge from the frontier, and
+        the sums that they receive, in the same form.
         """
         at = frontier.vertices
         self._whole[at] = np.ldexp(values, BITS).astype("int64")

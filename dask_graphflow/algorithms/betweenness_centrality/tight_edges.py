@@ -39,16 +39,10 @@ def without_parallel_edges(g: GraphView) -> GraphView:
 
 
 def only_tight(op: EdgeOp, otherwise: int, *, backward: bool = False) -> EdgeOp:
-    """Return an edge program that sends its messages along tight edges.
+    """Return an edge program that sends its messages along tight edges, and reads a column ``distance``.
 
-    Parameters
-    ----------
-    op : EdgeOp
-        It gets another column, ``distance``.
-    otherwise : int
-        The message along other edges, which changes nothing.
-    backward : bool
-        Whether messages go from the farther to the nearer end.
+    Along other edges, it sends `otherwise`, which changes nothing. If it is `backward`, messages go from
+    the farther to the nearer end.
     """
     nearer, farther = ("dst", "src") if backward else ("src", "dst")
     tight = f"distance[{nearer}] + weight == distance[{farther}]"
@@ -56,16 +50,10 @@ def only_tight(op: EdgeOp, otherwise: int, *, backward: bool = False) -> EdgeOp:
 
 
 class Senders:
-    """Finds the vertices from which tight edges lead to some vertices.
+    """Finds the vertices from which tight edges lead to some vertices. All members create theirs at once.
 
-    Parameters
-    ----------
-    g : GraphView
-        All members create theirs at once.
-    distance : array of float64, shape (V_p,)
-        See :class:`.Generations`.
-    backward : bool
-        Whether edges are followed from their farther to their nearer end.
+    See :class:`.Generations` for the distances. If it is `backward`, edges are followed from their farther
+    to their nearer end.
     """
 
     def __init__(self, g: GraphView, distance: Any, *, backward: bool) -> None:

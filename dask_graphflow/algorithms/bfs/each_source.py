@@ -32,14 +32,8 @@ def search_each(
 ) -> Iterator[SourceRows]:
     """Search from each source, and yield its rows. All members call it at once.
 
-    Parameters
-    ----------
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices.
-    count : int
-        Number of sources.
-    targets, depth_limit, direction
-        See :func:`.breadth_first`.
+    `places` has the index of each source among all sources, and -1 for other vertices. See
+    :func:`.breadth_first` for the options.
     """
     options = {"targets": targets, "depth_limit": depth_limit, "direction": direction}
     search, deep = WordSearch(g, {}, {}), False

@@ -14,35 +14,19 @@ from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_s
 
 
 class Level(NamedTuple):
-    """A graph whose vertices are groups of vertices of the level below.
+    """A graph whose vertices are groups of vertices of the level below."""
 
-    Attributes
-    ----------
-    g : GraphView
-        Undirected.
-    weights : array of int64, or None
-        Weights of the edges in ``g.member.local("out")``; 1 each by default.
-    mass : array of int64, shape (V_p,)
-        Vertices without mass never move, and have no vertex in coarser graphs.
-    skew : array of int64, shape (V_p,), or None
-    factor : float
-        See :class:`.Groups`.
-    room : dict
-        Work space of the kernels, which all levels in the same memory share.
-    holder : array of index, or None
-        The vertex here of each vertex of the level below, under 0 if it has no mass.
-    finer : Level or None
-        The level below; None in the first level.
-    """
-
-    g: GraphView
+    g: GraphView  # undirected
+    # Array of int64, or None. Weights of the edges in ``g.member.local("out")``; 1 each by default.
     weights: Any
+    # Array of int64, shape (V_p,). Vertices without mass never move, and have no vertex in coarser graphs.
     mass: Any
-    skew: Any
-    factor: float
-    room: dict[Any, Any]
+    skew: Any  # array of int64, shape (V_p,), or None
+    factor: float  # see :class:`.Groups`
+    room: dict[Any, Any]  # work space of the kernels, which all levels in the same memory share
+    # Array of index, or None. The vertex here of each vertex of the level below, under 0 if it has no mass.
     holder: Any = None
-    finer: Level | None = None
+    finer: Level | None = None  # the level below; None in the first level
 
     @property
     def ranks(self) -> Any:
@@ -71,19 +55,11 @@ class Level(NamedTuple):
     def from_finer(self, labels: Any) -> Any:
         """Return labels for the vertices here, each of which is a part of a group of the finer level.
 
-        Parameters
-        ----------
-        labels : array of index
-            Labels of the vertices of the finer level.
-
-        Returns
-        -------
-        array of index, shape (V_p,)
-            A group is named by its smallest vertex here.
+        A group is named by its smallest vertex here.
         """
         assert self.finer is not None
         above = smallest_in_groups(self.g, self.finer.g, self.holder, labels)
-        return named(self.g, self.finer.g, above)
+        return name_groups(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:
         """Return the labels of the vertices here as labels of the vertices of the finer level.
@@ -93,7 +69,7 @@ class Level(NamedTuple):
         assert self.finer is not None
         finer, has = self.finer.g, self.holder >= 0
         below = fetch(self.g, labels, np.maximum(self.holder, 0))
-        return named(finer, self.g, np.where(has, below, -1))
+        return name_groups(finer, self.g, np.where(has, below, -1))
 
     def to_first(self, labels: Any) -> Any:
         """Return the labels of the vertices here as labels of the vertices of the first level."""
@@ -103,17 +79,10 @@ class Level(NamedTuple):
         return labels
 
 
-def named(g: GraphView, labeling: GraphView, labels: Any) -> Any:
+def name_groups(g: GraphView, labeling: GraphView, labels: Any) -> Any:
     """Name groups by their smallest vertices. All members call it.
 
-    Parameters
-    ----------
-    g : GraphView
-        The graph of the vertices.
-    labeling : GraphView
-        The graph whose vertices are the labels.
-    labels : array of integers, shape (V_p,)
-        The label of each vertex. A vertex with a label below 0 is alone.
+    Labels are vertices of the graph `labeling`. A vertex with a label below 0 is alone.
     """
     first = smallest_in_groups(labeling, g, labels, g.numbers)
     return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
@@ -124,20 +93,10 @@ def first_levels(
 ) -> tuple[list[Level], int]:
     """Return a graph's level for each resolution, and the sum of the weights at both ends of all edges.
 
-    Parameters
-    ----------
-    g : GraphView
-        If it is directed, its levels are undirected, and modularity takes the directions into account.
-    resolutions : iterable of float
-        Larger values give smaller communities. The levels differ only in their factors.
-    potts : bool
-        Whether the mass of a vertex is 1 (constant Potts model) instead of its weighted degree (modularity,
-        where a self-loop counts twice).
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    If the graph is directed, its levels are undirected, and modularity takes the directions into account.
+    The levels differ only in their factors. With `potts`, the mass of a vertex is 1 (constant Potts model)
+    instead of its weighted degree (modularity, where a self-loop counts twice). It raises the errors of
+    :func:`.whole_weights`.
     """
     directed, g = g, g.undirected
     weights, unit = whole_weights(g)

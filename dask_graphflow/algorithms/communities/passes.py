@@ -13,7 +13,7 @@ from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.operators.labels import Groups
 from dask_graphflow.operators.view import GraphView
 
-from .level import Level, first_levels, named
+from .level import Level, first_levels, name_groups
 from .moves import refine, split
 from .resolution import columns
 from .sizes import within_size
@@ -35,24 +35,11 @@ def best_communities(
 ) -> Answer:
     """Return the communities of a graph. All members call it.
 
-    Parameters
-    ----------
-    improve : callable
-        One pass. It takes a graph, the community of each vertex (None for one community per vertex), and
-        the seeds of the draws. It returns the improved communities.
-    resolution : float, or tuple of float
-    connected : bool
-        Whether communities are split into their connected parts at the end.
-    potts : bool
-        Whether the quality is that of the constant Potts model instead of modularity.
-    tol : float
-        The last pass raises the quality by at most this part of the sum of all weights.
-    levels : int
-        Number of levels. All but the last have connected parts of the communities.
-    seed : int
-        Chooses the draws.
-    most : int, optional
-        Maximum number of vertices of a community. Larger ones are split; see :func:`.within_size`.
+    `improve` is one pass. It takes a graph, the community of each vertex (None for one community per
+    vertex), and the seeds of the draws, and returns the improved communities. The last pass raises the
+    quality, modularity or that of the constant Potts model, by at most `tol` of the sum of all weights. If
+    communities are to be `connected`, they are split into their connected parts at the end; so are those of
+    all levels but the last. Communities with more than `most` vertices are split; see :func:`.within_size`.
     """
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
@@ -64,8 +51,8 @@ def best_communities(
         seeds = itertools.count(seed << 32)
 
         def communities_of(graph: Level, seeds: Iterator[int] = seeds) -> Any:
-            labels = _improved(graph, improve, total, tol, seeds)
-            return split(graph, labels) if connected else named(graph.g, graph.g, labels)
+            labels = _improve_labels(graph, improve, total, tol, seeds)
+            return split(graph, labels) if connected else name_groups(graph.g, graph.g, labels)
 
         labels, finer = communities_of(graph), []
         if most is not None:
@@ -78,7 +65,7 @@ def best_communities(
     return Answer(dict(zip(names, columns_of_all, strict=True)))
 
 
-def _improved(
+def _improve_labels(
     graph: Level, improve: Callable[..., Groups], total: int, tol: float, seeds: Iterator[int]
 ) -> Any:
     """Return the label of each vertex after all passes."""

@@ -25,7 +25,7 @@ class Resolution(Check):
         if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) != 1:
             return RESOLUTION.check(name, value, spec)
         numbers = tuple(RESOLUTION.check(name, item, spec) for item in value)
-        if not numbers or len(set(map(_named, numbers))) < len(numbers):
+        if not numbers or len(set(map(_spell, numbers))) < len(numbers):
             raise OptionError(
                 f"{name}={shown(value)}; give at least one number, and each number once"
             )
@@ -35,10 +35,10 @@ class Resolution(Check):
 def columns(spec: Any, options: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of the result: one for each resolution and level."""
     given, levels = options["resolution"], options["levels"]
-    names = [f"community_{_named(item)}" for item in given] if isinstance(given, tuple) else None
+    names = [f"community_{_spell(item)}" for item in given] if isinstance(given, tuple) else None
     numbers = [f"_{level + 1}" for level in range(levels)] if levels > 1 else [""]
     return {f"{name}{number}": "id" for name in names or ["community"] for number in numbers}
 
 
-def _named(resolution: float) -> str:
+def _spell(resolution: float) -> str:
     return f"{resolution:g}"

@@ -25,21 +25,9 @@ STEP = 1.25
 def within_size(
     graph: Level, labels: Any, most: int, communities_of: Callable[[Level], Any]
 ) -> Any:
-    """Split communities that have too many vertices. All members call it.
+    """Split communities that have more than `most` vertices. All members call it.
 
-    Parameters
-    ----------
-    graph : Level
-    labels : array of index, shape (V_p,)
-        Label of each vertex.
-    most : int
-        Maximum number of vertices of a community.
-    communities_of : callable
-        Returns the labels of the communities of a graph.
-
-    Returns
-    -------
-    array of index, shape (V_p,)
+    `communities_of` returns the labels of the communities of a graph.
     """
     g, factor, step = graph.g, graph.factor, STEP
     while True:

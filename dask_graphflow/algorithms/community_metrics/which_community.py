@@ -11,23 +11,17 @@ from dask_graphflow.declarations.option import Check
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, renumber, vertex_ids
-from dask_graphflow.operators.access import beside, gather
+from dask_graphflow.operators.access import gather, move_to
 from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.showing.tables import counted
 
 
 class WhichCommunity(NamedTuple):
-    """The community of each vertex.
+    """The community of each vertex."""
 
-    Attributes
-    ----------
-    rows : array of int64, shape (V_p,)
-        Number of the community; -1 for positions that are not vertices.
-    names : DataFrame
-        What the communities are called, in ascending order; the same for all members.
-    """
-
+    # Array of int64, shape (V_p,). Number of the community; -1 for positions that are not vertices.
     rows: Any
+    # DataFrame. What the communities are called, in ascending order; the same for all members.
     names: Any
 
 
@@ -70,7 +64,7 @@ class Communities(Check):
         if len(frame):
             at = g.find(vertex_ids.named(frame.iloc[:, :width], like, "communities"), unique=False)
             own = np.flatnonzero(at >= 0)
-            rows[at[own]] = beside(at, order[codes])[own]
+            rows[at[own]] = move_to(at, order[codes])[own]
             times += own_sums(at[own], None, g.owned)
         _check_once(g, times)
         return WhichCommunity(rows, names)

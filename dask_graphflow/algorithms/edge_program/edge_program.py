@@ -69,7 +69,7 @@ def run_program(
     for op in ops:
         check_expressions(g, op)
     numbers = VertexNumbers(g, needed=bool(of_vertices) or any(op.reads_numbers for op in ops))
-    columns = _begun(g, begin, params, numbers.own)
+    columns = _begin_columns(g, begin, params, numbers.own)
     where = None if given is None else _start(g, columns, numbers.own, given)
 
     if isinstance(program, EdgeOp):
@@ -90,7 +90,7 @@ def run_program(
     return Answer(columns)
 
 
-def _begun(
+def _begin_columns(
     g: GraphView, begin: Mapping[str, Any], params: Mapping[str, Any], own: Any
 ) -> dict[str, Any]:
     """Return the columns as they begin."""

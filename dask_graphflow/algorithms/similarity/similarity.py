@@ -22,7 +22,7 @@ from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.operators.access import by_id
-from dask_graphflow.operators.intersect.common_neighbors import BLOCK, all_pairs, given_pairs
+from dask_graphflow.operators.intersect.common_neighbors import BLOCK, all_pairs, weigh_pairs
 from dask_graphflow.operators.intersect.neighbor_weights import NeighborWeights, by_edge, by_rarity
 from dask_graphflow.operators.view import GraphView
 
@@ -133,7 +133,7 @@ def similarity(
         return SCORES[measure](common.astype("float64") * weights.unit, first, second)
 
     if pairs is not None:
-        given = given_pairs(g, pairs, weights)
+        given = weigh_pairs(g, pairs, weights)
         columns = [*given.ends, score(given.sums, *given.totals)]
     else:
         scored_pairs = []

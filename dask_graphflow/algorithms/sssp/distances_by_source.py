@@ -23,24 +23,9 @@ from .sssp import delta_stepping
 def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
     """Yield the weighted distances from each of some sources, one source after another.
 
-    All members call it at once.
-
-    Parameters
-    ----------
-    places : array of int64, shape (V_p,)
-        Index of each source among all sources, and -1 for other vertices.
-    count : int
-        Number of sources.
-
-    Yields
-    ------
-    array of float64, shape (V_p,)
-        Infinite for vertices that the source does not reach. It must not be changed.
-
-    Raises
-    ------
-    WeightError
-        A weight of any member is negative or NaN.
+    All members call it at once. `places` has the index of each source among all sources, and -1 for other
+    vertices. Distances are infinite for vertices that the source does not reach. The array must not be
+    changed. It raises :class:`.WeightError` if a weight of any member is negative or NaN.
     """
     delta = bucket_width(g)
     if whole_searches.suit_sources(g, count):

@@ -58,38 +58,21 @@ def not_plain() -> VertexTypeError:
 
 @dataclass(frozen=True)
 class Components:
-    """The steps of chains of tasks, and of the members of a gang (:mod:`.members`).
+    """The steps of chains of tasks, and of the members of a gang (:mod:`.members`)."""
 
-    Attributes
-    ----------
-    frames : tuple of EdgeColumns
-        How to read each frame of edges.
-    columns : tuple of str
-        The result's columns: the vertex columns, followed by the component columns of each threshold.
-    thresholds : tuple of int or float
-        Ascending; empty if every edge counts, regardless of its weight.
-    partitions : int
-        Number of partitions of all frames together.
-    chunk_size : int or None
-        Number of edges to hook before the trees are compressed again.
-    sharing : int
-        Number of tasks that run at the same time in one process.
-    streamed : bool
-        Whether the edges and the result are pandas frames while the forest is on the GPU of each process.
-    dense : bool
-        Whether the ids are known to be dense integers, which serve as vertices themselves.
-    progress : Told
-        Reports the chunks that are hooked, and the parts of the result.
-    """
-
-    frames: tuple[EdgeColumns, ...]
+    frames: tuple[EdgeColumns, ...]  # how to read each frame of edges
+    # The result's columns: the vertex columns, followed by the component columns of each threshold.
     columns: tuple[str, ...]
+    # Ascending; empty if every edge counts, regardless of its weight.
     thresholds: tuple[float, ...] = ()
-    partitions: int = 1
-    chunk_size: int | None = None
-    sharing: int = 1
+    partitions: int = 1  # number of partitions of all frames together
+    chunk_size: int | None = None  # number of edges to hook before the trees are compressed again
+    sharing: int = 1  # number of tasks that run at the same time in one process
+    # Whether the edges and the result are pandas frames while the forest is on the GPU of each process.
     streamed: bool = False
+    # Whether the ids are known to be dense integers, which serve as vertices themselves.
     dense: bool = False
+    # Reports the chunks that are hooked, and the parts of the result.
     progress: Told = field(default_factory=lambda: Progress(None), compare=False)
 
     @property
@@ -186,18 +169,9 @@ def named_columns(
 ) -> list[Any]:
     """Return the columns of a share of an owner's range: the vertices, and their components.
 
-    Parameters
-    ----------
-    roots : sequence of array
-        The root of each vertex of the share, per threshold.
-    ids : frame
-        The ids of the owner's range.
-    low : int
-        The first vertex of the owner's range.
-    first : int
-        The share's first row in `ids`.
-    heads : sequence of (array, frame)
-        Roots in earlier ranges, ascending, and their ids.
+    `roots` has the roots of the share's vertices, per threshold. The share begins at row `first` of `ids`,
+    the ids of the owner's range, whose first vertex is `low`. `heads` are roots in earlier ranges,
+    ascending, with their ids.
     """
     xp = kernels_for(roots[0]).namespace
     before = xp.concatenate([xp.zeros(0, "int64"), *(own for own, _ in heads)])

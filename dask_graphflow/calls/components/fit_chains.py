@@ -17,7 +17,7 @@ from dask_graphflow.tasks.parquet import Pieces, by_row_groups, pieces_of
 COPIES = 3  # copies of a partition during reading: pages of the file, Arrow table, pandas frame
 
 
-def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> Any:
+def fit_partitions(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> Any:
     """Return edges in partitions so small that workers can read them, and store forests, without pausing.
 
     Parameters

@@ -1,9 +1,9 @@
 """Connected components by the members of a gang, one on each worker that holds edges or forests.
 
 Each member hooks its worker's edges, or takes the forests of the chains of tasks that have hooked edges on
-its worker. The members agree on the vertices: integers close together are used
-directly, other ids are numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are
-merged along a plan, by default a tree whose depth is the logarithm of the number of members (Groute [1]_).
+its worker. The members agree on the vertices: integers close together are used directly, other ids are
+numbered in their order (:mod:`~dask_graphflow.graph.numbering`). The forests are merged along a plan, by
+default a tree whose depth is the logarithm of the number of members (Groute [1]_).
 A forest is sent in slices, so the next one is in transit while one is merged. The first member then sends
 every other one the roots of its range of the vertices, and each member labels its own range.
 
@@ -29,7 +29,12 @@ from dask_graphflow.graph.numbering import ids_of, number_sorted, swap
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import on_device, sorted_unique
 from dask_graphflow.operators.forests.forest import Entries, Forest
-from dask_graphflow.operators.forests.fragments import Fragment, FragmentChain, flatten, moved
+from dask_graphflow.operators.forests.fragments import (
+    Fragment,
+    FragmentChain,
+    flatten,
+    move_forests,
+)
 from dask_graphflow.tasks import trees
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_build import Dealing
@@ -44,24 +49,14 @@ SLICE = 1 << 20
 
 
 class LabelRange(NamedTuple):
-    """The entries of neighboring vertices in the merged forests.
+    """The entries of neighboring vertices in the merged forests."""
 
-    Attributes
-    ----------
-    base : int
-        The vertex to which parents are relative.
-    first, last : int
-        The first vertex, and one past the last.
-    seen : array of uint8, shape (last - first,)
-    parents : list of array, shape (last - first,)
-        One array per threshold.
-    """
-
-    base: int
+    base: int  # the vertex to which parents are relative
+    # The first vertex, and one past the last.
     first: int
     last: int
-    seen: Any
-    parents: list[Any]
+    seen: Any  # array of uint8, shape (last - first,)
+    parents: list[Any]  # list of array, shape (last - first,). One array per threshold.
 
     def forests(self) -> list[Forest]:
         """Return forests of these vertices, whose roots may be outside of them."""
@@ -76,20 +71,11 @@ Edges = Callable[[Channel, Any, int], Fragment]
 
 @dataclass(frozen=True)
 class Partitions:
-    """The edges of members that hook the partitions on their workers.
-
-    Attributes
-    ----------
-    program : Components
-    dealt : Dealing
-        The partitions that each member takes.
-    chains : int
-        Largest number of chains that hook a member's edges at the same time.
-    """
+    """The edges of members that hook the partitions on their workers."""
 
     program: Components
-    dealt: Dealing
-    chains: int
+    dealt: Dealing  # the partitions that each member takes
+    chains: int  # largest number of chains that hook a member's edges at the same time
 
     def __call__(self, channel: Channel, edges: list[Any], rank: int) -> Fragment:
         """Return the fragment of this member's edges. If there are several threads, several chains hook."""
@@ -109,21 +95,15 @@ class Partitions:
         # In this task's context, so that the threads find its worker and can report the progress.
         contexts = [copy_context() for _ in runs]
         with ThreadPoolExecutor(len(runs), "graphflow-hook") as pool:
-            return united(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
+            return unite(list(pool.map(lambda at, run: at.run(hook, run), contexts, runs)))
 
 
 @dataclass(frozen=True)
 class Streams:
-    """The edges of members that take what chains of tasks have hooked on their workers.
-
-    Attributes
-    ----------
-    program : Components
-    empty : Empty or None
-        An empty frame like the edges, for a member without chains. None if there is a single member.
-    """
+    """The edges of members that take what chains of tasks have hooked on their workers."""
 
     program: Components
+    # An empty frame like the edges, for a member without chains. None if there is a single member.
     empty: Empty | None
 
     def __call__(self, channel: Channel, found: Found, rank: int) -> Fragment:
@@ -138,18 +118,11 @@ class Streams:
         if not chains:
             assert self.empty is not None
             chains = [self.program.empty_chain(self.empty.frame)]
-        return united(chains, said=self.program.dense)
+        return unite(chains, said=self.program.dense)
 
 
-def united(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
-    """Return the fragment of several chains. Their forests are merged in place.
-
-    Parameters
-    ----------
-    chains : list of FragmentChain
-    said : bool
-        Whether the caller says that the ids are dense.
-    """
+def unite(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
+    """Return the fragment of several chains, whose forests are merged. `said`: the ids are dense."""
     loose = list(itertools.chain.from_iterable(chain.loose for chain in chains))
     own, *others = {id(chain.dense): chain.dense for chain in chains}.values()
     own.close()
@@ -165,25 +138,14 @@ def united(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
 
 @dataclass(frozen=True)
 class ComponentsMember:
-    """What each member of the gang does.
-
-    Attributes
-    ----------
-    program : Components
-    edges : Edges
-    merges : sequence of Merge
-        Which member's forests are merged into which, in order. The last ones are the first member's.
-    slices : int
-        Smallest number of slices in which a forest is sent.
-    parts : int
-        Number of frames that a member returns.
-    """
+    """What each member of the gang does."""
 
     program: Components
     edges: Edges
+    # Which member's forests are merged into which, in order. The last ones are the first member's.
     merges: Sequence[Merge]
-    slices: int
-    parts: int
+    slices: int  # smallest number of slices in which a forest is sent
+    parts: int  # number of frames that a member returns
 
     def __call__(self, channel: Channel, shard: Any, rank: int) -> Any:
         """Return a member's range of the vertices with their components: a frame, or several in a list."""
@@ -201,7 +163,7 @@ class ComponentsMember:
         else:
             fragment = fragment.numbered()
             ids, homes, numbers = number_sorted(exchange, fragment.ids)
-            forests = moved(fragment.forests, numbers, homes[-1])
+            forests = move_forests(fragment.forests, numbers, homes[-1])
         _merge(exchange, forests, self.merges, self.slices)
         own = _own_range(exchange, forests, homes)
         bounds = [own.first + (own.last - own.first) * i // parts for i in range(parts + 1)]
@@ -212,7 +174,7 @@ class ComponentsMember:
         else:
             outside = sorted_unique(np.concatenate([one[one < own.first] for one in own.parents]))
             heads = [(outside, ids_of(exchange, ids, homes, outside))]
-            label = partial(_named, program, own, ids, heads)
+            label = partial(_name_components, program, own, ids, heads)
         frames = []
         for low, high in itertools.pairwise(bounds):
             with program.progress.part("label"):
@@ -220,7 +182,7 @@ class ComponentsMember:
         return frames
 
 
-def _named(
+def _name_components(
     program: Components,
     own: LabelRange,
     ids: Any,
@@ -237,12 +199,7 @@ def _named(
 def _common(exchange: Exchange, fragment: Fragment, dense: bool) -> tuple[int, int] | None:
     """Return the range of all members' ids if they are close together, and None otherwise.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    fragment : Fragment
-    dense : bool
-        Whether the caller says that the ids are close together.
+    `dense`: the caller says that they are.
     """
     forest = fragment.forests[0]
     own = (forest.base, forest.stop) if fragment.dense else None
@@ -257,12 +214,8 @@ def common_range(
 ) -> tuple[int, int] | None:
     """Return the range of all ids if it is dense, and None otherwise.
 
-    Parameters
-    ----------
-    ranges : sequence of pairs of int
-        The first id of each dense fragment, and one past the last. None for a fragment that is not dense.
-    said : bool
-        Whether the caller says that the ids are dense.
+    A range is the first id of a fragment, and one past the last; None for a fragment that is not dense.
+    `said`: the caller says that the ids are dense.
     """
     if None in ranges:
         return None
@@ -280,7 +233,7 @@ def _merge(exchange: Exchange, forests: list[Forest], merges: Sequence[Merge], s
     for source, target in merges:
         if target == exchange.rank:
             for forest in forests:
-                for entries in _received(exchange, source):
+                for entries in _receive_slices(exchange, source):
                     forest.absorb(entries, threads=threads)
         elif source == exchange.rank:
             for forest in forests:
@@ -299,7 +252,7 @@ def _send(exchange: Exchange, to: int, forest: Forest, slices: int) -> None:
         exchange.send_to(to, part.seen)
 
 
-def _received(exchange: Exchange, source: int) -> Iterator[Entries]:
+def _receive_slices(exchange: Exchange, source: int) -> Iterator[Entries]:
     for base, size, first in exchange.receive_from(source).reshape(-1, 3).tolist():
         parent, seen = exchange.receive_from(source), exchange.receive_from(source)
         yield Entries(base, size, first, parent, seen)

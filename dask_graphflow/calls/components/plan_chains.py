@@ -26,7 +26,7 @@ MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 
-def planned(
+def plan_components(
     frames: Sequence[tuple[Any, EdgeColumns]],
     columns: tuple[str, ...],
     empty: Empty,
@@ -40,22 +40,11 @@ def planned(
     renumber: bool,
     listener: Any,
 ) -> Any:
-    """Return the components of checked edges as a lazy frame.
+    """Return the components of checked edges as a lazy frame with `columns`, like `empty`.
 
-    Parameters
-    ----------
-    frames : sequence of (frame, EdgeColumns)
-        The edges, followed by the vertices and the seed, which are read as edges.
-    columns : tuple of str
-        The columns of the result.
-    empty : Empty
-        An empty frame like the result.
-    thresholds, merge, merge_chunks, inputs, chunk_size, renumber
-        See :func:`dask_graphflow.connected_components`.
-    streamed : bool
-        Whether edges in host memory are streamed to GPUs.
-    listener : callable or None
-        Gets the progress.
+    `frames` are the edges, followed by the vertices and the seed, which are read as edges. `streamed`:
+    edges in host memory are streamed to GPUs. See :func:`dask_graphflow.connected_components` for the
+    options.
     """
     edges = frames[0][0]
     placement.check_spilling(edges._meta)
@@ -90,7 +79,7 @@ def planned(
     shards: Any
     if by_gang:
         dealt = gang_build.dealing(sources, chains)
-        shards = gang_build.taken(sources, dealt)
+        shards = gang_build.deal_as_held(sources, dealt)
         own: Edges = Partitions(program, dealt, look.slots.chains)
     else:
         if any(chain.worker for chain in chains):

@@ -29,21 +29,10 @@ def component_names(thresholds: Sequence[float]) -> list[str]:
 
 
 def levels(weight: Any, thresholds: Sequence[float]) -> Any:
-    """Return how many thresholds the weight of each edge reaches.
+    """Return how many of the ascending thresholds the weight of each edge reaches, as unsigned integers.
 
-    Weights and thresholds are compared as real numbers, without rounding. A weight that is null or
-    NaN reaches no threshold, not even minus infinity.
-
-    Parameters
-    ----------
-    weight : Series of numbers, shape (m,)
-        pandas or cuDF.
-    thresholds : sequence of int or float
-        Ascending.
-
-    Returns
-    -------
-    array of unsigned integers, shape (m,)
+    Weights and thresholds are compared as real numbers, without rounding. A weight that is null or NaN
+    reaches no threshold, not even minus infinity.
     """
     kernels = kernels_for(weight)
     xp = kernels.namespace

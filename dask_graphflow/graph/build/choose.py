@@ -26,26 +26,15 @@ Numbers = Sequence[tuple[Any, Any]]
 
 
 class Size(NamedTuple):
-    """The size of a graph, known once its vertices are numbered.
+    """The size of a graph, known once its vertices are numbered."""
 
-    Attributes
-    ----------
-    vertices, edges : int
-        An undirected edge counts once.
-    directed : bool
-    weight_bytes : int
-        Bytes per weight, 0 without weights.
-    device : bool
-        Whether the edges are in GPU memory.
-    even : bool
-        Whether degrees are known to differ little. Such a graph can have a large diameter.
-    """
-
+    # An undirected edge counts once.
     vertices: int
     edges: int
     directed: bool
-    weight_bytes: int
-    device: bool
+    weight_bytes: int  # bytes per weight, 0 without weights
+    device: bool  # whether the edges are in GPU memory
+    # Whether degrees are known to differ little. Such a graph can have a large diameter.
     even: bool = False
 
 
@@ -59,21 +48,12 @@ its arguments.
 
 
 class Chosen(NamedTuple):
-    """The members that get a part of a graph.
+    """The members that get a part of a graph."""
 
-    Attributes
-    ----------
-    members : int
-        Number of members with a part: the first ones.
-    why : str
-        The reason, if there was a choice.
-    bounds : list of int
-        Where the ranges of all members begin, followed by where the last one ends. Those of members
-        without a part are empty.
-    """
-
-    members: int
-    why: str
+    members: int  # number of members with a part: the first ones
+    why: str  # the reason, if there was a choice
+    # Where the ranges of all members begin, followed by where the last one ends. Those of members without a
+    # part are empty.
     bounds: list[int]
 
 
@@ -86,19 +66,8 @@ def choose_members(
 ) -> Chosen:
     """Choose the members that get a part of a graph, and cut its vertices into their ranges.
 
-    All members call it.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    numbers : sequence of pair of array of integers
-        See :data:`Numbers`.
-    size : Size
-        The size of the graph, without the edges, which are counted here.
-    choose : callable or None
-        See :data:`Choose`. By default, all members get a part.
-    able : tuple of int and float
-        The fewest threads, and the fewest bytes, that a member may use.
+    All members call it. `size` does not include the edges, which are counted here. By default, all members
+    get a part. `able` has the fewest threads, and the fewest bytes, that a member may use.
     """
     if exchange.size == 1:
         return Chosen(1, "", [0, size.vertices])

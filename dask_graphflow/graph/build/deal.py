@@ -32,38 +32,21 @@ class Edges(NamedTuple):
 
 
 class EdgePieces(NamedTuple):
-    """The edges of a member, in pieces, before they are dealt.
-
-    Attributes
-    ----------
-    edges : iterator of Edges
-    places : sequence
-        For each member, the position of each of its pieces among the pieces of all members. Edges are put
-        in this order, whichever member had them.
-    none : Edges
-        An empty piece with the dtypes of the result.
-    """
+    """The edges of a member, in pieces, before they are dealt."""
 
     edges: Iterator[Edges]
+    # For each member, the position of each of its pieces among the pieces of all members. Edges are put in
+    # this order, whichever member had them.
     places: Sequence[Sequence[Any]]
-    none: Edges
+    none: Edges  # an empty piece with the dtypes of the result
 
 
 class Owners(NamedTuple):
-    """The members that get an edge: the owner of its source, or the owners of both its ends.
+    """The members that get an edge: the owner of its source, or the owners of both its ends."""
 
-    Attributes
-    ----------
-    members : ndarray of int16
-        The owner of each block of ``2**shift`` vertices.
-    shift : int
-    both : bool
-        Whether the owner of an edge's target also gets the edge, if it is another member.
-    """
-
-    members: np.ndarray
+    members: np.ndarray  # array of int16. The owner of each block of ``2**shift`` vertices.
     shift: int
-    both: bool
+    both: bool  # whether the owner of an edge's target also gets the edge, if it is another member
 
     @classmethod
     def of_ranges(cls, bounds: list[int], both: bool) -> Owners:
@@ -88,19 +71,10 @@ def deal(
 ) -> Edges:
     """Send edges to their owners; return the edges for this member. All members call it.
 
-    Every column of the result is a list of arrays, because a copy in one array would double the memory.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    pieces : EdgePieces
-    owners : Owners
-    stay : bool
-        Whether a whole piece may become part of the result. The result then also contains edges that
-        belong only to other members. A piece stays if this takes less memory than a copy of this member's
-        edges, because frames hold its weights or its ends anyway.
-    folder : str, optional
-        Folder for the edges that arrive; by default they stay in memory.
+    Every column of the result is a list of arrays, because a copy in one array would double the memory;
+    they are in `folder`, if any. With `stay`, a whole piece may become part of the result, which then also
+    contains edges that belong only to other members. A piece stays if this takes less memory than a copy of
+    this member's edges, because frames hold its weights or its ends anyway.
     """
     none = pieces.none
     if exchange.size == 1:

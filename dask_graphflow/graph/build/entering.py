@@ -93,15 +93,9 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
 def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:
     """Build the shard of an undirected graph whose vertices already have numbers.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    rows : Rows
-        This member's part of the rows of all vertices, in which each edge is in the rows of both of its
-        ends. Weights are int64. The weights of parallel edges are added up. A single member's rows have no
-        parallel edges, and become the graph's.
-    threads : int
-        Host threads to use.
+    `rows` is this member's part of the rows of all vertices, in which each edge is in the rows of both of
+    its ends. Weights are int64, and those of parallel edges are added up. A single member's rows have no
+    parallel edges, and become the graph's.
     """
     size = len(rows.offsets) - 1
     if exchange.size == 1:

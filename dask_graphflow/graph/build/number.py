@@ -30,22 +30,12 @@ def consume(items: list[Any]) -> Iterator[Any]:
 def number(
     exchange: Exchange, ends: list[tuple[Ends, Ends | None]]
 ) -> tuple[Vertices, list[tuple[Any, Any]]]:
-    """Number the vertices of a graph. All members call it.
+    """Number the vertices of a graph, and return them with the numbers of all ends. All members call it.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    ends : list of pair of Ends
-        This member's sources and targets, part by part. Targets are None for a part with vertices that
-        may have no edge. The list is emptied. At least one member has a part.
-
-    Returns
-    -------
-    Vertices
-        Its ids are those of this member's range of the order.
-    list of pair of array of int32 or int64
-        The ends' numbers. The arrays may be unaligned; see :func:`.aligned`. A gang with one member may get
-        the ids themselves, in their own integer type.
+    `ends` has this member's sources and targets, part by part; targets are None for a part with vertices
+    that may have no edge. The list is emptied. At least one member has a part. The arrays of numbers, int32
+    or int64, may be unaligned; see :func:`.aligned`. A gang with one member may get the ids themselves, in
+    their own integer type.
     """
     own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)

@@ -35,26 +35,10 @@ def place_vertices(
 ) -> tuple[Placed, list[int], np.ndarray]:
     """Place the vertices of a graph. All members call it.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    numbers : sequence of pair of array of integers
-        Sources and targets of this member's edges, part by part.
-    homes : list of int
-        Where the members' ranges of numbers begin, followed by where the last one ends.
-    hybrid : Hybrid
-    rate : callable
-        Measures the speed of a member.
-    width : int
-        See :class:`.shares.HybridSize`.
-
-    Returns
-    -------
-    Placed
-    list of int
-        Where the members' ranges of places begin, followed by where the last one ends.
-    ndarray of int16, shape (V,)
-        The owner of each vertex, by number.
+    `numbers` are the sources and targets of this member's edges, part by part. `homes` has where the
+    members' ranges of numbers begin, and where the last one ends. `rate` measures the speed of a member.
+    Returns the placement, the bounds of the members' ranges of places, and the owner of each vertex by
+    number, as int16.
     """
     low, high = homes[exchange.rank : exchange.rank + 2]
     members = member_speeds(exchange, hybrid, rate, homes[-1])
@@ -86,18 +70,7 @@ def place_vertices(
 def _arrange(owners: np.ndarray, shards: int) -> tuple[np.ndarray, list[int]]:
     """Return the place of each vertex, and the bounds of the shards' ranges.
 
-    Parameters
-    ----------
-    owners : ndarray of integers, shape (V,)
-        The shard of each vertex, by number.
-    shards : int
-
-    Returns
-    -------
-    places : ndarray of int32 or int64, shape (V,)
-    bounds : list of int
-        Multiples of :data:`.partition.GRAIN`, so there are a few more places than vertices.
-
+    The bounds are multiples of :data:`.partition.GRAIN`, so there are a few more places than vertices.
     """
     counts = np.bincount(owners, minlength=shards)
     sizes = (-(-counts // partition.GRAIN) * partition.GRAIN).tolist()
@@ -144,17 +117,7 @@ def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
 def _parts(
     exchange: Exchange, keys: np.ndarray, weights: np.ndarray, shares: Sequence[float]
 ) -> np.ndarray:
-    """Return the part to which each key belongs: consecutive ranges, with weights as in `shares`.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    keys : ndarray of uint64, shape (n,)
-        This member's keys.
-    weights : ndarray of int64, shape (n,)
-    shares : sequence of float
-        The shares of the parts. They are divided by their sum, if that is not 1.
-    """
+    """Return the part to which each key belongs: consecutive ranges, with weights as in `shares`."""
     if len(shares) == 1:
         return np.zeros(len(keys), np.int64)
     total = int(np.sum(exchange.all_gather(weights.sum(keepdims=True))))

@@ -20,70 +20,41 @@ from .choose import Choose
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to build a graph.
+    """How to build a graph."""
 
-    Attributes
-    ----------
-    directed : bool
-        Whether an edge leads from its source to its target only.
-    multi : {"keep", "sum", "min", "first"}
-        How to treat several edges from one vertex to another; see :meth:`.RowsKernels.rows`.
-    turned : bool
-        Send edges to the owners of the vertices that they enter, and build no rows: for algorithms that
-        only use :func:`.entering`. Edges must be directed, and all are kept. If only one member gets a
-        part of the graph, its rows are built anyway.
-    hybrid : Hybrid or None
-        How to place the vertices; see :mod:`.shares`. The pieces must be in host memory, and so is the
-        result.
-    rate : callable or None
-        Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.
-    choose : callable or None
-        Chooses how many members get a part of the graph; see :data:`.Choose`. By default all of them do.
-    for_device : bool
-        Whether calls on the graph run on devices although the pieces are in host memory.
-    on_disk : bool
-        Whether edges are in files: those of the pieces (see :func:`.reading.on_disk`), those that arrive
-        from other members, and the rows.
-    plan : Plan or None
-        The sizes by which the memory limit of the worker is checked; None without a check.
-    """
-
-    directed: bool
+    directed: bool  # whether an edge leads from its source to its target only
+    # {"keep", "sum", "min", "first"}. How to treat several edges from one vertex to another; see
+    # :meth:`.RowsKernels.rows`.
     multi: str = "keep"
+    # Send edges to the owners of the vertices that they enter, and build no rows: for algorithms that only
+    # use :func:`.entering`. Edges must be directed, and all are kept. If only one member gets a part of the
+    # graph, its rows are built anyway.
     turned: bool = False
+    # How to place the vertices; see :mod:`.shares`. The pieces must be in host memory, and so is the
+    # result.
     hybrid: Hybrid | None = None
+    # Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.
     rate: Rate | None = None
+    # Chooses how many members get a part of the graph; see :data:`.Choose`. By default all of them do.
     choose: Choose | None = None
+    # Whether calls on the graph run on devices although the pieces are in host memory.
     for_device: bool = False
+    # Whether edges are in files: those of the pieces (see :func:`.reading.on_disk`), those that arrive from
+    # other members, and the rows.
     on_disk: bool = False
+    # The sizes by which the memory limit of the worker is checked; None without a check.
     plan: Plan | None = None
 
 
 class Agreed(NamedTuple):
-    """What all members know of the pieces of all members.
+    """What all members know of the pieces of all members."""
 
-    Attributes
-    ----------
-    device : bool
-        Whether any pieces are in GPU memory.
-    listing : bool
-        Whether any pieces list vertices.
-    weight : dtype or None
-        The dtype to which all weights can be converted.
-    weight_bytes : int
-        Bytes of the widest weight; 0 without weights.
-    able : tuple of int and float
-        The fewest threads, and the fewest bytes, that a member may use.
-    places : sequence of list of int
-        The partition of each piece of edges, by member.
-    """
-
-    device: bool
-    listing: bool
-    weight: Any
-    weight_bytes: int
-    able: tuple[int, float]
-    places: Sequence[list[int]]
+    device: bool  # whether any pieces are in GPU memory
+    listing: bool  # whether any pieces list vertices
+    weight: Any  # dtype or None. The dtype to which all weights can be converted.
+    weight_bytes: int  # bytes of the widest weight; 0 without weights
+    able: tuple[int, float]  # the fewest threads, and the fewest bytes, that a member may use
+    places: Sequence[list[int]]  # the partition of each piece of edges, by member
 
 
 def agree(channel: Channel, pieces: Sequence[Any]) -> Agreed:

@@ -26,18 +26,8 @@ def rows_of_edges(
 ) -> Any:
     """Return the rows of the edges that leave a member's vertices.
 
-    Parameters
-    ----------
-    exchange : Exchange
-    dealt : Edges
-        The edges that the member was dealt. The list of weights may be changed.
-    bounds : list of int
-        Where the ranges of the members begin, followed by where the last one ends.
-    placed : Placed or None
-        The places of the vertices, if `bounds` are places.
-    recipe : Recipe
-    folder : str or None
-        Folder for the rows; by default they are on disk if the edges are.
+    `dealt` are the edges that the member was dealt; the list of weights may be changed. `bounds` are places
+    if the vertices are `placed`. Without a folder, the rows are on disk if the edges are.
     """
     if dealt.weight is not None and recipe.multi == "sum":
         dealt.weight[:] = [as_stored(one, summable(one)) for one in dealt.weight]

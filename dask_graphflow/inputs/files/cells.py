@@ -53,11 +53,11 @@ def read_cells(
     ------
     BadLine
     """
-    table = _parsed(content, names, separator, types, quote)
+    table = _parse(content, names, separator, types, quote)
     integers = [field.name for field in table.schema if pa.types.is_integer(field.type)]
     if not integers or not any(_has_unusual_integer(p, separator) for p in _pieces(content)):
         return table
-    written = _parsed(content, names, separator, dict.fromkeys(integers, pa.large_string()), quote)
+    written = _parse(content, names, separator, dict.fromkeys(integers, pa.large_string()), quote)
     for name in integers:
         usual = ANY_DECIMAL if name in numbers else USUAL_INTEGER
         row = pc.index(pc.match_substring_regex(written[name], usual), False).as_py()
@@ -89,7 +89,7 @@ def first_values(record: bytes, separator: str, *, quote: str = "") -> list[str]
     ]
 
 
-def given_names(names: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
+def name_columns(names: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns of a file that does not name them."""
     if names and len(names) != len(cells):
         raise InputFileError(
@@ -103,7 +103,7 @@ def given_names(names: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(names) or NAMES[len(cells)]
 
 
-def written_names(cells: tuple[str, ...]) -> tuple[str, ...]:
+def check_header(cells: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns of a file that names them."""
     if twice := [cell for cell in cells if cells.count(cell) > 1]:
         raise InputFileError(
@@ -142,7 +142,7 @@ def _first(record: bytes, separator: str, quote: str, **options: bool) -> pa.Tab
     )
 
 
-def _parsed(
+def _parse(
     content: bytes,
     names: Sequence[str],
     separator: str,

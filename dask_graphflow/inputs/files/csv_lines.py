@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dask_graphflow.exceptions import InputFileError
 
-from .cells import IN_QUOTES, first_cells, first_values, given_names, read_cells, written_names
+from .cells import IN_QUOTES, check_header, first_cells, first_values, name_columns, read_cells
 from .lines import BYTE_ORDER_MARK, BadLine, Lines, line_ends
 
 SEPARATORS = ",\t;|"
@@ -23,10 +23,6 @@ class Csv(Lines):
     """Cells between separators, which may have quotes.
 
     By default, the first line has names if no cell of it is a number, a date or a boolean.
-
-    Attributes
-    ----------
-    separator : str
     """
 
     separator: str = ""
@@ -53,9 +49,9 @@ class Csv(Lines):
                 )
         found = replace(self, header=header, separator=separator)
         if not header:
-            return replace(found, names=given_names(self.names, cells)), content
+            return replace(found, names=name_columns(self.names, cells)), content
         content = line_ends(record) + content[len(record) :]
-        return replace(found, names=written_names(cells)), content
+        return replace(found, names=check_header(cells)), content
 
     def complete(self, content: bytes) -> bytes:
         """Return the records of a content, without the last one."""

@@ -50,16 +50,10 @@ def _uuids(dataset: Any) -> list[str]:
 def read_parquet(
     paths: Sequence[str], options: Mapping[str, Any] | None, dtype_of: Callable[..., Any]
 ) -> Any:
-    """Return Parquet files as a lazy frame.
+    """Return Parquet files as a lazy frame. The options are those of the file system.
 
-    Parameters
-    ----------
-    paths : sequence of str
-    options : dict, optional
-        Options of the file system.
-    dtype_of : callable
-        Takes an Arrow type, and `nulls`: whether the partition has nulls of this type. Returns the dtype in
-        pandas, or None for the one that Dask chooses.
+    `dtype_of` takes an Arrow type, and `nulls`: whether the partition has nulls of this type. It returns
+    the dtype in pandas, or None for the one that Dask chooses.
     """
     exact = {"engine": _Exact, "arrow_to_pandas": {"types_mapper": dtype_of}}
     own = exact if dask.config.get("dataframe.backend", "pandas") == "pandas" else {}

@@ -32,22 +32,12 @@ FORMAT_OF = {extension: name for name, listed in EXTENSIONS.items() for extensio
 
 @dataclass(frozen=True)
 class File:
-    """A file on any file system.
-
-    Attributes
-    ----------
-    fs : fsspec.AbstractFileSystem
-    path : str
-    version : str
-        Changes when the file changes.
-    size : int or None
-        Number of bytes; None if the file system does not say.
-    """
+    """A file on any file system."""
 
     fs: AbstractFileSystem
     path: str
-    version: str
-    size: int | None
+    version: str  # changes when the file changes
+    size: int | None  # number of bytes; None if the file system does not say
 
     def __str__(self) -> str:
         local = isinstance(self.fs, LocalFileSystem)
@@ -75,22 +65,14 @@ class File:
 def find_files(paths: Iterable[str], options: Mapping[str, Any] | None = None) -> list[File]:
     """Return the files that paths, folders, globs and URLs refer to, in order.
 
-    Parameters
-    ----------
-    paths : iterable of str
-    options : mapping, optional
-        Options of the file system.
-
-    Raises
-    ------
-    InputFileError
-        A path refers to no file, or cannot be looked up.
+    The options are those of the file system. It raises :class:`.InputFileError` if a path refers to no
+    file, or cannot be looked up.
     """
     files: list[File] = []
     for path in paths:
         try:
             fs, stripped = url_to_fs(path, **(options or {}))
-            found = _expanded(fs, stripped)
+            found = _expand(fs, stripped)
             files += [File(fs, one, fs.ukey(one), fs.info(one).get("size")) for one in found]
         except (ValueError, ImportError, OSError) as error:
             raise InputFileError(
@@ -129,7 +111,7 @@ def format_of(files: Sequence[File]) -> str:
     return next(iter(example))
 
 
-def _expanded(fs: AbstractFileSystem, path: str) -> list[str]:
+def _expand(fs: AbstractFileSystem, path: str) -> list[str]:
     """Return the files that a path stands for. A name that exists takes precedence over a glob."""
     # HTTP takes every page with links for a folder, so look for a file first.
     if fs.isfile(path):

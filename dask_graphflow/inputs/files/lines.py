@@ -22,13 +22,7 @@ LINE_END = rb"(?:\r\n?|\n)"
 class BadLine(Exception):  # noqa: N818 - it never reaches a user
     """A line cannot be parsed.
 
-    Parameters
-    ----------
-    reason : str
-    row : int or None
-        Its number among the lines that are not empty, from 1 on, if known.
-    advice : str
-        What the user can do.
+    `row` is its number among the lines that are not empty, from 1 on. `advice` says what the user can do.
     """
 
     def __init__(self, reason: str, row: int | None = None, advice: str = CORRECT_TYPE) -> None:
@@ -38,35 +32,22 @@ class BadLine(Exception):  # noqa: N818 - it never reaches a user
 
 @dataclass(frozen=True)
 class Lines:
-    """A format with one record per line.
+    """A format with one record per line."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the columns; empty until the beginning of a file was read.
-    numbers : frozenset of str
-        Columns that the caller or the format declares as integers. Their cells may have leading zeros. In
-        other columns, a cell such as 007 is text, because it would leave as 7.
-    header : bool or None
-        Whether the first line has the names of the columns; None if the beginning of a file shows it.
-    counted : bool
-        Whether the beginning of a file says how many lines the file has.
-    """
-
+    # Names of the columns; empty until the beginning of a file was read.
     names: tuple[str, ...] = ()
+    # Columns that the caller or the format declares as integers. Their cells may have leading zeros. In
+    # other columns, a cell such as 007 is text, because it would leave as 7.
     numbers: frozenset[str] = frozenset()
+    # Whether the first line has the names of the columns; None if the beginning of a file shows it.
     header: bool | None = None
+    # Whether the beginning of a file says how many lines the file has.
     counted: ClassVar[bool] = False
 
     def begin(self, content: bytes) -> tuple[Self, bytes]:
-        """Read the beginning of a file.
+        """Read the beginning of a file; return the format that it shows, and the lines.
 
-        Returns
-        -------
-        format : Lines
-            The format with what the beginning says.
-        content : bytes
-            The lines, with line ends in place of the beginning.
+        In the lines, the beginning is replaced by line ends.
         """
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from dask_graphflow.exceptions import InputFileError
 
-from .cells import given_names
+from .cells import name_columns
 from .lines import BYTE_ORDER_MARK, CORRECT_LINE, LINE_END, BadLine, line_ends
 from .text_lines import Text
 
@@ -32,20 +32,12 @@ MIRRORS = {"general": 0, "symmetric": 1, "hermitian": 1, "skew-symmetric": -1}
 
 @dataclass(frozen=True)
 class MatrixMarket(Text):
-    """A sparse adjacency matrix, whose entry in row i and column j is an edge from i to j.
+    """A sparse adjacency matrix, whose entry in row i and column j is an edge from i to j."""
 
-    Attributes
-    ----------
-    mirror : int
-        Factor of the weight of the edge from j to i that an entry also stands for; 0 if there is none.
-    values : pyarrow.DataType or None
-        Type of the weights; None if there are none.
-    size, entries : int
-        Number of rows, and number of entries. Files of one call may differ in these.
-    """
-
+    # Factor of the weight of the edge from j to i that an entry also stands for; 0 if there is none.
     mirror: int = 0
-    values: pa.DataType | None = None
+    values: pa.DataType | None = None  # type of the weights; None if there are none
+    # Number of rows, and number of entries. Files of one call may differ in these.
     size: int = field(default=0, compare=False)
     entries: int = field(default=0, compare=False)
     comment: ClassVar[bytes] = rb"%"
@@ -65,7 +57,7 @@ class MatrixMarket(Text):
             )
         mirror, values = _kind(*kind[2:])
         size, entries = _sizes(lines[2])
-        names = given_names(self.names, [""] * (2 if values is None else 3))
+        names = name_columns(self.names, [""] * (2 if values is None else 3))
         found = replace(self, names=names, numbers=frozenset(names), mirror=mirror, values=values)
         content = line_ends(lines[0]) + content[lines.end() :]
         return replace(found, size=size, entries=entries), content

@@ -47,21 +47,12 @@ INTEGERS = {
 
 @dataclass(frozen=True)
 class Block:
-    """The lines of a file that begin in a range of bytes.
-
-    Attributes
-    ----------
-    file : File
-    start : int
-    length : int or None
-        None for the rest of the file.
-    rows : int or None
-        About the number of edges, judged by the beginning of the first file; None if this is not known.
-    """
+    """The lines of a file that begin in a range of bytes."""
 
     file: File
     start: int
-    length: int | None
+    length: int | None  # None for the rest of the file
+    # About the number of edges, judged by the beginning of the first file; None if this is not known.
     rows: int | None = None
 
     def content(self) -> bytes:
@@ -236,7 +227,7 @@ def _begin(
     types: dict[str, pa.DataType] = {}
     lines, density = None, 0.0
     for file in files:
-        with _named(file):
+        with _name_file(file):
             with file.open() as stream:
                 content = bytes(stream.read(SAMPLE_BYTES))
                 if len(content) == SAMPLE_BYTES:
@@ -345,7 +336,7 @@ def _read(
     block: Block, *, lines: Lines, types: Mapping[str, pa.DataType], columns: Sequence[str]
 ) -> pd.DataFrame:
     """Return a partition."""
-    with _named(block.file):
+    with _name_file(block.file):
         content = block.content()
         if block.start and lines.counted:
             lines, _ = lines.begin(replace(block, start=0, length=SAMPLE_BYTES).content())
@@ -374,7 +365,7 @@ def _bad(block: Block, content: bytes, error: BadLine) -> InputFileError:
 
 
 @contextmanager
-def _named(file: File) -> Iterator[None]:
+def _name_file(file: File) -> Iterator[None]:
     """Begin the message of an error with the name of the file."""
     try:
         yield

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dask_graphflow.exceptions import InputFileError
 from dask_graphflow.graph.edgelist import usual_ends
 
-from .cells import NAMES, first_values, given_names, is_number, read_cells, written_names
+from .cells import NAMES, check_header, first_values, is_number, name_columns, read_cells
 from .csv_lines import SEPARATORS
 from .lines import BYTE_ORDER_MARK, LINE_END, BadLine, Lines, line_ends
 
@@ -26,17 +26,11 @@ class Text(Lines):
 
     By default, the first line has names if no cell of it is a value, such as a number, and all cells of
     some column below it are.
-
-    Attributes
-    ----------
-    comment : bytes
-        A regular expression of how a comment begins. An id such as %C3%A9 is not a comment.
-    marks : tuple of bytes
-        The bytes that comments begin with.
     """
 
+    # A regular expression of how a comment begins. An id such as %C3%A9 is not a comment.
     comment: ClassVar[bytes] = rb"(?:#|%(?![0-9A-Fa-f]{2}))"
-    marks: ClassVar[tuple[bytes, ...]] = (b"#", b"%")
+    marks: ClassVar[tuple[bytes, ...]] = (b"#", b"%")  # the bytes that comments begin with
 
     def begin(self, content: bytes) -> tuple[Text, bytes]:
         """Name the columns, and skip the comments before the first line."""
@@ -51,10 +45,10 @@ class Text(Lines):
         cells = tuple(re.split(r"[ \t]+", line))
         below = content[first.end() if first else 0 :]
         if self._names_columns(cells, below):
-            return replace(self, header=True, names=written_names(cells)), blank + below
+            return replace(self, header=True, names=check_header(cells)), blank + below
         if not self.names:
             _check_separator(line)
-        names = given_names(self.names, cells)
+        names = name_columns(self.names, cells)
         return replace(self, header=False, names=names), blank + content[start:]
 
     def plain(self, content: bytes) -> bytes:

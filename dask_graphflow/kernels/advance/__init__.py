@@ -11,45 +11,25 @@ from dask_graphflow.kernels.program import Program
 
 
 class Moved(NamedTuple):
-    """The result of an advance.
+    """The result of an advance."""
 
-    Attributes
-    ----------
-    changed : array
-        The vertices whose value changed: a list in no particular order for a push, a bitmap for a pull.
-    edges : int
-        Number of edges that were read.
-    chunks : int
-        Number of mini-chunks that were taken, or of tiles that were processed.
-    appends : int
-        Number of atomic appends to lists.
-    balance : str
-        The policy.
-    bins : tuple of int
-        With ``twc``, the number of rows that went to a thread, to a warp and to a block.
-    work : array of uint64, shape (blocks,)
-        Number of edges that each block examined, on a device.
-    words : array of uint64, optional
-        A bitmap of the vertices in the list.
-    found, owned : int, optional
-        Number of vertices whose value changed, and of those that the member owns, on a device.
-    leaving : int, optional
-        The sum of the degrees of those that the member owns.
-    steals : int
-        Number of mini-chunks that a thread took from another thread's range, on the host.
-    """
-
+    # Array. The vertices whose value changed: a list in no particular order for a push, a bitmap for a
+    # pull.
     changed: Array
-    edges: int = 0
-    chunks: int = 0
-    appends: int = 0
-    balance: str = "auto"
+    edges: int = 0  # number of edges that were read
+    chunks: int = 0  # number of mini-chunks that were taken, or of tiles that were processed
+    appends: int = 0  # number of atomic appends to lists
+    balance: str = "auto"  # the policy
+    # With ``twc``, the number of rows that went to a thread, to a warp and to a block.
     bins: tuple[int, ...] = (0, 0, 0)
+    # Array of uint64, shape (blocks,). Number of edges that each block examined, on a device.
     work: Array | None = None
-    words: Array | None = None
+    words: Array | None = None  # array of uint64, optional. A bitmap of the vertices in the list.
+    # Number of vertices whose value changed, and of those that the member owns, on a device.
     found: int | None = None
     owned: int | None = None
-    leaving: int | None = None
+    leaving: int | None = None  # the sum of the degrees of those that the member owns
+    # Number of mini-chunks that a thread took from another thread's range, on the host.
     steals: int = 0
 
 

@@ -36,21 +36,15 @@ def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
 
 
 class Giant(NamedTuple):
-    """The giant of a forest, as arrays on the device. They stay valid when more edges are hooked.
+    """The giant of a forest, as arrays on the device. They stay valid when more edges are hooked."""
 
-    Attributes
-    ----------
-    description : array of int64, shape (2,)
-        The root of the giant, or -1 if there is none, and the number of edges to hook without the filter:
-        0 if there is a giant, else all.
-    members : array of uint32
-        One bit per vertex, which is set if edges that are hooked or listed connect it with the giant.
-    slots, hubs : divisor, array of uint8
-        The number of slots of the table of hubs, and the table.
-    """
-
+    # Array of int64, shape (2,). The root of the giant, or -1 if there is none, and the number of edges to
+    # hook without the filter: 0 if there is a giant, else all.
     description: Any
+    # Array of uint32. One bit per vertex, which is set if edges that are hooked or listed connect it with
+    # the giant.
     members: Any
+    # Divisor, array of uint8. The number of slots of the table of hubs, and the table.
     slots: Any
     hubs: Any
 

@@ -2,9 +2,9 @@
 
 A thread takes a whole source, so no step waits for another thread.
 
-To add up contributions, a search lists the vertices by level,
-and the edges from each level to the next. Both passes over the levels read these lists instead of the rows.
-In them, a vertex is its place in the list of vertices, so the numbers of two levels are close together.
+To add up contributions, a search lists the vertices by level, and the edges from each level to the next.
+Both passes over the levels read these lists instead of the rows. In them, a vertex is its place in the list
+of vertices, so the numbers of two levels are close together.
 
 A number is stored as a whole number from 2**60 to 2**61 - 1 and the exponent of a power of two. The terms
 of a sum are rounded down to multiples of a unit. The exponent of the unit is the largest exponent among the

@@ -134,7 +134,7 @@ class Advance:
             changed = [masters]
 
             def apply(at: Any, values: Any) -> None:
-                changed.append(_combined(op.slot, column, at, values))
+                changed.append(_combine(op.slot, column, at, values))
 
             totals = side.mirrors.receive(apply).sums
             if totals[2]:
@@ -146,24 +146,10 @@ class Advance:
     def push_on(
         self, frontier: Frontier, rule: Direction, most: int | None = None
     ) -> tuple[Frontier, int]:
-        """Push from a frontier, and perhaps from the vertices that change, and so on.
+        """Push from a frontier, and perhaps from the vertices that change, and so on, `most` times at most.
 
-        A single member takes several small supersteps in one call.
-
-        Parameters
-        ----------
-        frontier : Frontier
-        rule : Direction
-            The rule that chose "push" for the frontier. The call ends before a superstep that it pulls.
-        most : int, optional
-            Maximum number of supersteps.
-
-        Returns
-        -------
-        following : Frontier
-            The vertices that the last superstep changed.
-        steps : int
-            Number of supersteps.
+        A single member takes several small supersteps in one call, which ends before a superstep that
+        `rule` pulls. Returns the vertices that the last superstep changed, and the number of supersteps.
         """
         g, own = self._g, frontier.own
         if g.member.alone and own is not None and self._balance == "auto":
@@ -286,13 +272,7 @@ class Advance:
 
 
 class EachVertex:
-    """Something that is done with vertices, on columns of a graph. All members create theirs at once.
-
-    Parameters
-    ----------
-    columns : mapping of str to array, shape (V_p,)
-    after : After
-    """
+    """Something that is done with vertices, on columns of a graph. All members create theirs at once."""
 
     def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
         # Only `after` of this edge program runs: it sends nothing along edges.
@@ -339,13 +319,8 @@ class _Side:
     def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
         """Update a wide column with the changes of the algorithm's column.
 
-        Parameters
-        ----------
-        name : str
-        changed : array of integers, optional
-            Masters that the last step changed, and that were not sent to the mirrors yet.
-        look : bool
-            Whether the algorithm may have changed other masters.
+        `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
+        the algorithm may have changed other masters.
         """
         own, wide = self._own[name], self.columns[name]
         if look and wide is not own:
@@ -383,7 +358,7 @@ def _union(lists: Sequence[Any], size: int) -> VertexSet:
     return VertexSet(size, words=reduce(np.bitwise_or, words))
 
 
-def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
+def _combine(slot: str, column: Any, at: Any, values: Any) -> Any:
     """Combine messages into masters, in place; return the masters that changed."""
     if slot == "add":
         column[at] += values

@@ -15,14 +15,8 @@ from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 class LocalAdvance:
     """An edge program on columns and rows that stay the same for many advances.
 
-    Parameters
-    ----------
-    op : EdgeOp
-    columns : mapping of str to array
-        The program's columns. The column of ``op.target`` is changed in place, and needs an entry for every
-        vertex that receives messages.
-    rows : Rows
-        Rows of outgoing edges for pushes, and of incoming edges for pulls.
+    The column of ``op.target`` is changed in place, and needs an entry for every vertex that receives
+    messages. The rows have outgoing edges for pushes, and incoming edges for pulls.
     """
 
     def __init__(self, op: EdgeOp, columns: Mapping[str, Any], rows: Any) -> None:

@@ -220,16 +220,9 @@ class Forest:
     def absorb(self, other: Forest | Entries, slots: Any = None, *, threads: int = 1) -> None:
         """Merge another forest into this one by hooking its entries ``(i, parent[i])`` as edges.
 
-        Parameters
-        ----------
-        other : Forest or Entries
-            A forest or a slice of one; it is not changed. The slices of a forest may be merged in any
-            order. The slice with the last entries makes the trees flat.
-        slots : array of integers, shape (len(other.parent),), optional
-            The index in this forest of each vertex of the other. By default, vertices with the same id are
-            the same.
-        threads : int
-            Host threads to use.
+        The other forest is not changed. The slices of a forest may be merged in any order; the slice with
+        the last entries makes the trees flat. `slots` has the index in this forest of each vertex of the
+        other. By default, vertices with the same id are the same.
         """
         (entries,) = other.cut(1) if isinstance(other, Forest) else (other,)
         if entries.whole is self or not len(entries.parent):
@@ -326,20 +319,11 @@ class Forest:
 
 
 class Entries:
-    """A slice of a forest's entries. A forest can be merged slice by slice.
+    """A slice of the entries of a forest, which can be merged slice by slice.
 
-    A slice is not a forest itself, because its parents may be outside of it.
-
-    Parameters
-    ----------
-    base, size : int
-        The first vertex and the number of vertices of the whole forest.
-    first : int
-        The index of the first entry of this slice.
-    parent, seen : array
-        The entries of this slice. As in the forest, parents are relative to `base`.
-    whole : Forest, optional
-        The forest that the slice was cut from, if it is in this process.
+    A slice is not a forest itself, because its parents, which are relative to `base`, may be outside of it.
+    `base` and `size` are those of the forest, and `first` is the index of the slice's first entry. `whole`
+    is the forest that the slice was cut from, if it is in this process.
     """
 
     __slots__ = ("base", "first", "parent", "seen", "size", "whole")

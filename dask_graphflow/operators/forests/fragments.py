@@ -21,22 +21,14 @@ from .shared_forest import Shared
 
 @dataclass
 class ChunkEdges:
-    """The edges of a chunk, each with the highest threshold that it reaches.
-
-    Attributes
-    ----------
-    source, target : Ends
-    level : array of integers, shape (m,), or None
-        0 for an edge below every threshold, k for an edge that reaches the k-th threshold and no higher
-        one. None if all are 1.
-    streamed : bool
-        Whether the edges are in host memory while the forest is on the device.
-    """
+    """The edges of a chunk, each with the highest threshold that it reaches."""
 
     source: Ends
     target: Ends
+    # Array of integers, shape (m,), or None. 0 for an edge below every threshold, k for an edge that
+    # reaches the k-th threshold and no higher one. None if all are 1.
     level: Any = None
-    streamed: bool = False
+    streamed: bool = False  # whether the edges are in host memory while the forest is on the device
 
     @cached_property
     def ends(self) -> tuple[Any, Any]:
@@ -80,21 +72,12 @@ def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tu
 
 @dataclass
 class Fragment:
-    """The forests that result from some edges, and their ids.
+    """The forests that result from some edges, and their ids."""
 
-    Attributes
-    ----------
-    forests : list of Forest
-        One per threshold, ascending. An edge is in the forest of the highest threshold that it reaches.
-    ids : frame
-        Row i is the id of vertex i. Empty if `dense`.
-    dense : bool
-        Whether the ids are dense integers, which serve as vertices themselves.
-    """
-
+    # One per threshold, ascending. An edge is in the forest of the highest threshold that it reaches.
     forests: list[Forest]
-    ids: Any
-    dense: bool = False
+    ids: Any  # frame. Row i is the id of vertex i. Empty if `dense`.
+    dense: bool = False  # whether the ids are dense integers, which serve as vertices themselves
 
     def __sizeof__(self) -> int:
         return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
@@ -106,7 +89,7 @@ class Fragment:
         # Convert to int64 first: `low` may be less than the smallest value of the ids' dtype.
         values = self.forests[0].kernels.asarray(self.ids[self.ids.columns[0]])
         values = values.astype("int64", copy=False) - low
-        return moved(self.forests, values, high - low, base=low)
+        return move_forests(self.forests, values, high - low, base=low)
 
     @classmethod
     def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
@@ -125,7 +108,7 @@ class Fragment:
     def sorted(self) -> Fragment:
         """Return the fragment with its ids in order. It must not be dense."""
         ids, rank = renumber.sort(self.ids)
-        return Fragment(moved(self.forests, rank, len(ids)), ids)
+        return Fragment(move_forests(self.forests, rank, len(ids)), ids)
 
     def numbered(self) -> Fragment:
         """Return the fragment with its ids listed. The ids of a dense fragment are in order."""
@@ -138,7 +121,7 @@ class Fragment:
         slots = xp.zeros(len(first.parent), first.parent.dtype)
         slots[vertices - first.base] = xp.arange(len(vertices), dtype=slots.dtype)
         ids = frames.one_column(vertices, self.ids)
-        return Fragment(moved(self.forests, slots, len(vertices)), ids)
+        return Fragment(move_forests(self.forests, slots, len(vertices)), ids)
 
 
 @dataclass
@@ -217,7 +200,7 @@ class FragmentChain:
             threads=threads,
         )
         link = self.dense.link(make)
-        with closing(streaming.sent(link, *ends, edges.level, bounds)) as chunks:
+        with closing(streaming.send_edges(link, *ends, edges.level, bounds)) as chunks:
             yield from chunks
 
     def hook(
@@ -226,7 +209,7 @@ class FragmentChain:
         """Hook edges that are stored where the forests are; return the range of ids outside the forests."""
         forests = self.dense.held.forests
         outside: tuple[int, int] | None = None
-        with self.dense.beside_others():
+        with self.dense.enter_with_others():
             for at, us, vs in by_level(source, target, level, len(forests)):
                 left = forests[at].hook(us, vs, chunk=chunk_size, threads=threads)
                 if left:
@@ -242,7 +225,7 @@ class FragmentChain:
             return
         self.loose.append(Fragment.of(edges, len(self.dense.held.forests), threads))
         while len(self.loose) > 1 and len(self.loose[-2].ids) < 2 * len(self.loose[-1].ids):
-            self.loose[-2:] = [joined(self.loose[-2:])]
+            self.loose[-2:] = [unite_listed(self.loose[-2:])]
 
     def close(self) -> Fragment:
         """Return all of the chain's edges as one fragment, either dense or sorted."""
@@ -250,24 +233,24 @@ class FragmentChain:
         if not self.loose:
             return dense
         if not len(dense.forests[0].parent):
-            return joined(self.loose).sorted()
+            return unite_listed(self.loose).sorted()
         with self.dense.alone():
-            return joined([dense.numbered(), *self.loose]).sorted()
+            return unite_listed([dense.numbered(), *self.loose]).sorted()
 
 
-def joined(fragments: Sequence[Fragment]) -> Fragment:
+def unite_listed(fragments: Sequence[Fragment]) -> Fragment:
     """Return the union of fragments with listed ids."""
     if len(fragments) == 1:
         return fragments[0]
     ids, places = renumber.union([one.ids for one in fragments])
-    forests = moved(fragments[0].forests, places[0], len(ids))
+    forests = move_forests(fragments[0].forests, places[0], len(ids))
     for other, place in zip(fragments[1:], places[1:], strict=True):
         for forest, more in zip(forests, other.forests, strict=True):
             forest.absorb(more, place)
     return Fragment(forests, ids)
 
 
-def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:
+def move_forests(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:
     """Return the forests over `size` vertices, after moving each vertex i to index `slots[i]`."""
     result = []
     for forest in forests:

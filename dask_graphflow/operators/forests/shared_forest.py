@@ -32,13 +32,13 @@ class Shared:
         self.closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._token, self.held)
+        return _restore, (self._token, self.held)
 
     def __sizeof__(self) -> int:
         return 0 if self.held is None else int(self.held.__sizeof__())
 
     @contextmanager
-    def beside_others(self) -> Iterator[None]:
+    def enter_with_others(self) -> Iterator[None]:
         """Enter together with other threads, while no thread is in :meth:`alone`."""
         with self._free:
             self._users += 1
@@ -107,7 +107,7 @@ class Start:
 _living: WeakValueDictionary[str, Shared] = WeakValueDictionary()
 
 
-def _restored(token: str, held: Any) -> Shared:
+def _restore(token: str, held: Any) -> Shared:
     """Return the holder that was pickled if it still exists in this process, and a copy otherwise.
 
     When memory is short, Dask writes each chain to disk separately, and each would come back with its own

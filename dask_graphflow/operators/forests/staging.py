@@ -59,32 +59,21 @@ def views(buffer: Any, dtypes: Sequence[Any], count: int) -> list[Any]:
 
 @dataclass
 class Counters:
-    """Counts and times of a link so far.
+    """Counts and times of a link so far."""
 
-    Attributes
-    ----------
-    chunks, copies, bytes : int
-        Number of chunks, copies and bytes that went to the device.
-    widened : int
-        Number of calls in which a value did not fit the requested narrower dtype.
-    most_in_flight : int
-        The largest number of chunks that were in flight at once.
-    pinning, staging, waiting : float
-        Seconds that the copier spent on making pinned memory, on waiting for the threads that fill it, and
-        on waiting for a buffer because the copies or the reader were slower.
-    first_use, last_copy : float
-        Times, by ``time.perf_counter``, at which the latest call handed over its first chunk, and at which
-        its last copy had ended.
-    """
-
+    # Number of chunks, copies and bytes that went to the device.
     chunks: int = 0
     copies: int = 0
     bytes: int = 0
-    widened: int = 0
-    most_in_flight: int = 0
+    widened: int = 0  # number of calls in which a value did not fit the requested narrower dtype
+    most_in_flight: int = 0  # the largest number of chunks that were in flight at once
+    # Seconds that the copier spent on making pinned memory, on waiting for the threads that fill it, and on
+    # waiting for a buffer because the copies or the reader were slower.
     pinning: float = 0.0
     staging: float = 0.0
     waiting: float = 0.0
+    # Times, by ``time.perf_counter``, at which the latest call handed over its first chunk, and at which
+    # its last copy had ended.
     first_use: float = math.nan
     last_copy: float = math.nan
 
@@ -99,39 +88,19 @@ class _Buffer:
 
 @dataclass
 class ArrayPart:
-    """A part of some arrays.
+    """A part of some arrays."""
 
-    Attributes
-    ----------
-    start : int
-        The index in the arrays where the piece begins.
-    arrays : list of array
-        The values of the piece, in pinned memory.
-    buffer : object
-        The buffer that contains `arrays`. Set its `copied` to an event after the copies from it.
-    fits : bool
-        Whether every value fits its dtype. If not, do not use `arrays`.
-    """
-
-    start: int
-    arrays: list[np.ndarray]
+    start: int  # the index in the arrays where the piece begins
+    arrays: list[np.ndarray]  # the values of the piece, in pinned memory
+    # The buffer that contains `arrays`. Set its `copied` to an event after the copies from it.
     buffer: _Buffer
-    fits: bool = True
+    fits: bool = True  # whether every value fits its dtype. If not, do not use `arrays`.
 
 
 class Stage:
     """A ring of pinned buffers, and the threads that fill it.
 
-    Parameters
-    ----------
-    copies : Copies
-        Makes the pinned memory when a buffer is first needed.
-    size : int
-        Bytes of a buffer.
-    threads : int
-        Number of threads that fill buffers.
-    counters : Counters
-        The times are added to this.
+    A buffer of `size` bytes is made when it is first needed. The times are added to `counters`.
     """
 
     def __init__(self, copies: Any, size: int, threads: int, counters: Counters) -> None:

@@ -52,20 +52,11 @@ def new_link(
     total: int,
     threads: int,
 ) -> Link:
-    """Return a link that copies edges to the device.
+    """Return a link that copies edges to the device, by 4 to 6 of the threads.
 
-    Parameters
-    ----------
-    like : sequence of array
-        Arrays with the dtypes that the link will copy: sources, targets, and levels if there are any.
-    bounds : tuple of int
-        The smallest and the largest id, as far as is known.
-    chunk_size : int or None
-        Edges per buffer, if the user chose a number.
-    total : int
-        Number of edges of the whole graph, as far as is known.
-    threads : int
-        Number of host threads to use. At least 4 and at most 6 are used.
+    `like` has arrays with the dtypes that the link will copy: sources, targets, and levels if there are
+    any. `bounds` are the smallest and the largest id, and `total` the number of edges of the whole graph,
+    as far as is known. `chunk_size` is the number of edges per buffer, if the user chose one.
     """
     chunk = chunk_size or min(CHUNK, max(total, SMALLEST_CHUNK))
     most = 4 if _fit(bounds) else 8
@@ -78,7 +69,7 @@ def new_link(
     )
 
 
-def sent(
+def send_edges(
     link: Link, source: Any, target: Any, level: Any, bounds: tuple[int, int]
 ) -> Generator[tuple[Any, Any, Any], None, None]:
     """Yield edges on the device chunk by chunk: sources, targets, and levels or None.

@@ -37,13 +37,9 @@ BLOCK = 1 << 24  # maximum number of row entries that are read for a block
 
 
 def _values_at(g: GraphView, column: Any, places: Any) -> Any:
-    """Return the values of vertices of any member, which are at least 0. All members call it.
+    """Return the values of a column, which are at least 0, at places of any member.
 
-    Parameters
-    ----------
-    column : array of int64, shape (V_p,)
-    places : array of int64
-        The same for all members.
+    All members call it, with the same places.
     """
     shard = g.member.shard
     if g.member.alone:
@@ -55,35 +51,19 @@ def _values_at(g: GraphView, column: Any, places: Any) -> Any:
 
 
 class GivenPairs(NamedTuple):
-    """The pairs that a member lists.
+    """The pairs that a member lists."""
 
-    Attributes
-    ----------
-    ends : list of array of index
-        The numbers of the first and of the second vertices.
-    sums : array of int64
-        Sum of the weights of the common neighbors of each pair.
-    totals : list of array of int64
-        The entries of both vertices in :attr:`.NeighborWeights.totals`.
-    """
-
-    ends: list[Any]
-    sums: Any
+    ends: list[Any]  # list of array of index. The numbers of the first and of the second vertices.
+    sums: Any  # array of int64. Sum of the weights of the common neighbors of each pair.
+    # List of array of int64. The entries of both vertices in :attr:`.NeighborWeights.totals`.
     totals: list[Any]
 
 
-def given_pairs(g: GraphView, pairs: tuple[Any, Any], weights: NeighborWeights) -> GivenPairs:
-    """Return the weights of the common neighbors of each of some pairs. All members call it.
+def weigh_pairs(g: GraphView, pairs: tuple[Any, Any], weights: NeighborWeights) -> GivenPairs:
+    """Return the weights of the common neighbors of some pairs of places in a simple, undirected graph.
 
-    The shorter of a pair's two rows is sent to the owner of the other row, if that is another member.
-
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph without self-loops and parallel edges.
-    pairs : pair of array of int64, shape (n,)
-        The same for all members: places of the first and of the second vertices.
-    weights : NeighborWeights
+    All members call it with the same pairs. The shorter of a pair's two rows is sent to the owner of the
+    other row, if that is another member.
     """
     totals = degrees = [_values_at(g, g.degrees, places) for places in pairs]
     sums = _sums_of_pairs(g, pairs, degrees, weights)
@@ -121,7 +101,7 @@ def _sums_of_pairs(
         for rank in range(exchange.size):
             which = sorted_unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
             _, _, entries = entries_of(own, which, g.member.threads)
-            sent.append((own.ends[entries], _selected(short_rows.weights, entries)))
+            sent.append((own.ends[entries], _select_weights(short_rows.weights, entries)))
         for rank, (ends, counts) in enumerate(swap_columns(g, sent)):
             pair_numbers = np.flatnonzero(here & (short_owner[part] == rank)) + low
             if not len(pair_numbers):
@@ -135,27 +115,15 @@ def _sums_of_pairs(
 
 
 class Neighborhood(NamedTuple):
-    """The vertices that have common neighbors with some vertices of this member.
+    """The vertices that have common neighbors with some vertices of this member."""
 
-    Attributes
-    ----------
-    first : int
-        Position of the first one of these vertices; their positions are consecutive.
-    offsets : array of int64
-        Where the pairs of each of these vertices begin, followed by where the last ones end.
-    second : array of index
-        The number of the other vertex of each pair, ascending for each first vertex.
-    sums : array of int64
-        Sum of the weights of the common neighbors.
-    totals : array of int64
-        The entry of the other vertex in :attr:`.NeighborWeights.totals`.
-    """
-
-    first: int
+    first: int  # position of the first one of these vertices; their positions are consecutive
+    # Array of int64. Where the pairs of each of these vertices begin, followed by where the last ones end.
     offsets: Any
+    # Array of index. The number of the other vertex of each pair, ascending for each first vertex.
     second: Any
-    sums: Any
-    totals: Any
+    sums: Any  # array of int64. Sum of the weights of the common neighbors.
+    totals: Any  # array of int64. The entry of the other vertex in :attr:`.NeighborWeights.totals`.
 
     def firsts(self, g: GraphView) -> Any:
         """Return the position of the first vertex of each pair: array of int64."""
@@ -168,13 +136,9 @@ class Neighborhood(NamedTuple):
 
 
 def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
-    """Yield all pairs that have common neighbors, in blocks of vertices. All members call it.
+    """Yield all pairs with common neighbors in a simple, undirected graph, in blocks of vertices.
 
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph without self-loops and parallel edges.
-    weights : NeighborWeights
+    All members call it.
     """
     local, exchange = g.member.local("out"), g.member.exchange
     rows = local.rows._replace(weights=weights.of_edges)
@@ -191,7 +155,7 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
     for low, high in blocks:
         cut = rows.offsets[low : high + 1]
         entries = slice(int(cut[0]), int(cut[-1]))
-        some = Rows(cut - cut[0], rows.ends[entries], _selected(rows.weights, entries), low)
+        some = Rows(cut - cut[0], rows.ends[entries], _select_weights(rows.weights, entries), low)
         asked = swap_columns(g, _by_owner(g, some))
         firsts = exchange.all_gather(np.array([g.member.shard.low + low]))
         results = []
@@ -204,10 +168,10 @@ def all_pairs(g: GraphView, weights: NeighborWeights) -> Iterator[Neighborhood]:
                 their_rows, own, rows, len(places), threads=g.member.threads
             )
             results.append((size, end if g.member.alone else places[end], total, totals[end]))
-        yield _merged(g, low, swap_columns(g, results))
+        yield _merge(g, low, swap_columns(g, results))
 
 
-def _selected(weights: Any, entries: Any) -> Any:
+def _select_weights(weights: Any, entries: Any) -> Any:
     """Return the weights of some entries; None if there are no weights."""
     return None if weights is None else weights[entries]
 
@@ -242,11 +206,11 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any, Any]]:
         if other != rank:
             ends = (local.slots[ends - g.owned] - g.member.shard.bounds[other]).astype(ends.dtype)
         lengths = np.diff(offsets_of(wanted)[rows.offsets])
-        entries.append((lengths, ends, _selected(rows.weights, wanted)))
+        entries.append((lengths, ends, _select_weights(rows.weights, wanted)))
     return entries
 
 
-def _merged(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
+def _merge(g: GraphView, low: int, results: list[tuple[Any, ...]]) -> Neighborhood:
     """Combine the results of all members for some vertices."""
     if g.member.alone:
         ((lengths, second, sums, totals),) = results

@@ -29,7 +29,7 @@ from dask_graphflow.operators.access import (
 from dask_graphflow.operators.view import GraphView
 
 from . import triangles
-from .orientation import labels_of, oriented, received
+from .orientation import labels_of, orient, relabel
 
 REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; LEAVES only during one step
 
@@ -49,7 +49,7 @@ class EdgeTriangles:
     """
 
     def __init__(self, g: GraphView) -> None:
-        self._g, self._oriented = g, oriented(g)
+        self._g, self._oriented = g, orient(g)
         rows = self._oriented.rows
         self.support = triangles.count_triangles(g, supports=True).supports.astype(rows.ends.dtype)
         self._kernels = intersect_kernels.of(rows.ends)
@@ -96,18 +96,8 @@ class EdgeTriangles:
     def remove(self, edges: Any, limit: int) -> Any:
         """Remove some of this member's edges; return which others are left with too few triangles.
 
-        All members call it.
-
-        Parameters
-        ----------
-        edges : array of integers, shape (r,)
-            Edges that remain. With several members, they are ascending.
-        limit : int
-
-        Returns
-        -------
-        array of int64
-            The edges of this member that lost triangles, and are left with at most `limit`.
+        All members call it. With several members, the edges are ascending. The result has the edges of this
+        member that lost triangles, and are left with at most `limit`.
         """
         g, several = self._g, self._g.member.exchange.size > 1
         with g.superstep("push", len(edges), 0):
@@ -131,20 +121,10 @@ class EdgeTriangles:
     def remove_all(self, truss: Any, limit: int, most: int) -> bool:
         """Remove edges in one call, at increasing limits, if one member has the graph on a device.
 
-        Each limit is the smallest number of triangles that a remaining edge has, if that is larger than the
-        limit before. Edges with at most as many triangles are removed, as by :meth:`remove`.
-
-        Parameters
-        ----------
-        truss : array of int32, shape (E_p,)
-            Set for removed edges: 2 more than the limit at which each one is removed.
-        limit, most : int
-            The first limit, and the largest one.
-
-        Returns
-        -------
-        bool
-            Whether the edges were removed. If not, nothing has changed.
+        The limits begin at `limit`, and end at `most`. Each limit is the smallest number of triangles that
+        a remaining edge has, if that is larger than the limit before. Edges with at most as many triangles
+        are removed, as by :meth:`remove`, and get 2 more than the limit in `truss`. If the result is false,
+        nothing has changed.
         """
         g, rows = self._g, self._rows
         if not (g.member.alone and g.member.shard.on_device):
@@ -157,12 +137,8 @@ class EdgeTriangles:
     def values(self, of_edges: Any, g: GraphView) -> Any:
         """Return the values of the edges of another view, and 0 for self-loops. All members call it.
 
-        Parameters
-        ----------
-        of_edges : array, shape (E_p,)
-            One value per edge of this member.
-        g : GraphView
-            A graph with the same vertices and the same adjacent pairs.
+        The view has the same vertices and the same adjacent pairs. `of_edges` has one value per edge of
+        this member.
         """
         column = np.zeros_like(of_edges, shape=len(self._state))
         column[: self._owned] = of_edges
@@ -246,7 +222,7 @@ class EdgeTriangles:
         g, o = self._g, self._oriented
         lost = np.zeros_like(ends, self._lost.dtype)
         if len(row):
-            rows, has_label = received(g, o, lengths, ends)
+            rows, has_label = relabel(g, o, lengths, ends)
             rows = rows._replace(
                 weights=np.arange(len(rows.ends), dtype=self._whole.weights.dtype, like=ends)
             )

@@ -16,25 +16,18 @@ BITS = 61  # bits of the largest sum of weights as a whole number
 
 
 class NeighborWeights(NamedTuple):
-    """The weights of neighbors in a graph without directions, self-loops and parallel edges.
+    """The weights of neighbors in a graph without directions, self-loops and parallel edges."""
 
-    Attributes
-    ----------
-    totals : array of int64, shape (V_p,)
-        Number of neighbors of each owned vertex; the sum of their weights if edges have weights.
-    of_vertices : array of int64, shape (V_p,), or None
-        The weight of each owned vertex, whichever vertex it is a neighbor of; 1 by default.
-    of_edges : array of int64, shape (e,), or None
-        The weight of each edge, in the order of the rows. A common neighbor of two vertices then has the
-        smaller one of the weights of its two edges.
-    unit : float
-        What a weight of 1 adds to a score that is not a quotient.
-    """
-
+    # Array of int64, shape (V_p,). Number of neighbors of each owned vertex; the sum of their weights if
+    # edges have weights.
     totals: Any
+    # Array of int64, shape (V_p,), or None. The weight of each owned vertex, whichever vertex it is a
+    # neighbor of; 1 by default.
     of_vertices: Any = None
+    # Array of int64, shape (e,), or None. The weight of each edge, in the order of the rows. A common
+    # neighbor of two vertices then has the smaller one of the weights of its two edges.
     of_edges: Any = None
-    unit: float = 1.0
+    unit: float = 1.0  # what a weight of 1 adds to a score that is not a quotient
 
 
 def by_rarity(g: GraphView) -> NeighborWeights:
@@ -52,21 +45,11 @@ def by_rarity(g: GraphView) -> NeighborWeights:
 
 
 def by_edge(g: GraphView, simple: GraphView) -> NeighborWeights:
-    """Return the weights of the edges, for scores that are quotients.
+    """Return the weights of the edges, for scores that are quotients. All members call it.
 
-    All members call it. The weights of parallel edges are added up, and self-loops are left out.
-
-    Parameters
-    ----------
-    g : GraphView
-        An undirected graph with weights.
-    simple : GraphView
-        ``g.simple``, which the result is for.
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    The result is for `simple`, the graph ``g.simple``: the weights of parallel edges are added up, and
+    self-loops are left out. It raises :class:`.WeightError` if a weight is negative, infinite or NaN, or if
+    weights differ too much to be added up.
     """
     weights = whole_weights_of_pairs(g)
     sources, ends, _ = edge_ends(g)

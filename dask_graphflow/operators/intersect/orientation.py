@@ -28,40 +28,27 @@ PLAIN, COUNTED = "oriented", "oriented, edges counted"  # names under which orie
 
 
 class Orientation(NamedTuple):
-    """A member's rows by labels.
+    """A member's rows by labels."""
 
-    Attributes
-    ----------
-    rows : Rows
-        For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
-        empty. Weights, if any, are the numbers of edges to the neighbor.
-    label : array of index, shape (L,)
-        The label of each position: owned vertices, then mirrors.
-    places : array of index, shape (L,)
-        The vertex of each label, as an index among those of all members.
-    owner : array of int32, shape (L,)
-        The member that owns the vertex of each label.
-    """
-
+    # For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
+    # empty. Weights, if any, are the numbers of edges to the neighbor.
     rows: Any
+    # Array of index, shape (L,). The label of each position: owned vertices, then mirrors.
     label: Any
+    # Array of index, shape (L,). The vertex of each label, as an index among those of all members.
     places: Any
-    owner: Any
+    owner: Any  # array of int32, shape (L,). The member that owns the vertex of each label.
 
 
-def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
+def orient(g: GraphView, *, counted: bool = False) -> Orientation:
     """Return this member's part of an undirected graph, oriented, without self-loops and parallel edges.
 
-    All members call it. The result is made once, and cached with the graph.
-
-    Parameters
-    ----------
-    counted : bool
-        Whether weights contain the number of parallel edges.
+    All members call it. The result is made once, and cached with the graph. Weights are the numbers of
+    parallel edges if they are `counted`.
     """
     shard, host = g.member.shard, g.member.shard.host
     name = COUNTED if counted else PLAIN
-    on_host = numbering.kept_by_all(host, g.member.exchange, name, lambda: _oriented(g, counted))
+    on_host = numbering.kept_by_all(host, g.member.exchange, name, lambda: _orient(g, counted))
     made: Orientation = shard.here(name, on_host)
     return made
 
@@ -79,22 +66,9 @@ def containing_rows(g: GraphView, o: Orientation) -> Rows:
 
 
 def containing(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -> Rows:
-    """Return, for each label, the rows in which it is an end.
+    """Return, for each label, the rows in which it is an end, ascending, with the weights of `rows`.
 
-    Parameters
-    ----------
-    g : GraphView
-    rows : Rows
-        Their ends are labels.
-    count : int
-        Number of labels.
-    among : slice, or array of bool, shape (e,)
-        The entries of `rows` that count; all by default.
-
-    Returns
-    -------
-    Rows
-        Indices of rows, in ascending order, with the weights of `rows`.
+    The ends of the rows are labels, 0 to `count` - 1. Only the entries `among` count; all by default.
     """
     owners = rows_kernels.of(rows.ends).owners(rows, rows.ends.dtype, threads=g.member.threads)
     weights = None if rows.weights is None else rows.weights[among]
@@ -110,19 +84,12 @@ def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
     return o.label[np.maximum(positions, 0)], positions >= 0
 
 
-def received(
+def relabel(
     g: GraphView, o: Orientation, lengths: Any, places: Any, weights: Any = None
 ) -> tuple[Rows, Any]:
     """Convert rows of another member to labels of this one; also return which entries have a label here.
 
-    Parameters
-    ----------
-    o : Orientation
-    lengths : array of int64, shape (r,)
-        Number of entries in each row.
-    places : array of index, shape (e,)
-        The vertex of each entry.
-    weights : array, shape (e,), optional
+    `lengths` are the numbers of entries of the rows, and `places` the vertices of the entries.
     """
     labels, has_label = labels_of(g, o, places)
     weights = None if weights is None else weights[has_label]
@@ -131,7 +98,7 @@ def received(
     ), has_label
 
 
-def _oriented(g: GraphView, counted: bool) -> Orientation:
+def _orient(g: GraphView, counted: bool) -> Orientation:
     host = g.member.shard.host
     local = host.local("out", g.member.threads)
     rows = local.rows

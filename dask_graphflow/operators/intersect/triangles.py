@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.graph.blocks import blocks, pieces_of
-from dask_graphflow.kernels import beside, disk, is_on_disk
+from dask_graphflow.kernels import allocate_like, disk, is_on_disk
 from dask_graphflow.kernels import intersect as intersect_kernels
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import sources_of, sums_of_owned, swap_columns
 from dask_graphflow.operators.view import GraphView
 
-from .orientation import Orientation, containing, containing_rows, oriented, received
+from .orientation import Orientation, containing, containing_rows, orient, relabel
 
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
 ENTRY = 32  # bytes per entry of a block in memory, while the rows in which each label is an end are made
@@ -141,7 +141,7 @@ class Triangles:
 
     def _zeros(self, like: Any, count: int) -> list[Any]:
         dtype = f"uint{8 * self._rows.ends.dtype.itemsize}"
-        counts = [beside(like, len(like), dtype) for _ in range(count)]
+        counts = [allocate_like(like, len(like), dtype) for _ in range(count)]
         for one in counts:
             one[:] = 0
         return counts
@@ -177,7 +177,7 @@ class Triangles:
         of_row = self._zeros(places, len(self._of_row))
         if not len(places):
             return of_row
-        rows, has_label = received(g, o, lengths, places, weights)
+        rows, has_label = relabel(g, o, lengths, places, weights)
         own = o.owner[rows.ends] == g.member.exchange.rank
         kept = self._zeros(rows.ends, len(of_row))
         self._count(rows, self._entering(rows, own), kept)
@@ -189,14 +189,10 @@ class Triangles:
 def count_triangles(g: GraphView, **counts: Any) -> Triangles:
     """Return the triangles of an undirected graph, counted. All members call it at once.
 
-    Parameters
-    ----------
-    g : GraphView
-        Self-loops are ignored, and parallel edges are one edge.
-    **counts
-        What else to count; see :class:`.Triangles`.
+    Self-loops are ignored, and parallel edges are one edge. `counts` says what else to count; see
+    :class:`.Triangles`.
     """
-    triangles = Triangles(g, oriented(g, counted=counts.get("parallel", False)), **counts)
+    triangles = Triangles(g, orient(g, counted=counts.get("parallel", False)), **counts)
     with g.superstep("push", g.member.shard.count, triangles.edges):
         triangles.intersect_own_rows()
         for piece in triangles.pieces():

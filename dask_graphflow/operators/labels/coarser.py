@@ -12,7 +12,7 @@ from dask_graphflow.graph.build import of_all_numbers, of_numbers
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.operators.access import beside, combine, gather
+from dask_graphflow.operators.access import combine, gather, move_to
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import own_sums
 
@@ -23,45 +23,33 @@ SMALL_GRAPH = 1 << 20
 
 
 class Coarser(NamedTuple):
-    """A graph whose vertices are groups of vertices of a finer graph.
-
-    Attributes
-    ----------
-    weights : array of int64
-        The sums of the weights of the edges between two groups. Edges inside a group are left out.
-    mass, skew, room
-        See :class:`.Groups`.
-    holder : array of index
-        The group of each owned vertex of the finer graph, under 0 if it has no mass.
-    """
+    """A graph whose vertices are groups of vertices of a finer graph."""
 
     g: GraphView
+    # Array of int64. The sums of the weights of the edges between two groups. Edges inside a group are left
+    # out.
     weights: Any
+    # See :class:`.Groups`.
     mass: Any
     skew: Any
     room: dict[Any, Any]
+    # Array of index. The group of each owned vertex of the finer graph, under 0 if it has no mass.
     holder: Any
 
 
 def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
-    """Return the graph whose vertices are groups. All members call it.
+    """Return the graph whose vertices are groups of an undirected graph. All members call it.
 
-    Parameters
-    ----------
-    g : GraphView
-        Undirected.
-    weights : array of int64, or None
-        Weights of the edges; 1 each by default.
-    groups : Groups
+    Without weights, each edge has the weight 1.
     """
     holder, mass = groups_kernels.of(groups.labels).numbered(groups.labels, groups.load)
     view, weights = _contract(g, weights, holder, len(mass))
     shard, skew = view.member.shard, None
     own = slice(shard.low, shard.high)
     if groups.skew_load is not None:
-        skew = beside(weights, groups.skew_load[groups.load > 0][own])
+        skew = move_to(weights, groups.skew_load[groups.load > 0][own])
     room = groups.room if shard.on_device == g.member.shard.on_device else {}
-    return Coarser(view, weights, beside(weights, mass[own]), skew, room, holder[: g.owned])
+    return Coarser(view, weights, move_to(weights, mass[own]), skew, room, holder[: g.owned])
 
 
 def label_sizes(g: GraphView, labels: Any) -> Any:

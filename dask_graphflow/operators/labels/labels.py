@@ -29,8 +29,6 @@ class Labels:
     sides : list of 1 or 2 Rows
         Rows of owned vertices by positions. With two, the neighbors are the ends of both rows of a vertex.
         Weights are int64, or None for 1 each.
-    labels : array of index, shape (V_p,), optional
-        By default each vertex has its own number.
     which : {"out", "around"}
         Name of the rows whose mirrors have labels.
 
@@ -39,9 +37,7 @@ class Labels:
     labels : array of index, shape (V_p + mirrors,)
     """
 
-    def __init__(
-        self, g: GraphView, sides: list[Any], labels: Any = None, which: str = "out"
-    ) -> None:
+    def __init__(self, g: GraphView, sides: list[Any], which: str = "out") -> None:
         self._g, self._sides, self._mirrors = g, sides, None
         self._tables: dict[int, Any] = {}
         numbers = [g.numbers]
@@ -51,10 +47,6 @@ class Labels:
             )
             numbers.append(g.member.shard.slot_numbers(which, g.member.threads))
         self.labels = np.concatenate(numbers).astype(g.index, copy=False)
-        if labels is not None:
-            self.own[:] = labels
-            if self._mirrors is not None:
-                update_mirrors(self._mirrors, self.labels)
 
     @property
     def own(self) -> Any:
@@ -77,13 +69,7 @@ class Labels:
     def replace(self, labels: Any, *, send: bool = True) -> int:
         """Give all owned vertices new labels; return how many labels changed, over all members.
 
-        All members call it.
-
-        Parameters
-        ----------
-        labels : array of index, shape (V_p,)
-        send : bool
-            Whether mirrors need the new labels. After the last change, they do not need them.
+        All members call it. After the last change, mirrors do not need the new labels, so `send` is false.
         """
         if self._mirrors is None:
             changed, self.labels = labels != self.labels, labels
@@ -97,14 +83,7 @@ class Labels:
     def change(self, vertices: Any, labels: Any) -> int:
         """Give some vertices other labels; return how many vertices changed, over all members.
 
-        All members call it.
-
-        Parameters
-        ----------
-        vertices : array of integers, shape (f,)
-            Positions, ascending.
-        labels : array of index, shape (f,)
-            The new labels. They must differ from the present ones.
+        All members call it. The positions ascend, and the labels must differ from the present ones.
         """
         self.labels[vertices] = labels
         if self._mirrors is None:

@@ -61,11 +61,8 @@ class BatchedPull:
     def publish(self) -> tuple[np.ndarray, np.ndarray]:
         """Send the contributions to the members that read them; return two totals over all members.
 
-        Returns
-        -------
-        change, dangling : ndarray of float64, shape (b,)
-            In host memory, one entry per source: the sum of the changes of its ranks in the last update,
-            and the sum of its ranks at vertices without outgoing edges.
+        They have one entry per source, in host memory: the sum of the changes of its ranks in the last
+        update, and the sum of its ranks at vertices without outgoing edges.
         """
         totals = self._totals
         if not self._g.member.alone:
@@ -88,11 +85,7 @@ class BatchedPull:
     def update(self, base: np.ndarray, alpha: float) -> None:
         """Set ranks to `alpha` times the sums of contributions, plus `base`; compute new contributions.
 
-        Parameters
-        ----------
-        base : ndarray of float64, shape (b,)
-            In host memory: added to the rank of each source itself.
-        alpha : float
+        `base` is in host memory, and is added to the rank of each source itself.
         """
         sums, threads = self._sums, self._g.member.threads
         self._kernels.sum_batch(self._rows, self._contributions, sums, threads=threads)

@@ -84,13 +84,9 @@ class HubRows:
     def send(self, wide: Any, *, changes: bool = True) -> None:
         """Send the entries of a wide column to the members that read them. All members call it.
 
-        Parameters
-        ----------
-        wide : array, shape (size of the layout,)
-            Begins with the values in the order of :meth:`take`. The other entries are set.
-        changes : bool
-            Whether the same messages add up the changes among the totals, over all members. A device has
-            to compute these first, while otherwise this method does not wait for it.
+        The column begins with the values in the order of :meth:`take`; the other entries are set. With
+        `changes`, the same messages add up the changes among the totals, over all members. A device has to
+        compute these first, while otherwise this method does not wait for it.
         """
         if self._mirrors is None:
             return
@@ -104,11 +100,7 @@ class HubRows:
     def add_up(self, wide: Any, sums: Any) -> None:
         """Begin an iteration: set the sums of all rows, of weight times value as a whole number.
 
-        Parameters
-        ----------
-        wide : array of float32 or float64, shape (size of the layout,)
-        sums : array of int64, shape (n,)
-            In the order of :meth:`take`. On a device, they must be 0 before.
+        Sums are in the order of :meth:`take`. On a device, they must be 0 before.
         """
         kernels = pull_kernels.of(wide)
         kernels.sum_contributions(
@@ -117,29 +109,17 @@ class HubRows:
 
 
 class Layout(NamedTuple):
-    """The rows of a member, and the layout of its wide columns.
+    """The rows of a member, and the layout of its wide columns."""
 
-    Attributes
-    ----------
-    rows : Rows
-        Rows of the member's existing vertices, in the order of `names`. Ends are indices in a wide column.
-    names : array of integers, shape (n,)
-        Positions of these vertices.
-    size : int
-        Number of entries in a wide column.
-    leaving : array of int64, shape (V_p,), or None
-        Number of edges that leave each owned vertex. None for edges on disk, which have it in their rows.
-    has : array of bool, shape (V_p,)
-        Which owned vertices exist.
-    mirrored, slot_bounds, bounds
-        See :class:`.Mirrors`.
-    """
-
+    # Rows of the member's existing vertices, in the order of `names`. Ends are indices in a wide column.
     rows: Any
-    names: Any
-    size: int
+    names: Any  # array of integers, shape (n,). Positions of these vertices.
+    size: int  # number of entries in a wide column
+    # Array of int64, shape (V_p,), or None. Number of edges that leave each owned vertex. None for edges on
+    # disk, which have it in their rows.
     leaving: Any | None
-    has: Any
+    has: Any  # array of bool, shape (V_p,). Which owned vertices exist.
+    # See :class:`.Mirrors`.
     mirrored: list[Any]
     slot_bounds: list[int]
     bounds: list[int]
@@ -156,14 +136,14 @@ def _layout(g: GraphView) -> Layout:
     name = stored.hub_rows(side)
 
     def make() -> Layout:
-        return _made(shard.host, exchange, g.member.threads, side)
+        return _make_layout(shard.host, exchange, g.member.threads, side)
 
     host: Layout = kept_by_all(shard.host, exchange, name, make)
     layout: Layout = shard.here(name, host)
     return layout
 
 
-def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
+def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
     # A device sorts edges by their final labels. On a host, it is faster to reorder rows by vertex, even if
     # they have to be made first: no bucket is too large for the cache.
     plain: Any = None if shard.on_device else _rows(shard, exchange, threads, side)

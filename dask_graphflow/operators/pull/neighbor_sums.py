@@ -83,12 +83,8 @@ class NeighborSums(HubRows):
     def begin(self, score: float, bound: float | None = None) -> None:
         """Set all scores to a number.
 
-        Parameters
-        ----------
-        score : float
-        bound : float, optional
-            Upper bound of all sums, in every iteration, of scores that are at most 1. By default, it
-            follows from the largest score.
+        `bound` is the upper bound of all sums, in every iteration, of scores that are at most 1. By
+        default, it follows from the largest score.
         """
         self._bound, self.norm, self.most = bound, 1.0, score if bound is None else 1.0
         self.scores[:] = score
@@ -112,19 +108,10 @@ class NeighborSums(HubRows):
         return float(changed * coarse + rest * fine)
 
     def pull(self, coarsest: float = math.inf) -> tuple[Any, float]:
-        """Return the sums of all vertices as multiples of a unit, and the unit.
+        """Return the sums of all vertices as multiples of a unit, int64, and the unit.
 
-        Parameters
-        ----------
-        coarsest : float, optional
-            Largest unit that is small enough for all sums. If the scores need a larger one, each sum is
-            rounded to a unit of its own.
-
-        Returns
-        -------
-        array, shape (n,)
-            Whole numbers as int64, or sums as float64 if the unit is 1.
-        float
+        If the scores need a unit larger than `coarsest`, each sum is rounded to a unit of its own. Then the
+        sums are float64, and the unit is 1.
         """
         if self.unit > coarsest:
             return self._pull_in_own_units(), 1.0
@@ -136,15 +123,9 @@ class NeighborSums(HubRows):
     ) -> None:
         """Set scores to sums times a factor, plus a number or the old scores, and divide by their norm.
 
-        Parameters
-        ----------
-        sums : array, shape (n,)
-            The result of :meth:`pull`.
-        factor : float
-        plus : float, optional
-            The number to add, which is not 0. By default, the old score of each vertex is added.
-        squares : float, optional
-            Upper bound of the sum of the squares of the scores. By default, scores are not divided.
+        The sums are the result of :meth:`pull`. By default the old score of each vertex is added; `plus` is
+        not 0. `squares` is the upper bound of the sum of the squares of the scores. By default, scores are
+        not divided.
         """
         g, kernels = self._g, scores_kernels.of(sums)
         if self._new is None:
