@@ -25,10 +25,11 @@ class Moved(NamedTuple):
     # Array of uint64, shape (blocks,). Number of edges that each block examined, on a device.
     work: Array | None = None
     words: Array | None = None  # array of uint64, optional. A bitmap of the vertices in the list.
-    # Number of vertices whose value changed, and of those that the member owns, on a device.
+    # On a device: how many vertices have a new value, how many of them the member owns, and how many edges
+    # leave the owned ones.
     found: int | None = None
     owned: int | None = None
-    leaving: int | None = None  # the sum of the degrees of those that the member owns
+    leaving: int | None = None
     # Number of mini-chunks that a thread took from another thread's range, on the host.
     steals: int = 0
 
