@@ -29,6 +29,8 @@ class Labels:
     sides : list of 1 or 2 Rows
         Rows of owned vertices by positions. With two, the neighbors are the ends of both rows of a vertex.
         Weights are int64, or None for 1 each.
+    labels : array of index, shape (V_p,), optional
+        By default each vertex has its own number.
     which : {"out", "around"}
         Name of the rows whose mirrors have labels.
 
@@ -37,7 +39,9 @@ class Labels:
     labels : array of index, shape (V_p + mirrors,)
     """
 
-    def __init__(self, g: GraphView, sides: list[Any], which: str = "out") -> None:
+    def __init__(
+        self, g: GraphView, sides: list[Any], labels: Any = None, which: str = "out"
+    ) -> None:
         self._g, self._sides, self._mirrors = g, sides, None
         self._tables: dict[int, Any] = {}
         numbers = [g.numbers]
@@ -47,6 +51,10 @@ class Labels:
             )
             numbers.append(g.member.shard.slot_numbers(which, g.member.threads))
         self.labels = np.concatenate(numbers).astype(g.index, copy=False)
+        if labels is not None:
+            self.own[:] = labels
+            if self._mirrors is not None:
+                update_mirrors(self._mirrors, self.labels)
 
     @property
     def own(self) -> Any:
