@@ -163,7 +163,7 @@ def main() -> int:
     )
     tests = commands.add_parser(
         "test",
-        help="run the tests on all cores (about 5 minutes on two)",
+        help="run the tests on all cores (about 15 minutes on two)",
         usage="dev.py test [-h] [--stack newest|pinned|development] [PYTEST ARGUMENT ...]",
         epilog=f'Runs pytest {" ".join(PARALLEL)} -m "{FAST_TESTS}", followed by your arguments. '
         "For example: python3 dev.py test -m slow -x, or -n 0 --pdb for a debugger",
