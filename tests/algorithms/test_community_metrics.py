@@ -31,7 +31,7 @@ def agree(found, edges, communities, directed=False):
     names = ["community", "size", "internal_edges", "cut_edges"]
     assert list(found) == [*names, "density", "conductance", "modularity"]
     options = {"communities": rows(communities)}
-    confirm("community_metrics", found, edges, options, directed=directed)
+    confirm("community_metrics", found, edges, options, directed=directed, rtol=1e-9, atol=1e-12)
     graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
     graph.add_nodes_from(communities.vertex)
     graph.add_weighted_edges_from(rows(edges if "w" in edges else edges.assign(w=1)))

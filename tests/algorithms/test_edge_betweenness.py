@@ -8,7 +8,7 @@ import pytest
 from conftest import ENDS, fewer, frame
 from oracles import confirm
 from shapes import DIFFICULT, WAYS, few_weights, same
-from test_betweenness import LEVELS, RMAT, WEIGHTS, squares
+from test_betweenness import CLOSE, LEVELS, RMAT, WEIGHTS, squares
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import OptionError, WeightError
@@ -34,7 +34,7 @@ def test_values_are_those_of_networkx(built, options, directed):
     for edges, alone in ((RMAT, [1, 7, 1000]), (frame(DIFFICULT), [1, 7])):
         graph = built(edges, directed=directed, vertices=pd.Series(alone))
         found = graph.edge_betweenness_centrality(**options).compute()
-        confirm(NAME, found, edges, options, directed=directed, vertices=alone, rtol=1e-12)
+        confirm(NAME, found, edges, options, directed=directed, vertices=alone, **CLOSE)
 
 
 @WAYS
@@ -45,7 +45,7 @@ def test_weighted_values_are_those_of_networkx(built, rng, options, directed, ki
     alone = [7, 1, 2, 1000]
     graph = built(edges, directed=directed, vertices=pd.Series(alone))
     found = graph.edge_betweenness_centrality(**options).compute()
-    confirm(NAME, found, edges, options, directed=directed, vertices=alone, rtol=1e-12)
+    confirm(NAME, found, edges, options, directed=directed, vertices=alone, **CLOSE)
 
 
 @WAYS

@@ -29,6 +29,19 @@ def test_edges_are_those_of_networkx(built, k, directed, weighted):
 
 
 @WAYS
+def test_edges_between_text_ids_are_kept(built, directed):
+    edges, ends = EDGES.copy(), ["a", "b"]
+    edges[ends] = edges[ends].apply(lambda ids: ids.map("v{:05d}".format))
+    for k in (None, 0, 2):
+        lazy = built(edges, directed=directed).k_core(k=k)
+        found = lazy.compute()
+        assert is_as_announced(found, lazy)
+        for column in ("source", "target"):
+            found[column] = found[column].str[1:].astype("int64")
+        confirm("k_core", found, EDGES, {"k": k}, directed=directed)
+
+
+@WAYS
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "bool", "Float32"])
 def test_weights_have_the_dtype_that_was_announced(directed, dtype):
     edges = frame([(1, 2), (2, 1), (2, 3), (1, 3), (3, 3)]).assign(w=1)

@@ -49,7 +49,7 @@ def test_all_pairs_with_a_common_neighbor_best_first(built, measure, top_k, monk
     monkeypatch.setattr(common_neighbors, "BLOCK", 5000)
     options = {"measure": measure, "top_k": top_k}
     found = built(rmat(), directed=True).similarity(**options).compute()
-    confirm("similarity", found, rmat(), options)
+    confirm("similarity", found, rmat(), options, rtol=1e-13)
 
 
 @pytest.mark.parametrize("top_k", [None, 2])
@@ -97,7 +97,9 @@ def test_weighted_scores_of_pairs(built, measure, directed, monkeypatch):
         pairs=pd.DataFrame(pairs, columns=["x", "y"]), measure=measure
     )
     options = {"pairs": pairs.tolist(), "measure": measure}
-    confirm("similarity", found.compute(), edges, options, directed=directed, rtol=1e-11)
+    confirm(
+        "similarity", found.compute(), edges, options, directed=directed, rtol=1e-11, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("top_k", [None, 3])
@@ -107,7 +109,7 @@ def test_weighted_scores_of_all_pairs(built, measure, top_k, monkeypatch):
     edges = weighted_edges()
     options = {"measure": measure, "top_k": top_k}
     found = built(edges, directed=True).similarity(**options).compute()
-    confirm("similarity", found, edges, options, rtol=1e-11)
+    confirm("similarity", found, edges, options, rtol=1e-11, atol=1e-15)
 
 
 @pytest.mark.parametrize("measure", WEIGHTED)

@@ -117,9 +117,9 @@ def network_of(edges: Any, directed: bool, vertices: Sequence[Any] = ()) -> Netw
 
 def confirm(
     name: str, found: pd.DataFrame, edges: Any, options: dict[str, Any], *,
-    directed: bool = True, vertices: Sequence[Any] = (), rtol: float | None = None,
+    directed: bool = True, vertices: Sequence[Any] = (), rtol: float = 0.0, atol: float = 0.0,
 ) -> None:  # fmt: skip
-    """Check the computed answer of a call on edges; see :func:`network_of`.
+    """Check the computed answer of a call on edges; see :func:`network_of`. By default, it has to be exact.
 
     Raises
     ------
@@ -128,19 +128,23 @@ def confirm(
     """
     network = network_of(edges, directed, vertices)
     ids = [column for column in found if column in ID_COLUMNS and found[column].isna().any()]
-    _compare(name, network, options, found.fillna(dict.fromkeys(ids, -1)), rtol)
+    _compare(name, network, options, found.fillna(dict.fromkeys(ids, -1)), (rtol, atol))
 
 
 def _compare(
-    name: str, network: Network, options: dict[str, Any], found: Any, rtol: float | None = None
+    name: str,
+    network: Network,
+    options: dict[str, Any],
+    found: Any,
+    close: tuple[float, float] | None = None,
 ) -> None:
     declared = ORACLES[name]
     rows = list(found.itertuples(index=False, name=None))
     expected = declared.check(network, options, rows)
     if isinstance(expected, dict):
         expected = [(v, *np.atleast_1d(expected[v]).tolist()) for v in sorted(expected)]
-    close = declared.rtol if rtol is None else rtol
-    if expected is not None and not same(rows, expected, close, declared.atol):
+    close = (declared.rtol, declared.atol) if close is None else close
+    if expected is not None and not same(rows, expected, *close):
         raise Wrong(f"found {rows}, expected {expected}")
 
 
