@@ -53,6 +53,28 @@ def run(
 ) -> Any:
     """Return, lazily, the result of a gang that runs on some shards: one part per shard.
 
+    See :func:`expression` for the arguments, and for what can be raised.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame, or list of Delayed
+        One partition per member, in the order of the shards. A list if `meta` is None.
+    """
+    expr = expression(shards, loop, meta, *args, name=name, alone=alone, idle=idle)
+    return delayed_parts(expr) if meta is None else collection(expr)
+
+
+def expression(
+    shards: Any,
+    loop: Loop,
+    meta: Any,
+    *args: Any,
+    name: str | None = None,
+    alone: bool = False,
+    idle: Any = None,
+) -> Gang:
+    """Return the expression of a gang that runs on some shards, with one partition per shard.
+
     Parameters
     ----------
     shards : dask.dataframe.DataFrame, list of Delayed, Reads, Dealt or LocalResults
@@ -77,11 +99,6 @@ def run(
     idle : object, optional
         The part of a member for which a :class:`Subset` has no work. It follows from the other arguments,
         and is not part of the result's name.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame, or list of Delayed
-        One partition per member, in the order of the shards.
 
     Raises
     ------
@@ -112,7 +129,7 @@ def run(
     freeing.watch()
     if expr.npartitions > 1:
         plugins.keep_gangs()
-    return delayed_parts(expr) if result is None else collection(expr)
+    return expr
 
 
 def _parts(shards: Any) -> Any:

@@ -247,7 +247,8 @@ class Gang(Expr):  # type: ignore[misc]
 
     @property  # a cached one would be pickled
     def _meta(self) -> Any:
-        return self.operand("result").frame
+        result = self.operand("result")
+        return None if result is None else result.frame
 
     def _divisions(self) -> tuple[None, ...]:
         return (None,) * (int(self.operand("shards").npartitions) + 1)
@@ -261,8 +262,7 @@ class Gang(Expr):  # type: ignore[misc]
     def _layer(self) -> dict[Any, Any]:
         shards, program, size = self.operand("shards"), self.operand("program"), self.npartitions
         tasks: dict[Any, Any] = {} if isinstance(shards, Expr) else dict(shards.layer)
-        named = isinstance(shards, Reads | Parts | Resident | Dealt | LocalResults)
-        keys = list(shards.keys) if named else [(shards._name, i) for i in range(size)]
+        keys = _keys(shards)
 
         def add(key: Any, function: Any, *arguments: Any) -> TaskRef:
             tasks[key] = Task(key, function, *arguments)
@@ -289,7 +289,7 @@ class Gang(Expr):  # type: ignore[misc]
 
 
 class Items(Expr):  # type: ignore[misc]
-    """Some items of lists of frames, one partition per item."""
+    """Some items of lists of frames, one partition per item. `lists` are those of a gang, or Delayed."""
 
     _parameters: ClassVar = ["lists", "which", "result"]
 
@@ -298,7 +298,7 @@ class Items(Expr):  # type: ignore[misc]
         return self.operand("result").frame
 
     def _divisions(self) -> tuple[None, ...]:
-        lists: Parts = self.operand("lists")
+        lists: Gang | Parts = self.operand("lists")
         return (None,) * (lists.npartitions * len(self.operand("which")) + 1)
 
     @functools.cached_property
@@ -306,13 +306,20 @@ class Items(Expr):  # type: ignore[misc]
         return named("part", self.deterministic_token)
 
     def _layer(self) -> dict[Any, Any]:
-        lists: Parts = self.operand("lists")
-        tasks = dict(lists.layer)
-        taken = itertools.product(lists.keys, self.operand("which"))
+        lists: Gang | Parts = self.operand("lists")
+        tasks = dict(lists.layer) if isinstance(lists, Parts) else {}
+        taken = itertools.product(_keys(lists), self.operand("which"))
         for i, (key, at) in enumerate(taken):
             part = (self._name, i)
             tasks[part] = Task(part, operator.getitem, TaskRef(key), at)
         return tasks
+
+
+def _keys(parts: Any) -> list[Any]:
+    """Return the keys of the tasks that return some parts."""
+    if isinstance(parts, Reads | Parts | Resident | Dealt | LocalResults):
+        return list(parts.keys)
+    return [(parts._name, i) for i in range(parts.npartitions)]
 
 
 def delayed_parts(expr: Expr) -> list[Delayed]:

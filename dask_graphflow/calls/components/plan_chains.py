@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.kernels import on_device
 from dask_graphflow.tasks import gang, gang_build, placement, plugins, trees
-from dask_graphflow.tasks import partitions as partitions_of
 from dask_graphflow.tasks.expr import Empty, Held, Resident, as_computed, collection, held_by
 from dask_graphflow.tasks.forest_expr import Chains, ForestGang
+from dask_graphflow.tasks.gang_expr import Items
 from dask_graphflow.tasks.progress import Progress, Tally
 
 from . import merging
@@ -144,7 +143,6 @@ def _way(
 
 def _run(shards: Any, member: ComponentsMember, empty: Empty, alone: bool) -> Any:
     """Return the expression of a gang's result."""
-    run = partial(gang.run, shards, member, name="components", alone=alone)
-    if member.parts == 1:
-        return run(empty).expr.frame
-    return partitions_of.frames(run(None), range(member.parts), empty).expr.frame
+    one = member.parts == 1
+    run = gang.expression(shards, member, empty if one else None, name="components", alone=alone)
+    return run if one else Items(run, tuple(range(member.parts)), empty)
