@@ -62,17 +62,26 @@ def workers():
     """Return a client of a cluster of two workers in this process, whose number a test may change."""
     options = {"processes": False, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        wait_for(client, 2)
         yield client
 
 
+def wait_for(client, count):
+    """Wait until the scheduler has so many workers, and the cluster has heard of it."""
+    listed = client.cluster.scheduler_info["workers"]
+    assert eventually(lambda: len(client.nthreads()) == len(listed) == count, seconds=30)
+
+
 def without_workers(client):
-    client.cluster.scale(0)
-    assert eventually(lambda: not client.nthreads())
+    # After this time, a cluster closes the worker that has a lost one's name, unless it lists it already.
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}):
+        client.cluster.scale(0)
+        wait_for(client, 0)
 
 
 def with_workers(client):
     client.cluster.scale(2)
-    client.wait_for_workers(2, timeout=30)
+    wait_for(client, 2)
 
 
 def test_calls_without_a_worker_end_and_work_once_there_is_one(workers):
