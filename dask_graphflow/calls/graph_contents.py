@@ -6,7 +6,6 @@ import importlib
 from functools import partial
 from typing import Any
 
-import dask
 import numpy as np
 import pandas as pd
 
@@ -72,7 +71,7 @@ def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     weights = {"weight": shards.spec.weight_dtype} if shards.spec.weighted else {}
     ids = Call("vertices", _numbered, {**shards.spec.row_columns("vertices"), "number": "int64"})
     ends = Call("edges", _entries, {"row": "int64", "column": "int64", **weights}, rows="listed")
-    rows, entries = map(_on_host, dask.compute(ids.send(shards), ends.send(shards)))
+    rows, entries = map(_on_host, clients.compute(ids.send(shards), ends.send(shards)))
     numbers = rows.pop("number").to_numpy()
     # Some numbers may belong to no vertex; they have no row.
     at = [np.searchsorted(numbers, entries[side]) for side in ("row", "column")]
@@ -101,7 +100,7 @@ def to_networkx(shards: Shards) -> Any:
     """Return the graph as one of NetworkX; see :meth:`.Graph.to_networkx`."""
     nx = _import("networkx", "to_networkx")
     clients.check_waiting("to_networkx", "graph.to_networkx()")
-    ids, links = map(_on_host, dask.compute(vertices(shards), edges(shards)))
+    ids, links = map(_on_host, clients.compute(vertices(shards), edges(shards)))
     weights = [links.pop("weight").tolist()] if shards.spec.weighted else []
     width = len(ids.columns)
     pairs = _nodes(links.iloc[:, :width]), _nodes(links.iloc[:, width:])

@@ -26,7 +26,7 @@ from dask_graphflow.storage import folders, id_files, saved_members
 from dask_graphflow.storage.folders import Folder
 from dask_graphflow.storage.manifest import VERSION, Manifest, StoredFile
 from dask_graphflow.tasks import placement
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import named
 
 from .shards import Shards
@@ -45,7 +45,7 @@ def save(shards: Shards, path: Any, storage_options: Mapping[str, Any] | None) -
     folders.make_folder(folder)
     write = partial(saved_members.save, folder=folder, token=token)
     parts = shards.run(write, None, name="save")
-    saved = [part for part in dask.compute(*parts) if part is not None]
+    saved = [part for part in compute(*parts) if part is not None]
     grains = np.concatenate([part.grains for part in saved])
     stored = id_files.write_grains(folder, token, grains)
     folders.write_manifest(folder, _manifest(shards.spec, token, saved, stored))

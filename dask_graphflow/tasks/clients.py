@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import sys
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Any
 
 import dask
 
-from dask_graphflow.exceptions import UsageError
+from dask_graphflow.exceptions import GraphflowError, UsageError
 
 
 def imported(module: str) -> Any:
@@ -67,7 +68,20 @@ def computed(value: Any, asked: str) -> Any:
     The error names `asked`, the attribute that waits for the result.
     """
     check_waiting(asked, f"graph.{asked}")
-    return value.compute()
+    return compute(value)[0]
+
+
+def compute(*values: Any) -> tuple[Any, ...]:
+    """Return the results of delayed objects.
+
+    Dask keeps an error in its future, and the error's traceback holds the frames of the call, and so the
+    future. In this circle, the failed tasks of a persisted graph would stay, and fail each new call, until
+    Python looks for garbage. So an error of this library is raised without Dask's traceback.
+    """
+    try:
+        return tuple(dask.compute(*values))
+    except GraphflowError as error:
+        raise copy.copy(error.with_traceback(None)) from None
 
 
 def check_waiting(caller: str, call: str) -> None:
