@@ -253,7 +253,7 @@ def only_batch(path: str, memory: Any, manifest: Manifest) -> pa.RecordBatch:
     """Return the record batch of an Arrow IPC file of a graph in memory."""
     try:
         reader = pa.ipc.open_file(memory)
-        token = (_checked(reader.schema).metadata or {}).get(TOKEN.encode())
+        token = (_check_names(reader.schema).metadata or {}).get(TOKEN.encode())
         count = reader.num_record_batches
         batch = reader.get_batch(0) if count == 1 else pa.RecordBatch.from_pylist([])
         batch.validate()
@@ -274,13 +274,13 @@ def schema_of(folder: Folder, one: Range) -> pa.Schema:
     path = folder.at(one.file)
     try:
         with folder.fs.open(path, "rb") as file:
-            return _checked(pa.ipc.open_file(file).schema)
+            return _check_names(pa.ipc.open_file(file).schema)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _not_arrow(path, error) from error
 
 
-def _checked(schema: pa.Schema) -> pa.Schema:
-    """Raise a ValueError if a name is not UTF-8, which Arrow notices when the names are read."""
+def _check_names(schema: pa.Schema) -> pa.Schema:
+    """Return a schema. Raise ValueError if a name is not UTF-8, which Arrow notices when names are read."""
     _ = schema.names
     return schema
 
