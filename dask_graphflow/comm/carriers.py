@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from .channel import Channel, PeerLost
+from .peers import Peers
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     """Return a carrier for arrays between the members of a channel. All members must call this function."""
     kept = kept or _kept
     own = kept.nccl().device() if device else None
-    members = _swap(channel, _MemberProcess(kept.process, kept.host, own, kept.names()))
+    members = swap(channel, _MemberProcess(kept.process, kept.host, own, kept.names()))
     ranks = [rank for rank, member in enumerate(members) if member.device is not None]
     if not ranks:
         return _OnHosts()
@@ -81,7 +82,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
         logger.info("Arrays on GPUs are sent through host memory: %s", why)
     if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
-    return _Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
+    return Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
 
 
 class _MemberProcess(NamedTuple):
@@ -120,15 +121,23 @@ class _Staged:
         return self._nccl.to_device(brought) if device else brought
 
 
-class _Direct:
+class Direct:
     """Carries arrays from device to device, and through host memory if one side has no device."""
 
     devices = True
 
-    def __init__(self, communicator: Any, ranks: list[int], nccl: Any) -> None:
+    def __init__(self, communicator: _Communicator, ranks: list[int], nccl: Any) -> None:
         self._communicator, self._nccl = communicator, nccl
         self._places = {rank: place for place, rank in enumerate(ranks)}
         self._posted: dict[int, Any] = {}
+
+    def peers(self, channel: Channel) -> Peers | None:
+        """Return the memory that the members share. All members call it; None if they cannot."""
+        if len(self._places) < channel.size:
+            return None
+        if self._communicator.peers is None:
+            self._communicator.peers = Peers(channel.rank, channel.size, partial(swap, channel))
+        return self._communicator.peers if self._communicator.peers.shared else None
 
     def post(self, to: int, raw: Any) -> Any:
         if to not in self._places:
@@ -229,6 +238,7 @@ class _Communicator:
 
     def __init__(self, name: Any, make: Callable[[], Any]) -> None:
         self.name = name
+        self.peers: Peers | None = None
         self._make = make
         self._made: Future[Any] = Future()
         self._over = threading.Event()
@@ -245,6 +255,8 @@ class _Communicator:
 
     def abort(self, error: BaseException | None = None) -> None:
         """Abort the communicator. Threads that wait for it raise `error`. Returns at once."""
+        if self.peers is not None:
+            self.peers.drop()
         self._over.set()
         _end(self._made.set_exception, error or ConnectionAbortedError())
 
@@ -266,7 +278,7 @@ class _Communicator:
 def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
     """Return a new communicator of the members with these ranks."""
     own = ranks.index(channel.rank)
-    name = _swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]
+    name = swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]
     make = partial(nccl.Communicator, len(ranks), name, own, on=nccl.ordinal())
     communicator = _Communicator(name, make)
     # Without this, NCCL would wait forever for a member that is lost meanwhile.
@@ -283,7 +295,7 @@ def _end(end: Callable[[Any], None], value: Any) -> bool:
     return True
 
 
-def _swap(channel: Channel, own: Any, ranks: Sequence[int] | None = None) -> list[Any]:
+def swap(channel: Channel, own: Any, ranks: Sequence[int] | None = None) -> list[Any]:
     """Send an object to the members with these ranks, by default all; return the object of each member."""
     ranks = range(channel.size) if ranks is None else ranks
     message = pickle.dumps(own, pickle.HIGHEST_PROTOCOL)

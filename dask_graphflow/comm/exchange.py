@@ -20,6 +20,7 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +28,10 @@ import numpy as np
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.kernels import on_device
 
-from .carriers import carrier
+from .carriers import Direct, carrier, swap
 from .channel import Channel
 from .outbox import FORMS, Packed
+from .peers import SharedMemory
 
 KINDS = ("all_reduce", "all_to_all", "all_gather", "reduce", "broadcast")
 SUMS = 4  # numbers that one header can sum
@@ -102,6 +104,17 @@ class Exchange:
         self._due: tuple[str, Totals, bool] | None = None
         self._traffic = Traffic()
         self._host: Exchange | None = None
+
+    def shared_memory(self, bounds: Sequence[int], *, able: bool) -> SharedMemory | None:
+        """Return the memory that the devices of the members share, if they do. All members call it.
+
+        `bounds` are where the members' ranges of vertices begin, and where the last one ends. `able` says
+        whether this member's device has all edges.
+        """
+        peers = self._carrier.peers(self._channel) if isinstance(self._carrier, Direct) else None
+        if peers is None:
+            return None
+        return SharedMemory(peers, bounds, partial(swap, self._channel), able=able)
 
     @property
     def host(self) -> Exchange:

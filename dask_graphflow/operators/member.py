@@ -10,6 +10,7 @@ from typing import Any
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.comm.peers import SharedMemory
 from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
@@ -37,6 +38,13 @@ class Member:
     def __init__(self, shard: Shard, exchange: Exchange, threads: int, reverse: bool) -> None:
         self.shard, self.exchange, self.threads, self.reverse = shard, exchange, threads, reverse
         self.alone = exchange.size == 1 and shard.placed is None
+
+    def shared_memory(self) -> SharedMemory | None:
+        """Return the memory that the members' devices share, if they do. All members call it."""
+        shard = self.shard
+        if not shard.on_device or shard.placed is not None:
+            return None
+        return self.exchange.shared_memory(shard.bounds, able=not shard.linked)
 
     def side(self, side: str) -> str:
         """Return the name of the shard's rows for the edges that leave ("out") or enter ("into")."""

@@ -39,17 +39,25 @@ class Peel:
     """
 
     def __init__(self, g: GraphView, counts: Any) -> None:
-        local = g.member.local("out")
-        self._g, self._rows = g, local.rows
-        wide = np.empty_like(counts, shape=local.size)
-        self.counts = wide[: g.owned]
-        self.counts[:] = counts
-        self._chains = g.member.alone and not is_on_disk(self._rows.ends)
-        if self._chains:
-            self._room = np.empty_like(self._rows.ends, shape=(2, g.owned))
+        rows = g.member.rows("out")
+        self._g, self._memory = g, g.member.shared_memory()
+        columns = self._memory and self._memory.columns("int64", rows.ends.dtype)
+        if not columns:
+            self._memory = None
+        self._chains = bool(columns) or (g.member.alone and not is_on_disk(rows.ends))
+        if columns:
+            # Each member subtracts from the counts of all members' vertices.
+            self._rows, (self._counts, self._room) = rows, columns
+            self.counts = self._counts.own[: g.owned]
+        elif self._chains:
+            self._rows, self._room = rows, np.empty_like(rows.ends, shape=(2, g.owned))
+            self.counts = self._counts = np.empty_like(counts)
         else:
+            wide = np.empty_like(counts, shape=g.member.local("out").size)
+            self.counts = wide[: g.owned]
             self._advance = Advance(g, REMOVE, {"count": wide}, own_changes=True)
             self._removed = g.column(False, "bool")
+        self.counts[:] = counts
 
     def remove(self, vertices: Any, limit: int) -> Any:
         """Remove vertices, and then all vertices that are left with at most `limit` edges.
@@ -77,10 +85,10 @@ class Peel:
         the result is false, nothing has changed.
         """
         g = self._g
-        if not (g.member.alone and g.member.shard.on_device):
+        if not (self._chains and g.member.shard.on_device):
             return False
         with g.superstep("push", count_true(core == -1), len(self._rows.ends)):
-            peel_kernels.peel_all(self._rows, self.counts, core, self._room)
+            peel_kernels.peel_all(self._rows, self._counts, core, self._room, memory=self._memory)
         return True
 
     def _remove_alone(self, frontier: Frontier, limit: int) -> Any:
@@ -90,7 +98,13 @@ class Peel:
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             kernels = peel_kernels.of(self._rows.ends)
             more = kernels.peel(
-                self._rows, self.counts, limit, vertices, self._room, threads=g.member.threads
+                self._rows,
+                self._counts,
+                limit,
+                vertices,
+                self._room,
+                threads=g.member.threads,
+                memory=self._memory,
             )
             removed = np.concatenate([vertices, more])
             if row:

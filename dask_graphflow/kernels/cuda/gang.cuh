@@ -40,6 +40,187 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
     __syncthreads();
 }
 
+// The members of a gang. If they have a device each, a kernel of one member reads and writes the memory of the others.
+[[maybe_unused]] constexpr u32 MEMBERS = 16;  // most members of such a gang
+[[maybe_unused]] constexpr i64 NOTHING = 0x7fffffffffffffffll;
+
+// What the members tell each other when they meet. It is in the memory of one of them, and the others write to it.
+struct Mail {
+    u64 tail;                 // where the member's list ends
+    u32 met[MEMBERS];         // number of meetings at which each member has arrived
+    i64 told[2][MEMBERS][3];  // by even and odd meetings: what each member tells this one
+};
+
+struct Gang {
+    u32 rank, size;
+    i64 bounds[MEMBERS + 1];  // where the members' ranges of vertices begin, and where the last one ends
+    Mail* mail[MEMBERS];
+    u32* meetings;            // number of meetings so far
+    const u32* stopped;       // in host memory; not 0 once the members must give up
+
+    __device__ __forceinline__ u32 owner_of(i64 vertex) const
+    {
+        u32 owner = 0;
+        for (u32 q = 1; q < size; ++q) owner += vertex >= bounds[q];
+        return owner;
+    }
+};
+
+// One column of each member.
+template <typename T>
+struct Columns {
+    T* of[MEMBERS];
+};
+
+// What a member learns in a meeting: the items that it was given, those that all members were given, and the smallest
+// number that a member told.
+struct Told {
+    i64 here, everywhere, least;
+};
+
+// What a member tells in a meeting: how many items it gave each member, and a number.
+struct Telling {
+    u64 sent[MEMBERS];
+    i64 least;
+};
+
+// The state of a grid that takes part in meetings. It begins with zeros, and NOTHING for `least`.
+struct Meetings {
+    Telling telling[SETS];
+    Told told;           // in the last meeting
+    u32 arrived;         // blocks, over all meetings of the launch
+    u32 over;            // number of meetings that are over
+    u32 failed;          // whether the members have given up
+    u32 blocks;          // of meet_grid()
+    i64 begin, end;      // of the list, when the first block has taken steps alone
+};
+
+// Tell all members, and wait for what they tell. A warp of one block calls it, after all other threads of the member have
+// done their part of the step. Return false if the members give up.
+__device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, Told& told)
+{
+    const u32 q = lane();
+    const bool member = q < gang.size;
+    i64 here = member ? i64(fresh(telling.sent[q])) : 0, everywhere = warp_sum(here), least = fresh(telling.least);
+    bool fine = true;
+    if (gang.size > 1) {
+        const u32 meeting = fresh(*gang.meetings) + 1;
+        Mail& own = *gang.mail[gang.rank];
+        if (member) {
+            volatile i64* mail = gang.mail[q]->told[meeting % 2][gang.rank];
+            mail[0] = here;
+            mail[1] = everywhere;
+            mail[2] = least;
+            __threadfence_system();
+            *static_cast<volatile u32*>(gang.mail[q]->met + gang.rank) = meeting;
+        }
+        const auto waits = [&] { return member && int(fresh(own.met[q]) - meeting) < 0; };
+        for (u32 looks = 1; fine && __any_sync(ALL_LANES, waits()); ++looks)
+            if (looks % 256 == 0) fine = !__shfl_sync(ALL_LANES, fresh(*gang.stopped), 0);
+        __threadfence_system();
+        const i64* mail = own.told[meeting % 2][member ? q : 0];
+        here = member ? fresh(mail[0]) : 0;
+        everywhere = warp_sum(member ? fresh(mail[1]) : 0);
+        if (member) least = fresh(mail[2]);
+#pragma unroll
+        for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
+        if (q == 0) *gang.meetings = meeting;
+    }
+    told = Told{warp_sum(here), everywhere, least};
+    return fine;
+}
+
+// A block's part in the meetings that end the steps of a gang. A step is one of all blocks of all members, or of their
+// first blocks. Threads count into telling() during a step.
+struct Meeting {
+    const Gang& gang;
+    Meetings* state;
+    Telling* alone;            // in shared memory
+    u32 steps, steps_alone;    // number of steps so far
+    i64 end;                   // where this member's list ends
+    bool failed;
+
+    __device__ __forceinline__ Meeting(const Gang& gang, Meetings* state, Telling* alone)
+        : gang(gang), state(state), alone(alone), steps(0), steps_alone(0), end(0), failed(false)
+    {
+        for (u32 i = threadIdx.x; i < SETS * MEMBERS; i += blockDim.x) alone[i / MEMBERS].sent[i % MEMBERS] = 0;
+        if (threadIdx.x < SETS) alone[threadIdx.x].least = NOTHING;
+        // Before the first meeting, a member's list has what it counts as sent to itself.
+        if (gang.size > 1 && blockIdx.x == 0 && threadIdx.x == 0)
+            gang.mail[gang.rank]->tail = state->telling[0].sent[gang.rank];
+        __syncthreads();
+    }
+
+    // Call f(Telling&), and return what all members told when all threads that take the step have called it.
+    template <typename F>
+    __device__ __forceinline__ Told take(bool by_first_blocks, F f)
+    {
+        __shared__ Told shared;
+        __shared__ bool fine;
+        Telling* sets = by_first_blocks ? alone : state->telling;
+        u32& step = by_first_blocks ? steps_alone : steps;
+        f(sets[step % SETS]);
+        __syncthreads();
+        if (blockIdx.x == 0) {
+            if (!by_first_blocks && threadIdx.x == 0)
+                while (fresh(state->arrived) != (gridDim.x - 1) * (step + 1)) __nanosleep(20);
+            if (threadIdx.x < 32) {
+                __syncwarp();
+                __threadfence_system();
+                Told told;
+                const bool all = tell(gang, sets[step % SETS], told);
+                // No thread counts into the set after the next before the next meeting.
+                Telling& later = sets[(step + 2) % SETS];
+                if (lane() < MEMBERS) later.sent[lane()] = 0;
+                if (lane() == 0) {
+                    later.least = NOTHING;
+                    shared = told;
+                    fine = all;
+                    if (!by_first_blocks) {
+                        state->told = told;
+                        if (!all) state->failed = 1;
+                        __threadfence();
+                        atomicExch(&state->over, step + 1);
+                    }
+                }
+            }
+        } else if (threadIdx.x == 0) {
+            __threadfence_system();
+            atomicAdd(&state->arrived, 1u);
+            while (fresh(state->over) != step + 1) __nanosleep(20);
+            __threadfence();
+            shared = Told{fresh(state->told.here), fresh(state->told.everywhere), fresh(state->told.least)};
+            fine = !fresh(state->failed);
+        }
+        __syncthreads();
+        ++step;
+        const Told told = shared;
+        failed = !fine;
+        end += told.here;
+        __syncthreads();
+        return told;
+    }
+};
+
+// Append the items of a warp's lanes to the lists of their owners. All lanes of a warp call this together.
+template <typename I>
+__device__ __forceinline__ void give(const Meeting& meeting, const Columns<I>& lists, Telling& telling, bool mine,
+                                     u32 owner, I item)
+{
+    const Gang& gang = meeting.gang;
+    for (u32 q = 0; q < gang.size; ++q) {
+        const u32 lanes = __ballot_sync(ALL_LANES, mine && owner == q);
+        if (!lanes) continue;
+        u64 place = 0;
+        if (lane() == 0) {
+            place = u64(meeting.end) + atomicAdd(telling.sent + q, u64(__popc(lanes)));
+            if (gang.size > 1) place = atomicAdd_system(&gang.mail[q]->tail, u64(__popc(lanes)));
+        }
+        place = __shfl_sync(ALL_LANES, place, 0);
+        if (mine && owner == q) lists.of[q][place + __popc(lanes & lanes_before())] = item;
+    }
+}
+
 // Return the place for a lane's item after the end of a list. The warp reserves its places with one atomic.
 __device__ __forceinline__ i64 place_for(bool mine, i64* count)
 {

@@ -21,6 +21,7 @@ class PeelKernels(Protocol):
         room: Array,
         *,
         threads: int = 1,
+        memory: Any = None,
     ) -> Array:
         """Remove vertices, and then the vertices that have too few edges left.
 
@@ -29,7 +30,7 @@ class PeelKernels(Protocol):
         rows : Rows
             Rows of all vertices. When a vertex is removed, the other end of each edge in its row loses an
             edge.
-        counts : array of int64, shape (V,)
+        counts : array of int64, shape (V,), or Column
             Number of edges that each vertex has left; changed in place.
         limit : int
             A vertex is removed once it has at most this many edges left.
@@ -37,6 +38,9 @@ class PeelKernels(Protocol):
             The vertices that are at or below the limit already, without duplicates.
         room : array of the dtype of the ends, shape (2, V)
             Work space; overwritten.
+        memory : SharedMemory, optional
+            If the devices of several members share memory: all members then call this function at once.
+            `counts` and `room` are columns that they share, and each gives the vertices it owns.
 
         Returns
         -------
@@ -45,11 +49,13 @@ class PeelKernels(Protocol):
         """
 
 
-def peel_all(rows: Rows, counts: Array, removed: Array, room: Array) -> None:
-    """Remove all vertices of a graph on a device, at increasing limits; see :meth:`.Peel.remove_all`."""
+def peel_all(
+    rows: Rows, counts: Any, removed: Array, room: Any, *, memory: Any = None
+) -> None:
+    """Remove all vertices of a graph on devices, at increasing limits; see :meth:`.Peel.remove_all`."""
     from . import device
 
-    device.peel_all(rows, counts, removed, room)
+    device.peel_all(rows, counts, removed, room, memory=memory)
 
 
 of: Callable[[Any], PeelKernels] = bind(__name__)

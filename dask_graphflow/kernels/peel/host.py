@@ -58,7 +58,7 @@ def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):
         put(removed, place, batch, waiting)
 
 
-def peel(rows, counts, limit, frontier, room, *, threads=1):
+def peel(rows, counts, limit, frontier, room, *, threads=1, memory=None):
     costs = gather_degrees(rows.offsets, frontier)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges, tail = frontier_turns(costs, threads), np.zeros(1, np.int64)

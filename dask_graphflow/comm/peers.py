@@ -1,0 +1,139 @@
+"""Peers: members whose devices see each other's memory.
+
+An operator of such members runs many supersteps in one launch per device: kernels write to the columns of
+other members, and wait for each other without their hosts. All members have to be on one machine, each with
+a device of its own. Where memory cannot be shared, operators send messages instead, with the same result.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .channel import PeerLost
+
+logger = logging.getLogger(__name__)
+
+Swap = Callable[[Any], list[Any]]
+"""Sends an object to all members, and returns the object of each member."""
+
+
+class Peers:
+    """The shared memory of the members of a gang, on each of their devices.
+
+    All members make theirs, and take columns, at once. They are kept for later runs of the same members.
+    """
+
+    def __init__(self, rank: int, size: int, swap: Swap) -> None:
+        self.rank, self.size = rank, size
+        self._device = importlib.import_module("dask_graphflow.kernels.device_peers")
+        self.stop = self._device.Stop()
+        self._arenas: list[tuple[Any, list[Any]]] = []  # and who uses each: at most one lease
+        mail = self._make(self._device.BLOCK, swap)
+        self.mail = mail
+
+    @property
+    def shared(self) -> bool:
+        """Whether memory can be shared at all."""
+        return self.mail is not None
+
+    def columns(
+        self, columns: Sequence[tuple[Any, int]], swap: Swap, *, able: bool
+    ) -> list[Any] | None:
+        """Return columns with some dtypes and numbers of entries, the same for all members.
+
+        Their entries are arbitrary. Return None if a member is not able to use them, or has too little
+        memory.
+        """
+        sizes = [self._device.np.dtype(dtype).itemsize * count for dtype, count in columns]
+        size = self._device.starts(sizes)[-1]
+        free = {at for at, (_, lease) in enumerate(self._arenas) if not lease}
+        offers = swap(free if able else None)
+        if None in offers:
+            return None
+        common = set.intersection(*offers)
+        fits = [at for at in sorted(common) if self._arenas[at][0].size >= size]
+        if fits:
+            arena, lease = self._arenas[min(fits, key=lambda at: self._arenas[at][0].size)]
+        else:
+            # Arenas that nobody uses are too small, and their memory may be needed.
+            for at in sorted(common):
+                self._arenas[at][0].close()
+            self._arenas = [one for at, one in enumerate(self._arenas) if at not in common]
+            arena, lease = self._make(size, swap), []
+            if arena is None:
+                return None
+            self._arenas.append((arena, lease))
+        made: list[Any] = arena.columns(columns, _Lease(lease))
+        return made
+
+    def describe(self, bounds: Sequence[int]) -> Any:
+        """Return what kernels need of the members: the struct ``Gang`` in gang.cuh."""
+        return self._device.gang(self.rank, self.size, bounds, self.mail, self.stop)
+
+    def drop(self) -> None:
+        """End kernels that wait for other members. The memory is not used again."""
+        self.stop.set()
+
+    def _make(self, size: int, swap: Swap) -> Any:
+        """Return memory of all members, or None if a member cannot share it."""
+        arena, why = None, ""
+        try:
+            arena = self._device.Arena(size)
+        except (self._device.CannotShare, MemoryError) as error:
+            why = str(error)
+        handles = swap(None if arena is None else arena.handle)
+        if arena is not None and None not in handles:
+            try:
+                arena.open(handles, self.rank)
+            except self._device.CannotShare as error:
+                why = str(error)
+        reasons = [reason for reason in swap(why) if reason]
+        if not reasons:
+            return arena
+        if arena is not None:
+            arena.close()
+        logger.info("GPUs do not share memory, so members send messages: %s", reasons[0])
+        return None
+
+
+class _Lease:
+    """Marks an arena as used for as long as it exists."""
+
+    def __init__(self, users: list[Any]) -> None:
+        self._users = users
+        users.append(id(self))
+
+    def __del__(self) -> None:
+        self._users.clear()
+
+
+class SharedMemory:
+    """The memory that the members of one graph share on their devices, for the kernels of an operator.
+
+    Attributes
+    ----------
+    gang : array of one struct
+        What kernels need of the members: ``Gang`` in gang.cuh.
+    """
+
+    def __init__(self, peers: Peers, bounds: Sequence[int], swap: Swap, *, able: bool) -> None:
+        self._peers, self._swap, self._able = peers, swap, able
+        self._most = max(high - low for low, high in itertools.pairwise(bounds))
+        self.gang = peers.describe(bounds)
+
+    def columns(self, *dtypes: Any) -> list[Any] | None:
+        """Return columns with an entry for each vertex of a member. All members call it.
+
+        The entries are arbitrary. Return None if a member has too little memory.
+        """
+        columns = [(dtype, self._most) for dtype in dtypes]
+        return self._peers.columns(columns, self._swap, able=self._able)
+
+    def check(self, failed: Any) -> None:
+        """Raise an error if a kernel ended because the members gave up."""
+        if failed:
+            raise PeerLost((self._peers.rank + 1) % self._peers.size)

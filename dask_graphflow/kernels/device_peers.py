@@ -1,0 +1,162 @@
+"""Device memory that the members of a gang share: kernels of one member read and write that of the others.
+
+Each member allocates memory of the same size, an *arena*, and the others open it by its handle (CUDA IPC).
+The handle is that of a whole allocation, so arenas do not come from a pool.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .common.device import namespace as cupy
+
+MEMBERS = 16  # most members of a gang that shares memory, as in gang.cuh
+ALIGNMENT = 512  # columns begin at a multiple of this number of bytes
+BLOCK = 1 << 21  # CUDA can put smaller allocations into one block, and would share all of it
+SETS = 3  # as in gang.cuh
+NOTHING = np.iinfo("int64").max
+
+GANG = np.dtype(
+    [
+        *((name, "u4") for name in ("rank", "size")),
+        ("bounds", "i8", MEMBERS + 1),
+        ("mail", "u8", MEMBERS),
+        *((name, "u8") for name in ("meetings", "stopped")),
+    ]
+)
+"""The struct ``Gang`` in gang.cuh, which has the state of the meetings of several launches."""
+
+TELLING = np.dtype([("sent", "i8", MEMBERS), ("least", "i8")])
+MEETINGS = np.dtype(
+    [
+        ("telling", TELLING, SETS),
+        ("told", "i8", 3),
+        *((name, "u4") for name in ("arrived", "over", "failed", "blocks")),
+        *((name, "i8") for name in ("begin", "end")),
+    ]
+)
+"""The struct ``Meetings`` in gang.cuh, the state of one launch."""
+
+MAIL = 8 + 4 * MEMBERS + 2 * MEMBERS * 3 * 8  # bytes of the struct ``Mail`` in gang.cuh
+TOLD = 1024  # where the number of meetings is stored, after the mail
+
+CannotShare = cupy.cuda.runtime.CUDARuntimeError
+"""The error if there is no memory to share, or if another process' memory cannot be opened."""
+
+
+class Column(NamedTuple):
+    """A column of which each member has an entry per own vertex, and can use those of the others."""
+
+    own: Any  # array, in this member's memory
+    pointers: np.ndarray  # array of uint64, shape (MEMBERS,): where the column of each member begins
+
+
+def pointers_of(column: Any) -> np.ndarray:
+    """Return the pointers of a column, or of an array of the only member."""
+    if isinstance(column, Column):
+        return column.pointers
+    pointers = np.zeros(MEMBERS, "uint64")
+    pointers[0] = column.data.ptr
+    return pointers
+
+
+class Arena:
+    """Memory of each member that all members can use.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of each member's memory.
+
+    Raises
+    ------
+    CannotShare
+        Too little memory is free outside of the pools.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = max(size, BLOCK)
+        self._memory = cupy.cuda.Memory(self.size)
+        cupy.cuda.runtime.memset(self._memory.ptr, 0, self.size)
+        cupy.cuda.runtime.deviceSynchronize()
+        self.handle = cupy.cuda.runtime.ipcGetMemHandle(self._memory.ptr)
+        self._bases: list[int] = []
+        self._opened: list[int] = []
+
+    def open(self, handles: Sequence[bytes], rank: int) -> None:
+        """Open the memory of the members, of which this one has a rank. May raise CannotShare."""
+        for member, handle in enumerate(handles):
+            if member == rank:
+                self._bases.append(self._memory.ptr)
+                continue
+            base = cupy.cuda.runtime.ipcOpenMemHandle(handle)
+            self._opened.append(base)
+            self._bases.append(base)
+
+    def columns(self, columns: Sequence[tuple[Any, int]], lease: Any) -> list[Column]:
+        """Return columns with some dtypes and numbers of entries. They keep `lease` alive."""
+        made = []
+        sizes = [np.dtype(dtype).itemsize * count for dtype, count in columns]
+        for (dtype, count), begin in zip(columns, starts(sizes), strict=False):
+            nbytes = np.dtype(dtype).itemsize * count
+            memory = cupy.cuda.UnownedMemory(self._memory.ptr + begin, nbytes, (self, lease))
+            own = cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
+            made.append(Column(own, self.pointers(begin)))
+        return made
+
+    def pointers(self, begin: int) -> np.ndarray:
+        """Return the address of a byte in each member's memory: array of uint64, shape (MEMBERS,)."""
+        pointers = np.zeros(MEMBERS, "uint64")
+        pointers[: len(self._bases)] = np.array(self._bases, "uint64") + np.uint64(begin)
+        return pointers
+
+    def close(self) -> None:
+        """Close the memory of the other members. The own memory is freed when no array uses it."""
+        opened, self._opened = self._opened, []
+        for base in opened:
+            cupy.cuda.runtime.ipcCloseMemHandle(base)
+
+
+def starts(sizes: Sequence[int]) -> list[int]:
+    """Return the byte at which each column of an arena begins, and where the last one ends."""
+    whole = (-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
+    return list(itertools.accumulate(whole, initial=0))
+
+
+class Stop:
+    """A number in host memory that kernels read; any thread may set it to end them."""
+
+    def __init__(self) -> None:
+        self._memory = cupy.cuda.alloc_pinned_memory(64)
+        self._words = np.frombuffer(self._memory, "uint32", 16)
+        self._words[:] = 0
+        self.pointer = self._memory.ptr
+
+    def set(self) -> None:
+        """End the kernels that wait for other members."""
+        self._words[0] = 1
+
+
+def gang(
+    rank: int, size: int, bounds: Sequence[int], mail: Arena | None = None, stop: Stop | None = None
+) -> np.ndarray:
+    """Return the struct ``Gang`` in gang.cuh. With a single member, the last two are not needed."""
+    made = np.zeros((), GANG)
+    made["rank"], made["size"] = rank, size
+    made["bounds"][: size + 1] = bounds
+    if mail is not None and stop is not None:
+        made["mail"] = mail.pointers(0)
+        made["meetings"] = mail.pointers(TOLD)[rank]
+        made["stopped"] = stop.pointer
+    return made
+
+
+def meetings() -> np.ndarray:
+    """Return the struct ``Meetings`` in gang.cuh, as a launch begins with it."""
+    state = np.zeros(1, MEETINGS)
+    state["telling"]["least"] = NOTHING
+    return state
