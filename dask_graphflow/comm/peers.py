@@ -116,21 +116,22 @@ class SharedMemory:
 
     Attributes
     ----------
+    most : int
+        The largest number of vertices that a member owns.
     gang : array of one struct
         What kernels need of the members: ``Gang`` in gang.cuh.
     """
 
     def __init__(self, peers: Peers, bounds: Sequence[int], swap: Swap, *, able: bool) -> None:
         self._peers, self._swap, self._able = peers, swap, able
-        self._most = max(high - low for low, high in itertools.pairwise(bounds))
+        self.most = max(high - low for low, high in itertools.pairwise(bounds))
         self.gang = peers.describe(bounds)
 
-    def columns(self, *dtypes: Any) -> list[Any] | None:
-        """Return columns with an entry for each vertex of a member. All members call it.
+    def columns(self, *columns: tuple[Any, int]) -> list[Any] | None:
+        """Return columns with some dtypes and numbers of entries. All members ask for the same ones.
 
         The entries are arbitrary. Return None if a member has too little memory.
         """
-        columns = [(dtype, self._most) for dtype in dtypes]
         return self._peers.columns(columns, self._swap, able=self._able)
 
     def check(self, failed: Any) -> None:

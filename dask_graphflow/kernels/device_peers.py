@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .common.device import namespace as cupy
+from .launching import NULL, launch, launch_blocks, read
 
 MEMBERS = 16  # most members of a gang that shares memory, as in gang.cuh
 ALIGNMENT = 512  # columns begin at a multiple of this number of bytes
@@ -30,19 +31,21 @@ GANG = np.dtype(
 )
 """The struct ``Gang`` in gang.cuh, which has the state of the meetings of several launches."""
 
-TELLING = np.dtype([("sent", "i8", MEMBERS), ("least", "i8")])
+TELLING = np.dtype(
+    [("sent", "i8", MEMBERS), *((name, "i8") for name in ("edges", "largest", "least"))]
+)
+TOLD = np.dtype([(name, "i8") for name in ("here", "everywhere", "edges", "largest", "least")])
 MEETINGS = np.dtype(
     [
         ("telling", TELLING, SETS),
-        ("told", "i8", 3),
+        ("told", TOLD),
         *((name, "u4") for name in ("arrived", "over", "failed", "blocks")),
         *((name, "i8") for name in ("begin", "end")),
     ]
 )
 """The struct ``Meetings`` in gang.cuh, the state of one launch."""
 
-MAIL = 8 + 4 * MEMBERS + 2 * MEMBERS * 3 * 8  # bytes of the struct ``Mail`` in gang.cuh
-TOLD = 1024  # where the number of meetings is stored, after the mail
+MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
 
 CannotShare = cupy.cuda.runtime.CUDARuntimeError
 """The error if there is no memory to share, or if another process' memory cannot be opened."""
@@ -52,7 +55,9 @@ class Column(NamedTuple):
     """A column of which each member has an entry per own vertex, and can use those of the others."""
 
     own: Any  # array, in this member's memory
-    pointers: np.ndarray  # array of uint64, shape (MEMBERS,): where the column of each member begins
+    pointers: (
+        np.ndarray
+    )  # array of uint64, shape (MEMBERS,): where the column of each member begins
 
 
 def pointers_of(column: Any) -> np.ndarray:
@@ -141,6 +146,32 @@ class Stop:
         self._words[0] = 1
 
 
+def meet(memory: Any, state: Any = None, report: Any = NULL) -> Any:
+    """End a step: return what all members told, each in a state of :func:`meetings` or a report.
+
+    A report has the counts of counts.cuh.
+    """
+    there = cupy.asarray(meetings().view("i8")) if state is None else state
+    launch_blocks("meet", 1, 32, 0, memory.gang, there, report, np.int64(-1))
+    after = read(there).view(MEETINGS)[0]
+    memory.check(after["failed"])
+    return after["told"]
+
+
+def align(memory: Any, tail: int = -1) -> None:
+    """Queue what follows until all members have done what they queued before. Do not wait.
+
+    This member's list then ends at `tail`, if that is not negative.
+    """
+    there = cupy.asarray(meetings().view("i8"))
+    launch_blocks("meet", 1, 32, 0, memory.gang, there, NULL, np.int64(tail))
+
+
+def spread(members: Any, words: Any, everyone: Column) -> None:
+    """Write a bitmap of this member's vertices to the bitmap of all vertices of each member."""
+    launch("spread", len(words), members, words, np.uint64(len(words)), everyone.pointers)
+
+
 def gang(
     rank: int, size: int, bounds: Sequence[int], mail: Arena | None = None, stop: Stop | None = None
 ) -> np.ndarray:
@@ -150,7 +181,7 @@ def gang(
     made["bounds"][: size + 1] = bounds
     if mail is not None and stop is not None:
         made["mail"] = mail.pointers(0)
-        made["meetings"] = mail.pointers(TOLD)[rank]
+        made["meetings"] = mail.pointers(MET)[rank]
         made["stopped"] = stop.pointer
     return made
 

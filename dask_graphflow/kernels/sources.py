@@ -83,6 +83,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("owners", 1),
         *_instances("relabel", 1),
     ),
+    "peers.cu": ("meet", "spread"),
     "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
     "advance.cu": (
         *_instances("list_marked", 1),
@@ -99,6 +100,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("bfs_pull", 1),
         *_instances("bfs_pull_rest", 1),
         *_instances("bfs_push", 1),
+        *_instances("bfs_push_to_all", 1),
         *_instances("bfs_run", 1),
         *_each("bfs_push_weightless", _IDS, _FLOATS),
         *_each("bfs_run_weightless", _IDS, _FLOATS),

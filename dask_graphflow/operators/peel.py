@@ -41,7 +41,9 @@ class Peel:
     def __init__(self, g: GraphView, counts: Any) -> None:
         rows = g.member.rows("out")
         self._g, self._memory = g, g.member.shared_memory()
-        columns = self._memory and self._memory.columns("int64", rows.ends.dtype)
+        columns = self._memory and self._memory.columns(
+            ("int64", self._memory.most), (rows.ends.dtype, self._memory.most)
+        )
         if not columns:
             self._memory = None
         self._chains = bool(columns) or (g.member.alone and not is_on_disk(rows.ends))

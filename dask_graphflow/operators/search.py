@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
-from dask_graphflow.kernels import count_true, is_on_disk
+from dask_graphflow.kernels import count_true, is_on_disk, kernels_for
 from dask_graphflow.kernels import search as search_kernels
 from dask_graphflow.kernels.csr import Reached
+from dask_graphflow.kernels.search import SharedSearch
 
 from .buckets import Buckets, unit_weights
 from .direction import Direction
@@ -57,15 +58,27 @@ class Search:
     """
 
     def __init__(self, g: GraphView, targets: Any = None) -> None:
-        self._g, self._targets, local = g, targets, g.member.local("out")
-        self._rows = local.rows
+        self._g, self._targets = g, targets
+        self._shared = _share(g)
+        rows, size, self._mirrors = g.member.rows("out"), g.owned, None
+        if self._shared is None and not g.member.alone:
+            local, self._mirrors = g.member.local("out"), g.member.mirrors("out")
+            rows, size = local.rows, local.size
+        self._rows = rows
         if g.member.shard.on_device:  # its kernels need the same dtype for ends and for parents
-            self._rows = local.rows._replace(ends=local.rows.ends.astype(g.index, copy=False))
+            self._rows = rows._replace(ends=rows.ends.astype(g.index, copy=False))
         self._kernels = search_kernels.of(self._rows.ends)
-        self._mirrors = None if g.member.alone else g.member.mirrors("out")
-        self._level = g.column(-1, "int32", local.size)
-        self._parent = g.column(np.iinfo(g.index).max, g.index, local.size)
-        self._seen = g.column(0, "uint64", -(-local.size // 64))
+        if self._shared is None:
+            self._level = g.column(-1, "int32", size)
+            self._parent = g.column(np.iinfo(g.index).max, g.index, size)
+        else:
+            self._level, self._parent = (
+                self._shared.levels.own[:size],
+                self._shared.predecessors.own[:size],
+            )
+            self._level[:], self._parent[:] = -1, np.iinfo(g.index).max
+            self._shared.degrees.own[:size] = g.degrees
+        self._seen = g.column(0, "uint64", -(-size // 64))
         self._names = None if g.member.shard.placed is None else g.numbers
         self._incoming: Any = None
         self._pulled: list[int] = []
@@ -76,6 +89,8 @@ class Search:
         sources = sources.astype(self._rows.ends.dtype)
         self._level[sources], self._parent[sources] = 0, -1
         self._kernels.mark_seen(self._seen, sources)
+        if self._shared is not None:  # the other members write to these columns from now on
+            kernels_for(sources).wait()
         return self._frontier(vertices=sources)
 
     def push(self, frontier: Frontier, rule: Direction, depth_limit: int | None = None) -> Frontier:
@@ -85,6 +100,8 @@ class Search:
         unless its rows are on disk, where each level asks for all of its rows at once.
         """
         small = frontier.leaving <= self._kernels.SMALL_FRONTIER
+        if self._shared is not None and not small:
+            return self._push_to_all(frontier)
         if small and self._mirrors is None and not is_on_disk(self._rows.ends):
             return self._push_several(frontier, rule, depth_limit)
         return self._push_one(frontier)
@@ -99,7 +116,7 @@ class Search:
             if self._incoming is None:
                 self._incoming = self._incoming_rows()
             words, following = own.words, np.zeros_like(own.words)
-            if not g.member.alone:
+            if self._mirrors is not None:
                 words = np.concatenate(g.member.exchange.all_gather(words))
             count, leaving = self._kernels.bfs_pull(
                 self._incoming,
@@ -108,7 +125,10 @@ class Search:
                 *self._state(),
                 g.degrees,
                 threads=g.member.threads,
+                shared=self._shared,
             )
+            if self._shared is not None:
+                return self._frontier(words=following, count=count, found=leaving)
             return self._frontier(words=following, count=count, leaving=leaving)
 
     @property
@@ -171,18 +191,29 @@ class Search:
         g, began = self._g, time.perf_counter()
         levels = (g.size if depth_limit is None else depth_limit) - self.depth
         self.depth += 1
-        reached, leaving, sizes, edges = self._kernels.bfs_near(
+        reached, found, sizes, edges = self._kernels.bfs_near(
             self._rows,
             frontier.vertices,
             *self._state(),
             levels=levels if self._targets is None else min(levels, BETWEEN_LOOKS),
             dense=rule.limits(frontier),
+            shared=self._shared,
         )
         rule.pushed(sizes, edges)
         self.depth += len(sizes) - 1
-        following = self._frontier(vertices=reached, leaving=leaving)
+        following = self._frontier(vertices=reached, found=found)
         g.fused("push", sizes, edges, time.perf_counter() - began)
         return following
+
+    def _push_to_all(self, frontier: Frontier) -> Frontier:
+        """Push to the vertices of all members, which share memory."""
+        self.depth += 1
+        with self._g.superstep("push", len(frontier), frontier.leaving):
+            vertices = frontier.vertices.astype(self._rows.ends.dtype, copy=False)
+            reached, found = self._kernels.bfs_push_to_all(
+                self._rows, vertices, *self._state(), shared=self._shared
+            )
+            return self._frontier(vertices=reached, found=found)
 
     def _push_one(self, frontier: Frontier) -> Frontier:
         """Push to masters and mirrors, and send the parents of mirrors to their owners."""
@@ -228,16 +259,20 @@ class Search:
         count: int | None = None,
         leaving: int | None = None,
         total: Totals | None = None,
+        found: tuple[int, int] | None = None,
     ) -> Frontier:
         """Return the next frontier, and note whether all targets were reached.
 
-        Counts are given if they are known. `total` has the sums over all members: the vertices of the
+        Counts are given if they are known. `found` has the vertices of the frontier over all members, and
+        the edges that leave them. `total` has the sums over all members: the vertices of the
         frontier, the edges that leave them and, as the last sum, the targets that were not reached.
         """
         degrees = self._g.degrees
         known = None if leaving is None else (degrees, leaving)
         own = VertexSet(self._g.owned, vertices=vertices, words=words, count=count, edges=known)
-        if total is None:
+        if found is not None and self._targets is None:
+            total = Totals(found)
+        elif total is None:
             leaving = own.edges(degrees)
             total = self._g.all_reduce(sums=(len(own), leaving, self._missing()))
         self.reached_targets = self._targets is not None and not total.sums[-1]
@@ -256,6 +291,18 @@ class Search:
         )
         self._seen.view("uint8")[: len(empty)] |= empty
         return rows._replace(first=0)
+
+
+def _share(g: GraphView) -> SharedSearch | None:
+    """Return the columns of a search that the members share on their devices, if they do."""
+    memory = g.member.shared_memory()
+    if memory is None:
+        return None
+    most, words = memory.most, -(-g.size // 64)
+    columns = memory.columns(
+        (g.index, most), (g.index, most), ("int32", most), ("int64", most), ("uint64", words)
+    )
+    return SharedSearch(memory, *columns) if columns else None
 
 
 def _empty(offsets: Any) -> Any:

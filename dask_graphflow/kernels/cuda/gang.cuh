@@ -48,7 +48,7 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
 struct Mail {
     u64 tail;                 // where the member's list ends
     u32 met[MEMBERS];         // number of meetings at which each member has arrived
-    i64 told[2][MEMBERS][3];  // by even and odd meetings: what each member tells this one
+    i64 told[2][MEMBERS][5];  // by even and odd meetings: what each member tells this one
 };
 
 struct Gang {
@@ -72,17 +72,31 @@ struct Columns {
     T* of[MEMBERS];
 };
 
-// What a member learns in a meeting: the items that it was given, those that all members were given, and the smallest
-// number that a member told.
+// What a member learns in a meeting: the number of items that it was given, and over all members, the number of items
+// given, the sum of their edges and their most edges, and the smallest number that a member told.
 struct Told {
-    i64 here, everywhere, least;
+    i64 here, everywhere, edges, largest, least;
 };
 
-// What a member tells in a meeting: how many items it gave each member, and a number.
+// What a member tells in a meeting.
 struct Telling {
-    u64 sent[MEMBERS];
-    i64 least;
+    u64 sent[MEMBERS];           // number of items that it gave each member
+    i64 edges, largest, least;
 };
+
+__device__ __forceinline__ void clear(Telling& telling)
+{
+    if (lane() < MEMBERS) telling.sent[lane()] = 0;
+    if (lane() == 0) {
+        telling.edges = telling.largest = 0;
+        telling.least = NOTHING;
+    }
+}
+
+__device__ __forceinline__ Told fresh_of(const Told& from)
+{
+    return {fresh(from.here), fresh(from.everywhere), fresh(from.edges), fresh(from.largest), fresh(from.least)};
+}
 
 // The state of a grid that takes part in meetings. It begins with zeros, and NOTHING for `least`.
 struct Meetings {
@@ -92,7 +106,7 @@ struct Meetings {
     u32 over;            // number of meetings that are over
     u32 failed;          // whether the members have given up
     u32 blocks;          // of meet_grid()
-    i64 begin, end;      // of the list, when the first block has taken steps alone
+    i64 begin, end;      // of the items of the next step in the list
 };
 
 // Tell all members, and wait for what they tell. A warp of one block calls it, after all other threads of the member have
@@ -101,7 +115,8 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
 {
     const u32 q = lane();
     const bool member = q < gang.size;
-    i64 here = member ? i64(fresh(telling.sent[q])) : 0, everywhere = warp_sum(here), least = fresh(telling.least);
+    i64 here = member ? i64(fresh(telling.sent[q])) : 0;
+    Told all{0, warp_sum(here), fresh(telling.edges), fresh(telling.largest), fresh(telling.least)};
     bool fine = true;
     if (gang.size > 1) {
         const u32 meeting = fresh(*gang.meetings) + 1;
@@ -109,8 +124,10 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
         if (member) {
             volatile i64* mail = gang.mail[q]->told[meeting % 2][gang.rank];
             mail[0] = here;
-            mail[1] = everywhere;
-            mail[2] = least;
+            mail[1] = all.everywhere;
+            mail[2] = all.edges;
+            mail[3] = all.largest;
+            mail[4] = all.least;
             __threadfence_system();
             *static_cast<volatile u32*>(gang.mail[q]->met + gang.rank) = meeting;
         }
@@ -120,13 +137,14 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
         __threadfence_system();
         const i64* mail = own.told[meeting % 2][member ? q : 0];
         here = member ? fresh(mail[0]) : 0;
-        everywhere = warp_sum(member ? fresh(mail[1]) : 0);
-        if (member) least = fresh(mail[2]);
-#pragma unroll
-        for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
+        all.everywhere = warp_sum(member ? fresh(mail[1]) : 0);
+        all.edges = warp_sum(member ? fresh(mail[2]) : 0);
+        all.largest = warp_max(member ? fresh(mail[3]) : 0);
+        all.least = -warp_max(member ? -fresh(mail[4]) : -NOTHING);
         if (q == 0) *gang.meetings = meeting;
     }
-    told = Told{warp_sum(here), everywhere, least};
+    all.here = gang.size > 1 ? warp_sum(here) : all.everywhere;
+    told = all;
     return fine;
 }
 
@@ -135,20 +153,26 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
 struct Meeting {
     const Gang& gang;
     Meetings* state;
-    Telling* alone;            // in shared memory
-    u32 steps, steps_alone;    // number of steps so far
-    i64 end;                   // where this member's list ends
-    bool failed;
+    Telling* alone = nullptr;       // in shared memory
+    u32 steps = 0, steps_alone = 0;  // number of steps so far
+    i64 end = 0;                    // where this member's list ends
+    bool failed = false;
 
-    __device__ __forceinline__ Meeting(const Gang& gang, Meetings* state, Telling* alone)
-        : gang(gang), state(state), alone(alone), steps(0), steps_alone(0), end(0), failed(false)
+    // Prepare for steps of the first block alone.
+    __device__ __forceinline__ void prepare(Telling* sets)
     {
-        for (u32 i = threadIdx.x; i < SETS * MEMBERS; i += blockDim.x) alone[i / MEMBERS].sent[i % MEMBERS] = 0;
-        if (threadIdx.x < SETS) alone[threadIdx.x].least = NOTHING;
-        // Before the first meeting, a member's list has what it counts as sent to itself.
-        if (gang.size > 1 && blockIdx.x == 0 && threadIdx.x == 0)
-            gang.mail[gang.rank]->tail = state->telling[0].sent[gang.rank];
+        alone = sets;
+        if (threadIdx.x < 32)
+            for (u32 i = 0; i < SETS; ++i) clear(alone[i]);
         __syncthreads();
+    }
+
+    // Begin a list with items that this member sends itself in the first step, for which all members wait.
+    __device__ __forceinline__ void begin(i64 first)
+    {
+        end = first;
+        if (gang.size > 1 && blockIdx.x == 0 && threadIdx.x == 0)
+            gang.mail[gang.rank]->tail = u64(first) + state->telling[0].sent[gang.rank];
     }
 
     // Call f(Telling&), and return what all members told when all threads that take the step have called it.
@@ -170,10 +194,8 @@ struct Meeting {
                 Told told;
                 const bool all = tell(gang, sets[step % SETS], told);
                 // No thread counts into the set after the next before the next meeting.
-                Telling& later = sets[(step + 2) % SETS];
-                if (lane() < MEMBERS) later.sent[lane()] = 0;
+                clear(sets[(step + 2) % SETS]);
                 if (lane() == 0) {
-                    later.least = NOTHING;
                     shared = told;
                     fine = all;
                     if (!by_first_blocks) {
@@ -189,7 +211,7 @@ struct Meeting {
             atomicAdd(&state->arrived, 1u);
             while (fresh(state->over) != step + 1) __nanosleep(20);
             __threadfence();
-            shared = Told{fresh(state->told.here), fresh(state->told.everywhere), fresh(state->told.least)};
+            shared = fresh_of(state->told);
             fine = !fresh(state->failed);
         }
         __syncthreads();
@@ -199,6 +221,22 @@ struct Meeting {
         end += told.here;
         __syncthreads();
         return told;
+    }
+
+    // After steps of the first block alone, it saves where they ended, and all blocks load it.
+    __device__ __forceinline__ void save(i64 begin, const Told& told) const
+    {
+        state->begin = begin;
+        state->end = end;
+        state->told = told;
+        state->failed = failed;
+    }
+    __device__ __forceinline__ void load(i64& begin, Told& told)
+    {
+        begin = fresh(state->begin);
+        end = fresh(state->end);
+        told = fresh_of(state->told);
+        failed = fresh(state->failed);
     }
 };
 

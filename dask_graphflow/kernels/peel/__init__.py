@@ -49,9 +49,7 @@ class PeelKernels(Protocol):
         """
 
 
-def peel_all(
-    rows: Rows, counts: Any, removed: Array, room: Any, *, memory: Any = None
-) -> None:
+def peel_all(rows: Rows, counts: Any, removed: Array, room: Any, *, memory: Any = None) -> None:
     """Remove all vertices of a graph on devices, at increasing limits; see :meth:`.Peel.remove_all`."""
     from . import device
 

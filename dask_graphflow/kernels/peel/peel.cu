@@ -17,7 +17,7 @@ struct Peeling {
 // then be removed. Afterwards `begin` is the end of the list. `removed` is called with each vertex that is removed.
 template <typename I, typename Removed>
 __device__ __forceinline__ void remove_all(const Peeling<I>& peeling, i64 limit, Meeting& meeting, i64& begin, Told told,
-                                           Meetings* state, Removed removed)
+                                           Removed removed)
 {
     const Gang& gang = meeting.gang;
     const I* list = peeling.lists.of[gang.rank];
@@ -47,29 +47,9 @@ __device__ __forceinline__ void remove_all(const Peeling<I>& peeling, i64 limit,
         });
     };
 
-    while (told.everywhere && !meeting.failed) {
-        if (told.everywhere > ALONE) {
-            step(false);
-            continue;
-        }
-        if (blockIdx.x == 0) {
-            do {
-                step(true);
-            } while (told.everywhere && told.everywhere <= ALONE && !meeting.failed);
-            if (threadIdx.x == 0) {
-                state->begin = begin;
-                state->end = meeting.end;
-                state->told = told;
-                state->failed = meeting.failed;
-            }
-        }
-        meet_grid(&state->blocks);
-        begin = fresh(state->begin);
-        meeting.end = fresh(state->end);
-        told.everywhere = fresh(state->told.everywhere);
-        meeting.failed = fresh(state->failed);
-        meet_grid(&state->blocks);  // all blocks have read them before a single block does the next step
-    }
+    const auto stops = [&] { return !told.everywhere || meeting.failed; };
+    take_steps(told.everywhere, &meeting.state->blocks, stops, step, [&] { meeting.save(begin, told); },
+               [&] { meeting.load(begin, told); });
 }
 
 // Remove the vertices at the beginning of the lists. All other vertices that must then be removed are appended.
@@ -77,10 +57,12 @@ template <typename I>
 __global__ void __launch_bounds__(GANG) peel_run(const __grid_constant__ Gang gang, const __grid_constant__ Peeling<I> peeling, i64 limit, Meetings* state)
 {
     __shared__ Telling own[SETS];
-    Meeting meeting{gang, state, own};
+    Meeting meeting{gang, state};
+    meeting.prepare(own);
     i64 begin = 0;
-    const Told told = meeting.take(false, [&](Telling&) {});
-    remove_all(peeling, limit, meeting, begin, told, state, [](I) {});
+    meeting.begin(0);
+    const Told told = meeting.take(false, [](Telling&) {});
+    remove_all(peeling, limit, meeting, begin, told, [](I) {});
     if (threadIdx.x == 0 && blockIdx.x == 0) state->end = begin;
 }
 
@@ -91,9 +73,11 @@ __global__ void __launch_bounds__(GANG)
     peel_all(const __grid_constant__ Gang gang, const __grid_constant__ Peeling<I> peeling, u64 vertices, int* core, Meetings* state)
 {
     __shared__ Telling own[SETS];
-    Meeting meeting{gang, state, own};
+    Meeting meeting{gang, state};
+    meeting.prepare(own);
     const i64* counts = peeling.counts.of[gang.rank];
     i64 begin = 0, limit = 0;
+    meeting.begin(0);
     meeting.take(false, [](Telling&) {});  // all members have their counts
     while (!meeting.failed) {
         const i64 least = meeting.take(false, [&](Telling& telling) {
@@ -113,6 +97,6 @@ __global__ void __launch_bounds__(GANG)
                 give(meeting, peeling.lists, telling, few, gang.rank, I(v));
             }
         });
-        remove_all(peeling, limit, meeting, begin, told, state, [&](I vertex) { core[vertex] = int(limit); });
+        remove_all(peeling, limit, meeting, begin, told, [&](I vertex) { core[vertex] = int(limit); });
     }
 }

@@ -9,6 +9,44 @@ from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Reached, Rows
 
 
+class SharedSearch:
+    """What members share that search with one launch for several levels.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+    lists : Column
+        The vertices that each member has reached by pushes, in this order.
+    predecessors, levels, degrees : Column
+        See :class:`.Reached`. Predecessors are numbers.
+    front : Column of uint64
+        A bitmap of all members' vertices that are in the frontier of a pull.
+    """
+
+    def __init__(
+        self, memory: Any, lists: Any, predecessors: Any, levels: Any, degrees: Any, front: Any
+    ):
+        self.memory, self.lists, self.predecessors = memory, lists, predecessors
+        self.levels, self.degrees, self.front = levels, degrees, front
+        self.end = 0
+        self._last: Any = None
+
+    def list(self, frontier: Any) -> bool:
+        """Append a frontier to this member's list, unless it is the end. Return whether it was appended."""
+        if frontier is self._last:
+            return False
+        self.end += len(frontier)
+        self.lists.own[self.end - len(frontier) : self.end] = frontier
+        self._last = frontier
+        return True
+
+    def found(self, begin: int, count: int) -> Any:
+        """Return the vertices that were appended to this member's list, as the next frontier."""
+        self.end = begin + count
+        self._last = self.lists.own[begin : self.end]
+        return self._last
+
+
 class SearchKernels(Protocol):
     """What :mod:`.search.host` and :mod:`.search.device` can do."""
 
@@ -24,7 +62,8 @@ class SearchKernels(Protocol):
         degrees: Array,
         *,
         threads: int = 1,
-    ) -> tuple[int, int]:
+        shared: SharedSearch | None = None,
+    ) -> tuple[int, Any]:
         """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
 
         Parameters
@@ -77,7 +116,8 @@ class SearchKernels(Protocol):
         *,
         levels: int,
         dense: tuple[int, int, bool],
-    ) -> tuple[Array, int | None, Array, Array]:
+        shared: SharedSearch | None = None,
+    ) -> tuple[Array, tuple[int, int] | None, Array, Array]:
         """Push level after level, in one thread, while at most `SMALL_FRONTIER` edges leave the frontier.
 
         In a graph with many small levels, a level can take less time than the call of a kernel. The first
@@ -100,8 +140,9 @@ class SearchKernels(Protocol):
         -------
         frontier : array
             The next frontier; empty if the search is complete.
-        leaving : int or None
-            Number of edges that leave it, if the kernel counted them.
+        total : tuple of int and int, or None
+            Number of its vertices, and of edges that leave them, over all members that share the search;
+            None if the kernel did not count them.
         sizes, edges : array of int64, shape (n,)
             Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
         """

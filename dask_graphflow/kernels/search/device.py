@@ -16,6 +16,16 @@ from dask_graphflow.kernels.advance.device import gather_degrees
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Reached, Rows
 from dask_graphflow.kernels.device_bitmap import COUNTS, LEAVING, OWNED, add_words, of_owned
+from dask_graphflow.kernels.device_peers import (
+    MEETINGS,
+    MEMBERS,
+    align,
+    gang,
+    meet,
+    meetings,
+    pointers_of,
+    spread,
+)
 from dask_graphflow.kernels.launching import launch, launch_gang, read
 from dask_graphflow.kernels.sources import instance
 
@@ -26,18 +36,27 @@ SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for
 FEW = 100  # levels whose numbers are read together with the state
 GIVEN_UP = 1 << 11  # edges of a row after which search.cu leaves the rest to a block
 
+# The structs in search.cu.
 _GOING = np.dtype(
     [
-        *((name, "i8") for name in ("count", "edges", "largest", "begin", "depth", "steps")),
-        *((name, "i8") for name in ("most_steps", "most_edges", "longest")),
+        ("meetings", MEETINGS),
+        *((name, "i8") for name in ("depth", "steps", "most_steps", "most_edges", "longest")),
         *((name, "i8") for name in ("dense", "left", "shrinking")),
-        ("sets", "i8", (3, 3)),
-        ("arrived", "u8"),
+    ]
+)
+_SEARCHING = np.dtype(
+    [
+        *((name, "u8") for name in ("offsets", "ends")),
+        *((name, "u8", MEMBERS) for name in ("lists", "predecessors", "levels", "degrees")),
     ]
 )
 
 
-def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
+def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1, shared=None):
+    if shared is not None:
+        spread(shared.memory.gang, frontier, shared.front)
+        frontier = shared.front.own
+        align(shared.memory)
     count, report = len(rows.offsets) - 1, cupy.zeros(COUNTS, "uint64")
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
     state = frontier, following, *reached, np.int32(depth), of_owned(degrees), rests, report
@@ -59,6 +78,9 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
             np.uint64(rows.first),
             *state,
         )
+    if shared is not None:
+        told = meet(shared.memory, report=report)
+        return int(told["here"]), (int(told["everywhere"]), int(told["edges"]))
     counts = read(report).tolist()
     return counts[OWNED], counts[LEAVING]
 
@@ -99,9 +121,38 @@ def push(
     return fresh[: int(read(count)[0])]
 
 
-def bfs_near(rows, frontier, reached, depth, *, levels, dense):
+def bfs_near(rows, frontier, reached, depth, *, levels, dense, shared=None):
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
-    return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
+    how = {"levels": levels, "dense": dense, "shared": shared}
+    return near(kernels, (), rows, frontier, reached, depth, **how)
+
+
+def bfs_push_to_all(rows, frontier, reached, depth, *, shared):
+    """Push one level to the vertices of all members; see :func:`bfs_near`."""
+    if shared.list(frontier):
+        align(shared.memory, shared.end)
+    there, dtype = cupy.asarray(meetings().view("i8")), rows.ends.dtype
+    if len(frontier):
+        launch(
+            instance("bfs_push_to_all", dtype),
+            len(rows.ends) // 8,
+            shared.memory.gang,
+            _searching(rows, shared.lists, shared.predecessors, shared.levels, shared.degrees),
+            frontier,
+            gather_degrees(rows.offsets, frontier),
+            np.uint64(len(frontier)),
+            np.int32(depth),
+            there,
+        )
+    told = meet(shared.memory, there)
+    found = shared.found(shared.end, int(told["here"]))
+    mark_seen(reached.seen, found)
+    return found, (int(told["everywhere"]), int(told["edges"]))
+
+
+def _searching(rows: Rows, *columns: Any) -> np.ndarray:
+    pointers = rows.offsets.data.ptr, rows.ends.data.ptr, *map(pointers_of, columns)
+    return np.array(pointers, _SEARCHING)
 
 
 def near(
@@ -114,40 +165,57 @@ def near(
     *,
     levels: int,
     dense: tuple[int, int, bool],
-) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
+    shared: Any = None,
+) -> tuple[Any, tuple[int, int] | None, np.ndarray, np.ndarray]:
     """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
 
     The first kernel pushes one level, and the second one pushes many.
     """
     count, levels = len(frontier), min(levels, SPAN)
+    if shared is None:
+        members, begin = gang(0, 1, [0, len(reached.level)]), 0
+        queue = cupy.empty(count + len(reached.level), rows.ends.dtype)
+        queue[:count] = frontier
+        columns = queue, reached.predecessor, reached.level, rows.offsets
+    else:
+        shared.list(frontier)
+        members, begin, queue = shared.memory.gang, shared.end - count, shared.lists.own
+        columns = shared.lists, shared.predecessors, shared.levels, shared.degrees
     going = np.zeros(1, _GOING)
+    state = going["meetings"]
+    state[:], state["begin"] = meetings(), begin
+    state["telling"]["sent"][0, 0, members["rank"]] = count
     for name, value in {
-        "count": count, "depth": depth - 1, "most_steps": levels, "most_edges": SMALL_FRONTIER,
+        "depth": depth - 1, "most_steps": levels, "most_edges": SMALL_FRONTIER,
         "longest": LONG, "dense": dense[0], "left": dense[1], "shrinking": dense[2],
     }.items():  # fmt: skip
         going[name] = value
-    queue = cupy.empty(count + len(reached.level), rows.ends.dtype)
-    queue[:count] = frontier
     # The state of the launch, followed by the sizes and edges of its levels.
     words = _GOING.itemsize // 8
     there = cupy.zeros(words + 2 * levels, "int64")
     there[:words].set(going.view("i8"))
-    arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
-    launch_gang(kernels[1], *condition, *arrays, there, there[words:])
+    launch_gang(kernels[1], *condition, members, _searching(rows, *columns), there, there[words:])
     numbers = read(there[: words + 2 * min(levels, FEW)])
     done = numbers[:words].view(_GOING)[0]
-    begin, steps = int(done["begin"]), int(done["steps"])
+    state, steps = done["meetings"], int(done["steps"])
+    total = int(state["told"]["everywhere"]), int(state["told"]["edges"])
+    if shared is not None:
+        shared.memory.check(state["failed"])
     if not steps:  # a large level or a long row
+        level = np.array([total[0]]), np.array([total[1]])
+        if shared is not None:
+            return *bfs_push_to_all(rows, frontier, reached, depth, shared=shared), *level
         fresh = push(kernels[0], condition, rows, frontier, reached, depth)
         mark_seen(reached.seen, fresh)
-        return fresh, None, np.array([count]), np.array([int(done["edges"])])
-    end = begin + int(done["count"])
-    mark_seen(reached.seen, queue[count:end])
+        return fresh, None, *level
+    mark_seen(reached.seen, queue[begin + count : int(state["end"])])
+    begin, end = int(state["begin"]), int(state["end"])
     trace = numbers[words : words + 2 * steps]
     if steps > FEW:
         trace = there[words : words + 2 * steps].get()
     sizes, edges = trace.reshape(-1, 2).T
-    return queue[begin:end].copy(), int(done["edges"]), sizes, edges
+    fresh = queue[begin:end].copy() if shared is None else shared.found(begin, end - begin)
+    return fresh, total, sizes, edges
 
 
 def mark_seen(seen, vertices):

@@ -158,7 +158,7 @@ def _mark(seen, vertices, start, stop):
         fetch_or(seen, np.intp(vertex >> np.uint64(6)), one << (vertex & np.uint64(63)))
 
 
-def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
+def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1, shared=None):
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     run(_pull, ranges, rows, frontier, following, reached, depth)
     return tally(following, degrees)
@@ -177,7 +177,7 @@ def bfs_push(rows, frontier, reached, depth, *, threads=1):
     return following[: tail[0]]
 
 
-def bfs_near(rows, frontier, reached, depth, *, levels, dense):
+def bfs_near(rows, frontier, reached, depth, *, levels, dense, shared=None):
     room = max(SMALL_FRONTIER, len(frontier))
     buffers = np.empty(room, rows.ends.dtype), np.empty(room, rows.ends.dtype)
     buffers[0][: len(frontier)] = frontier = in_order(rows, frontier)

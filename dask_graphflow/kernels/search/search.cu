@@ -127,15 +127,79 @@ __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, cons
     }
 }
 
-// Offer the vertices of a list as predecessors to their neighbors that were not seen. List the neighbors that had no
-// predecessor. `costs` is the running sum of the list's degrees.
+// A search of all members.
+template <typename I>
+struct Searching {
+    const i64* offsets;
+    const I* ends;                // numbers of all members' vertices
+    Columns<I> lists;             // the vertices that were reached, in this order
+    Columns<I> predecessors;      // numbers
+    Columns<int> levels;
+    Columns<const i64> degrees;   // only those of other members are read
+};
+
+// The numbers and the sizes of rows that a lane has listed.
+struct Measured {
+    i64 edges = 0, largest = 0;
+
+    __device__ __forceinline__ void add(bool listed, i64 size)
+    {
+        if (!listed) return;
+        edges += size;
+        largest = max(largest, size);
+    }
+
+    // All lanes of a warp call this together.
+    __device__ __forceinline__ void tell(Telling& telling)
+    {
+        __syncwarp();
+        if (!__any_sync(ALL_LANES, edges > 0)) return;
+        edges = warp_sum(edges);
+        largest = warp_max(largest);
+        if (lane() == 0) {
+            add_to(&telling.edges, edges);
+            atomicMax(&telling.largest, largest);
+        }
+    }
+};
+
+// Offer a vertex, by its position, as the predecessor of the other end of an edge. The other end is listed by its owner
+// if it had no predecessor. All lanes of a warp call this together.
 template <typename I, typename Allowed>
-__device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, const I* ends, i64 first,
-                                           const I* frontier, const i64* costs, u64 count, const u32* seen,
-                                           I* predecessor, int* level, int depth, I* list, i64* found)
+__device__ __forceinline__ void reach(Allowed allowed, const Meeting& meeting, const Searching<I>& search, bool valid,
+                                      u64 near, i64 edge, int depth, Telling& telling, Measured& measured)
 {
-    __shared__ I queues[THREADS / 32][QUEUED];
-    Appending<I> appending{queues[threadIdx.x / 32], list, found};
+    const Gang& gang = meeting.gang;
+    bool reached = false;
+    I far = 0;
+    u32 owner = 0;
+    i64 size = 0;
+    if (valid) {
+        far = search.ends[edge];
+        owner = gang.owner_of(far);
+        far -= I(gang.bounds[owner]);
+        int* level = search.levels.of[owner] + far;
+        I* predecessor = search.predecessors.of[owner] + far;
+        const I number = I(near) + I(gang.bounds[gang.rank]);
+        const int there = fresh(*level);
+        if ((there == UNSEEN || there == depth) && fresh(*predecessor) > number && allowed(near, edge, u64(far)))
+            reached = (gang.size > 1 ? atomicMin_system(predecessor, number) : atomicMin(predecessor, number)) == never<I>();
+        if (reached) {
+            *level = depth;
+            size = owner == gang.rank ? search.offsets[u64(far) + 1] - search.offsets[u64(far)]
+                                      : search.degrees.of[owner][far];
+        }
+    }
+    measured.add(reached, size);
+    give(meeting, search.lists, telling, reached, owner, far);
+}
+
+// Offer the vertices of a list as predecessors to their neighbors that were not seen. `costs` is the running sum of the
+// list's degrees. visit(valid, vertex, edge) is called for each edge.
+template <typename I, typename Visit>
+__device__ __forceinline__ void push_along(const i64* offsets, i64 first, const I* frontier, const i64* costs, u64 count,
+                                           Visit visit)
+{
     visit_edges(costs, count, [&](const Span& span) {
         u64 vertex = 0;
         i64 ahead = 0;
@@ -147,16 +211,29 @@ __device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, 
             const u32 owner = owner_of(span, at + lane());
             const u64 near = __shfl_sync(ALL_LANES, vertex, owner);
             const i64 edge = __shfl_sync(ALL_LANES, ahead, owner) + at + lane();
-            bool reached = false;
-            I far = 0;
-            if (at + lane() < span.last) {
-                far = ends[edge];
-                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(near, edge, u64(far)))
-                    reached = atomicMin(predecessor + far, I(near)) == never<I>();
-                if (reached) level[far] = depth;
-            }
-            appending.add(reached, far);
+            visit(at + lane() < span.last, near, edge);
         }
+    });
+}
+
+// The neighbors that had no predecessor are listed.
+template <typename I, typename Allowed>
+__device__ __forceinline__ void push_here(Allowed allowed, const i64* offsets, const I* ends, i64 first,
+                                          const I* frontier, const i64* costs, u64 count, const u32* seen,
+                                          I* predecessor, int* level, int depth, I* list, i64* found)
+{
+    __shared__ I queues[THREADS / 32][QUEUED];
+    Appending<I> appending{queues[threadIdx.x / 32], list, found};
+    push_along(offsets, first, frontier, costs, count, [&](bool valid, u64 near, i64 edge) {
+        bool reached = false;
+        I far = 0;
+        if (valid) {
+            far = ends[edge];
+            if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(near, edge, u64(far)))
+                reached = atomicMin(predecessor + far, I(near)) == never<I>();
+            if (reached) level[far] = depth;
+        }
+        appending.add(reached, far);
     });
     appending.flush();
 }
@@ -166,7 +243,7 @@ __global__ void __launch_bounds__(THREADS)
     bfs_push(const i64* offsets, const I* ends, i64 first, const I* frontier, const i64* costs, u64 count, const u32* seen,
          I* predecessor, int* level, int depth, I* list, i64* found)
 {
-    push_along(Every{}, offsets, ends, first, frontier, costs, count, seen, predecessor, level, depth, list, found);
+    push_here(Every{}, offsets, ends, first, frontier, costs, count, seen, predecessor, level, depth, list, found);
 }
 
 template <typename I, typename W>
@@ -175,115 +252,116 @@ __global__ void __launch_bounds__(THREADS)
                     const I* frontier, const i64* costs, u64 count, const u32* seen, I* predecessor, int* level,
                         int depth, I* list, i64* found)
 {
-    push_along(Weightless<W>{distance, weights}, offsets, ends, first, frontier, costs, count, seen, predecessor,
-               level, depth, list, found);
+    push_here(Weightless<W>{distance, weights}, offsets, ends, first, frontier, costs, count, seen, predecessor,
+              level, depth, list, found);
+}
+
+// Push one level to the vertices of all members. `state` counts for the meeting that follows.
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    bfs_push_to_all(const __grid_constant__ Gang gang, const __grid_constant__ Searching<I> search, const I* frontier,
+                    const i64* costs, u64 count, int depth, Meetings* state)
+{
+    const Meeting meeting{gang, state};
+    Measured measured;
+    push_along(search.offsets, 0, frontier, costs, count, [&](bool valid, u64 near, i64 edge) {
+        reach(Every{}, meeting, search, valid, near, edge, depth, state->telling[0], measured);
+    });
+    measured.tell(state->telling[0]);
 }
 
 // The state of a search that continues by itself while levels are small. A launch stops before a level that has more
 // than `most_edges` edges, or a row longer than `longest`. After its first level it stops before one whose edges times
 // `dense` are more than `left`.
 struct Going {
-    Listed next;              // the next level
-    i64 begin;                // where the vertices of the next level begin in the list
+    Meetings meetings;        // and where the vertices of the next level are in this member's list
     i64 depth, steps;         // number of levels so far in the search, and in this launch
     i64 most_steps;           // most levels of a launch
     i64 most_edges, longest;
     i64 dense, left;
     i64 shrinking;            // whether the edges of each level are subtracted from `left`
-    Listed sets[SETS];
-    u32 arrived;
 };
 
-// Push level after level. Every vertex that is found is appended to `list`, so the end of the list is the next level.
-// `level` tells whether a vertex is in the current level. A bitmap `seen` would have to be updated between levels.
+// Push level after level. Every vertex that is found is appended to its owner's list, so the end of the lists is the next
+// level. `levels` tell whether a vertex is in the current level. A bitmap would have to be updated between levels.
 // `trace` gets the number of vertices and edges of each level.
 template <typename I, typename Allowed>
-__device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const I* ends, I* list, I* predecessor,
-                                      int* level, Going* going, i64* trace)
+__device__ __forceinline__ void go_on(Allowed allowed, const Gang& gang, const Searching<I>& search, Going* going,
+                                      i64* trace)
 {
-    __shared__ Listed own[SETS];
-    if (threadIdx.x < SETS) own[threadIdx.x] = Listed{0, 0, 0};
-    __syncthreads();
-    Listed next = going->next;
-    i64 begin = going->begin, depth = going->depth, left = going->left, steps = 0;
+    __shared__ Telling own[SETS];
+    Meeting meeting{gang, &going->meetings};
+    meeting.prepare(own);
+    const I* list = search.lists.of[gang.rank];
+    i64 begin = going->meetings.begin, depth = going->depth, left = going->left, steps = 0;
     const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
-    const i64 dense = going->dense;
+    const i64 dense = going->dense, given = i64(going->meetings.telling[0].sent[gang.rank]);
     const bool shrinking = going->shrinking;
-    Steps sets{going->sets, own, &going->arrived, 1, 0};
-    Listing<I> given{offsets, list, going->sets};
-    for (i64 i = i64(thread_index()); i < next.count; i += i64(thread_count())) given.measure(true, list[begin + i]);
-    given.finish();
-    meet_grid(&going->arrived);  // all blocks have read the state before any block writes
-    next.edges = fresh(going->sets[0].edges);
-    next.largest = fresh(going->sets[0].largest);
+    meeting.begin(begin);
+    Told next = meeting.take(false, [&](Telling& telling) {
+        Measured measured;
+        for (i64 i = i64(thread_index()); i < given; i += i64(thread_count())) {
+            const u64 vertex = u64(list[begin + i]);
+            measured.add(true, search.offsets[vertex + 1] - search.offsets[vertex]);
+        }
+        measured.tell(telling);
+    });
 
     // The first level is pushed however many edges are left, since the host has chosen to push it.
     const auto stops = [&] {
         const bool large = next.edges > most_edges || next.largest > longest;
-        return !next.count || steps == most_steps || large || (steps && next.edges * dense > left);
+        return !next.everywhere || steps == most_steps || large || (steps && next.edges * dense > left) || meeting.failed;
     };
     const auto step = [&](bool alone) {
-        const i64 end = begin + next.count;
         if (threadIdx.x == 0 && blockIdx.x == 0) {
-            trace[2 * steps] = next.count;
+            trace[2 * steps] = next.everywhere;
             trace[2 * steps + 1] = next.edges;
         }
         if (shrinking) left -= next.edges;
         ++depth;
-        next = sets.take(alone, [&](Listed* counts) {
-            Listing<I> found{offsets, list + end, counts};
+        next = meeting.take(alone, [&](Telling& telling) {
+            Measured measured;
             visit_rows(
-                offsets, offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
+                search.offsets, search.offsets + 1, meeting.end - begin, alone,
+                [&](i64 i) { return u64(__ldcg(list + begin + i)); },
                 [&](bool valid, u64 near, i64 edge) {
-                    bool reached = false;
-                    I far = 0;
-                    if (valid) {
-                        far = ends[edge];
-                        const int there = __ldcg(level + far);
-                        if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
-                            allowed(near, edge, u64(far)))
-                            reached = atomicMin(predecessor + far, I(near)) == never<I>();
-                    }
-                    if (reached) level[far] = int(depth);
-                    found.append(reached, far);
+                    reach(allowed, meeting, search, valid, near, edge, int(depth), telling, measured);
                 });
-            found.finish();
+            measured.tell(telling);
+            begin = meeting.end;
         });
         ++steps;
-        begin = end;
     };
     const auto save = [&] {
-        going->next = next;
-        going->begin = begin;
+        meeting.save(begin, next);
         going->depth = depth;
         going->steps = steps;
         going->left = left;
     };
     const auto load = [&] {
-        next = fresh_of(going->next);
-        begin = fresh(going->begin);
+        meeting.load(begin, next);
         depth = fresh(going->depth);
         steps = fresh(going->steps);
         left = fresh(going->left);
     };
-    take_steps(next.count, &going->arrived, stops, step, save, load);
-    meet_grid(&going->arrived);  // no block reads any more when the state is written
+    take_steps(next.everywhere, &going->meetings.blocks, stops, step, save, load);
+    meet_grid(&going->meetings.blocks);  // no block reads any more when the state is written
     if (threadIdx.x == 0 && blockIdx.x == 0) save();
 }
 
 template <typename I>
 __global__ void __launch_bounds__(GANG)
-    bfs_run(const i64* offsets, const I* ends, I* list, I* predecessor, int* level, Going* going, i64* trace)
+    bfs_run(const __grid_constant__ Gang gang, const __grid_constant__ Searching<I> search, Going* going, i64* trace)
 {
-    go_on(Every{}, offsets, ends, list, predecessor, level, going, trace);
+    go_on(Every{}, gang, search, going, trace);
 }
 
 template <typename I, typename W>
 __global__ void __launch_bounds__(GANG)
-    bfs_run_weightless(const double* distance, const W* weights, const i64* offsets, const I* ends, I* list,
-                       I* predecessor, int* level, Going* going, i64* trace)
+    bfs_run_weightless(const double* distance, const W* weights, const __grid_constant__ Gang gang,
+                       const __grid_constant__ Searching<I> search, Going* going, i64* trace)
 {
-    go_on(Weightless<W>{distance, weights}, offsets, ends, list, predecessor, level, going, trace);
+    go_on(Weightless<W>{distance, weights}, gang, search, going, trace);
 }
 
 // The following kernels are for a search over the members of a gang. The positions of a member's own vertices begin at
