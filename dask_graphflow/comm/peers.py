@@ -59,9 +59,11 @@ class Peers:
         if fits:
             arena, lease = self._arenas[min(fits, key=lambda at: self._arenas[at][0].size)]
         else:
-            # Arenas that nobody uses are too small, and their memory may be needed.
+            # Arenas that nobody uses are too small, and their memory may be needed. A member frees its own
+            # memory when the others have closed it.
             for at in sorted(common):
                 self._arenas[at][0].close()
+            swap(None)
             self._arenas = [one for at, one in enumerate(self._arenas) if at not in common]
             arena, lease = self._make(size, swap), []
             if arena is None:

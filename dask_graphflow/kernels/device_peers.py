@@ -35,6 +35,7 @@ TELLING = np.dtype(
     [("sent", "i8", MEMBERS), *((name, "i8") for name in ("edges", "largest", "least"))]
 )
 TOLD = np.dtype([(name, "i8") for name in ("here", "everywhere", "edges", "largest", "least")])
+OUTCOME = np.dtype([("told", TOLD), ("failed", "i8")])
 MEETINGS = np.dtype(
     [
         ("telling", TELLING, SETS),
@@ -46,6 +47,9 @@ MEETINGS = np.dtype(
 """The struct ``Meetings`` in gang.cuh, the state of one launch."""
 
 MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
+
+COLUMNS = np.dtype([("of", "u8", MEMBERS)])
+"""The struct ``Columns`` in gang.cuh."""
 
 CannotShare = cupy.cuda.runtime.CUDARuntimeError
 """The error if there is no memory to share, or if another process' memory cannot be opened."""
@@ -146,30 +150,34 @@ class Stop:
         self._words[0] = 1
 
 
-def meet(memory: Any, state: Any = None, report: Any = NULL) -> Any:
-    """End a step: return what all members told, each in a state of :func:`meetings` or a report.
-
-    A report has the counts of counts.cuh.
-    """
-    there = cupy.asarray(meetings().view("i8")) if state is None else state
-    launch_blocks("meet", 1, 32, 0, memory.gang, there, report, np.int64(-1))
-    after = read(there).view(MEETINGS)[0]
+def meet(memory: Any, *, sent: Any = NULL, report: Any = NULL) -> Any:
+    """End a step: return what all members told, each in an array ``Telling`` or a report of counts.cuh."""
+    outcome = cupy.empty(OUTCOME.itemsize // 8, "int64")
+    launch_blocks("meet", 1, 32, 0, memory.gang, sent, report, np.int64(-1), outcome)
+    after = read(outcome).view(OUTCOME)[0]
     memory.check(after["failed"])
     return after["told"]
 
 
 def align(memory: Any, tail: int = -1) -> None:
-    """Queue what follows until all members have done what they queued before. Do not wait.
+    """Let this member's next kernels wait until all members have done what they queued before.
 
     This member's list then ends at `tail`, if that is not negative.
     """
-    there = cupy.asarray(meetings().view("i8"))
-    launch_blocks("meet", 1, 32, 0, memory.gang, there, NULL, np.int64(tail))
+    outcome = cupy.empty(OUTCOME.itemsize // 8, "int64")
+    launch_blocks("meet", 1, 32, 0, memory.gang, NULL, NULL, np.int64(tail), outcome)
 
 
 def spread(members: Any, words: Any, everyone: Column) -> None:
     """Write a bitmap of this member's vertices to the bitmap of all vertices of each member."""
-    launch("spread", len(words), members, words, np.uint64(len(words)), everyone.pointers)
+    launch(
+        "spread",
+        len(words),
+        members,
+        words,
+        np.uint64(len(words)),
+        np.array((everyone.pointers,), COLUMNS),
+    )
 
 
 def gang(

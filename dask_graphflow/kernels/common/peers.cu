@@ -4,25 +4,31 @@
 #include "edges.cuh"
 #include "gang.cuh"
 
-// End a step: tell all members what the kernels before have counted in `state`, and wait for what they tell. A report
-// adds vertices that the member found itself, and the edges that leave them. From then on, this member's list ends at
-// `tail`, unless that is negative. One warp.
-__global__ void meet(const __grid_constant__ Gang gang, Meetings* state, const u64* report, i64 tail)
+// What the host learns in a meeting.
+struct Outcome {
+    Told told;
+    i64 failed;  // whether the members have given up
+};
+
+// End a step: tell all members what the kernels before have counted, and wait for what they tell. The counts are in
+// `sent`, or in the report of a kernel that found vertices of its member, or there are none. From then on, this member's
+// list ends at `tail`, unless that is negative. One warp.
+__global__ void meet(const __grid_constant__ Gang gang, const Telling* sent, const u64* report, i64 tail, Outcome* outcome)
 {
-    Telling& telling = state->telling[0];
+    __shared__ Telling telling;
+    clear(telling);
+    __syncwarp();
     if (tail >= 0 && lane() == 0) gang.mail[gang.rank]->tail = u64(tail);
+    if (sent && lane() == 0) telling = *sent;
     if (report && lane() == 0) {
-        telling.sent[gang.rank] += report[OWNED];
-        telling.edges += report[LEAVING];
+        telling.sent[gang.rank] = report[OWNED];
+        telling.edges = i64(report[LEAVING]);
     }
     __syncwarp();
     __threadfence_system();
     Told told;
     const bool fine = tell(gang, telling, told);
-    if (lane() == 0) {
-        state->told = told;
-        state->failed = !fine;
-    }
+    if (lane() == 0) *outcome = Outcome{told, !fine};
 }
 
 // Write a bitmap of the member's vertices to the bitmaps of all vertices that the members have.

@@ -19,6 +19,7 @@ from dask_graphflow.kernels.device_bitmap import COUNTS, LEAVING, OWNED, add_wor
 from dask_graphflow.kernels.device_peers import (
     MEETINGS,
     MEMBERS,
+    TELLING,
     align,
     gang,
     meet,
@@ -131,7 +132,7 @@ def bfs_push_to_all(rows, frontier, reached, depth, *, shared):
     """Push one level to the vertices of all members; see :func:`bfs_near`."""
     if shared.list(frontier):
         align(shared.memory, shared.end)
-    there, dtype = cupy.asarray(meetings().view("i8")), rows.ends.dtype
+    sent, dtype = cupy.zeros(TELLING.itemsize // 8, "int64"), rows.ends.dtype
     if len(frontier):
         launch(
             instance("bfs_push_to_all", dtype),
@@ -142,9 +143,9 @@ def bfs_push_to_all(rows, frontier, reached, depth, *, shared):
             gather_degrees(rows.offsets, frontier),
             np.uint64(len(frontier)),
             np.int32(depth),
-            there,
+            sent,
         )
-    told = meet(shared.memory, there)
+    told = meet(shared.memory, sent=sent)
     found = shared.found(shared.end, int(told["here"]))
     mark_seen(reached.seen, found)
     return found, (int(told["everywhere"]), int(told["edges"]))

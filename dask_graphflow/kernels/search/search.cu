@@ -256,18 +256,18 @@ __global__ void __launch_bounds__(THREADS)
               level, depth, list, found);
 }
 
-// Push one level to the vertices of all members. `state` counts for the meeting that follows.
+// Push one level to the vertices of all members. `sent` counts them, and their edges.
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     bfs_push_to_all(const __grid_constant__ Gang gang, const __grid_constant__ Searching<I> search, const I* frontier,
-                    const i64* costs, u64 count, int depth, Meetings* state)
+                    const i64* costs, u64 count, int depth, Telling* sent)
 {
-    const Meeting meeting{gang, state};
+    const Meeting meeting{gang, nullptr};
     Measured measured;
     push_along(search.offsets, 0, frontier, costs, count, [&](bool valid, u64 near, i64 edge) {
-        reach(Every{}, meeting, search, valid, near, edge, depth, state->telling[0], measured);
+        reach(Every{}, meeting, search, valid, near, edge, depth, *sent, measured);
     });
-    measured.tell(state->telling[0]);
+    measured.tell(*sent);
 }
 
 // The state of a search that continues by itself while levels are small. A launch stops before a level that has more
