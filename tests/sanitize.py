@@ -17,6 +17,7 @@ import sanitize_components  # noqa: F401
 import sanitize_groups  # noqa: F401
 import sanitize_intersect  # noqa: F401
 import sanitize_neighbors  # noqa: F401
+import sanitize_peers  # noqa: F401
 import sanitize_rows  # noqa: F401
 import sanitize_sample  # noqa: F401
 import sanitize_scores  # noqa: F401

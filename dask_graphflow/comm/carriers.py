@@ -54,6 +54,9 @@ class Carrier(Protocol):
 
     devices: bool
 
+    def peers(self, channel: Channel) -> Peers | None:
+        """Return the memory that the devices share. All members call it; None if they do not."""
+
     def post(self, to: int, raw: Any) -> Any:
         """Register an array of bytes to send; return the payload of the message that announces it."""
 
@@ -82,7 +85,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
         logger.info("Arrays on GPUs are sent through host memory: %s", why)
     if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
-    return Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
+    return _Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
 
 
 class _MemberProcess(NamedTuple):
@@ -99,6 +102,9 @@ class _OnHosts:
 
     devices = False
 
+    def peers(self, channel: Channel) -> Peers | None:
+        return None
+
     def post(self, to: int, raw: Any) -> Any:
         return raw
 
@@ -114,6 +120,9 @@ class _Staged:
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
 
+    def peers(self, channel: Channel) -> Peers | None:
+        return None
+
     def post(self, to: int, raw: Any) -> Any:
         return self._nccl.to_host(raw)
 
@@ -121,7 +130,7 @@ class _Staged:
         return self._nccl.to_device(brought) if device else brought
 
 
-class Direct:
+class _Direct:
     """Carries arrays from device to device, and through host memory if one side has no device."""
 
     devices = True
@@ -132,7 +141,6 @@ class Direct:
         self._posted: dict[int, Any] = {}
 
     def peers(self, channel: Channel) -> Peers | None:
-        """Return the memory that the members share. All members call it; None if they cannot."""
         if len(self._places) < channel.size:
             return None
         if self._communicator.peers is None:

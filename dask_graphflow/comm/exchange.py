@@ -28,7 +28,7 @@ import numpy as np
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.kernels import on_device
 
-from .carriers import Direct, carrier, swap
+from .carriers import carrier, swap
 from .channel import Channel
 from .outbox import FORMS, Packed
 from .peers import SharedMemory
@@ -111,7 +111,7 @@ class Exchange:
         `bounds` are where the members' ranges of vertices begin, and where the last one ends. `able` says
         whether this member's device has all edges.
         """
-        peers = self._carrier.peers(self._channel) if isinstance(self._carrier, Direct) else None
+        peers = None if self._carrier is None else self._carrier.peers(self._channel)
         if peers is None:
             return None
         return SharedMemory(peers, bounds, partial(swap, self._channel), able=able)

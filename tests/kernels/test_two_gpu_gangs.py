@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 
 import dask
+import numpy as np
+import pandas as pd
 import pytest
 from conftest import cupy_or_skip, partitioned
 from distributed import Client, wait
@@ -20,6 +23,8 @@ from dask_graphflow.tasks import gang
 
 cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")
+from dask_graphflow.kernels import device_peers  # noqa: E402
+
 GPUS = cupy.cuda.runtime.getDeviceCount()
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
@@ -80,25 +85,41 @@ def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
     assert len(names[0]) == 1
 
 
-def stuck(channel, shard, rank, forever):
+def wait_for_all(exchange, where):
+    """Wait on the device for the other members."""
+    if where == "in a meeting":
+        device_peers.meet(memory_of(exchange))
+        return
+    rank, size = exchange.rank, exchange.size
+    exchange._carrier._communicator.swap((rank + 1) % size, None, (rank - 1) % size, 1 << 20)
+    cupy.cuda.get_current_stream().synchronize()
+
+
+def memory_of(exchange):
+    memory = exchange.shared_memory([64 * rank for rank in range(exchange.size + 1)], able=True)
+    assert memory is not None
+    return memory
+
+
+def stuck(channel, shard, rank, forever, where):
     exchange = Exchange(channel, device=True)
+    if where == "in a meeting":
+        memory_of(exchange)
     if forever and rank:
         time.sleep(forever)  # the others wait on their devices for what it does not send
     if forever:
-        exchange._carrier._communicator.swap(
-            (rank + 1) % channel.size, None, (rank - 1) % channel.size, 1 << 20
-        )
-        cupy.cuda.get_current_stream().synchronize()
+        wait_for_all(exchange, where)
     told = exchange.all_gather(cupy.arange(5))
     return int(sum(told)[4])
 
 
+@pytest.mark.parametrize("where", ["for NCCL", "in a meeting"])
 @pytest.mark.parametrize("how", ["cancelled", "failed"])
-def test_a_member_that_waits_on_a_device_is_released_and_the_next_run_works(client, how):
+def test_a_member_that_waits_on_a_device_is_released_and_the_next_run_works(client, how, where):
     members = min(GPUS, 4)
     work = [dask.delayed(rank, pure=False) for rank in range(members)]
     loop = stuck if how == "cancelled" else failing
-    lazy = gang.run(work, loop, None, 8.0, name=f"stuck-{how}", alone=True)
+    lazy = gang.run(work, loop, None, 8.0, where, name=f"stuck-{how}-{where}", alone=True)
     futures = client.compute(lazy)
     time.sleep(4)
     if how == "cancelled":
@@ -108,29 +129,46 @@ def test_a_member_that_waits_on_a_device_is_released_and_the_next_run_works(clie
             client.gather(futures)
     del futures
     begin = time.monotonic()
-    after = gang.run(work, stuck, None, 0, name=f"after-{how}", alone=True)
+    after = gang.run(work, stuck, None, 0, where, name=f"after-{how}-{where}", alone=True)
     assert dask.compute(*after) == (4 * members,) * members
     assert time.monotonic() - begin < 12
 
 
-def failing(channel, shard, rank, forever):
+def failing(channel, shard, rank, forever, where):
     exchange = Exchange(channel, device=True)
+    if where == "in a meeting":
+        memory_of(exchange)
     if rank == channel.size - 1:
         time.sleep(2)
         raise ZeroDivisionError
-    exchange._carrier._communicator.swap(
-        (rank + 1) % channel.size, None, (rank - 1) % channel.size, 1 << 20
-    )
-    cupy.cuda.get_current_stream().synchronize()
+    wait_for_all(exchange, where)
     exchange.all_gather(cupy.arange(5))
 
 
-def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(rng):
-    edges = on_device(partitioned(power_law(rng), 8))
+def long_path(rng):
+    """Return a path whose search takes seconds, since each level takes a meeting of the devices."""
+    ids = np.arange(400_001)
+    return pd.DataFrame({"a": ids[:-1], "b": ids[1:]})
+
+
+KILLED = {
+    "messages": (
+        power_law,
+        lambda many: many.pagerank(tol=None, max_iter=50),
+        lambda many: many.pagerank(tol=None, max_iter=8_000),
+    ),
+    "shared memory": (long_path, *(lambda many: many.bfs([0]),) * 2),
+}
+
+
+@pytest.mark.parametrize("by", KILLED)
+def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(rng, by):
+    make, short, long = KILLED[by]
+    edges = on_device(partitioned(make(rng), 8))
     with cluster() as workers, Client(workers) as client:
         many = graph(edges, 2, False)
-        wanted = plain(many.pagerank(tol=None, max_iter=50).compute())
-        found = many.pagerank(tol=None, max_iter=8_000).persist()
+        wanted = plain(short(many).compute())
+        found = long(many).persist()
         time.sleep(2)
         pids = list(client.run(_pid).values())
         client.run_on_scheduler(_kill, pids[0])
@@ -142,7 +180,15 @@ def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(
         del found
         client.wait_for_workers(min(GPUS, 4), timeout=60)
         again = graph(edges, 2, False)
-        assert plain(again.pagerank(tol=None, max_iter=50).compute()) == wanted
+        assert plain(short(again).compute()) == wanted
+
+
+def test_members_that_share_memory_search_and_peel_without_messages(client, rng):
+    many = graph(on_device(partitioned(power_law(rng), 8)), 2, False)
+    for call in (many.core_number, partial(many.bfs, [int(power_law(rng).a.iloc[0])])):
+        steps = call(trace=True)[1].compute()
+        assert not steps.bytes.sum()
+    assert len(many.core_number(trace=True)[1].compute()) == 2  # one per member, for all limits
 
 
 def _pid():

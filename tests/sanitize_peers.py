@@ -1,0 +1,92 @@
+"""Cases for compute-sanitizer: two members that share memory. Here, both use the same device in turn.
+
+A member does not wait for one that has told before, so the members meet in turn as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
+
+from dask_graphflow.kernels.csr import Reached, Rows
+
+
+def in_turn(kernels, bounds):
+    """Return what each member shares, and the mail of each."""
+    from dask_graphflow.kernels import device_peers
+
+    mail = kernels.namespace.zeros((2, 1024), "int64")
+    met = kernels.namespace.zeros(2, "int64")
+    stop = device_peers.Stop()
+    memories = []
+    for rank in range(2):
+        gang = device_peers.gang(rank, 2, bounds)
+        gang["mail"][:2] = [member.data.ptr for member in mail]
+        gang["meetings"], gang["stopped"] = met[rank:].data.ptr, stop.pointer
+        memories.append(SimpleNamespace(gang=gang, check=lambda failed: None, stop=stop))
+    return memories, mail
+
+
+def shared(kernels, *columns):
+    """Return columns of two members: arrays, each with its rows for one member."""
+    from dask_graphflow.kernels import device_peers
+
+    pointers = [
+        np.array([own.data.ptr for own in column] + [0] * 14, "uint64") for column in columns
+    ]
+    return [
+        [
+            device_peers.Column(column[rank], at)
+            for column, at in zip(columns, pointers, strict=True)
+        ]
+        for rank in range(2)
+    ]
+
+
+@launches("bfs_push_to_all", "meet", "spread")
+def searched_by_two(kernels, parents, ids):
+    """A level that both members push to the vertices of both."""
+    search, xp = load_kernels(kernels, "search"), kernels.namespace
+    if not hasattr(search, "bfs_push_to_all"):  # members on the host send messages
+        return
+    out, _ = hub_rows(kernels, ids)
+    low = VERTICES // 2 // 64 * 64
+    bounds, most = [0, low, VERTICES], VERTICES - low
+    memories, mail = in_turn(kernels, bounds)
+    never = np.iinfo(ids).max
+    columns = shared(
+        kernels,
+        xp.zeros((2, most), ids),
+        xp.full((2, most), never, ids),
+        xp.full((2, most), -1, "int32"),
+        xp.zeros((2, most), "int64"),
+        xp.zeros((2, -(-VERTICES // 64)), "uint64"),
+    )
+    members, offsets = [], kernels.to_host(out.offsets)
+    for rank, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        first, last = int(offsets[begin]), int(offsets[end])
+        rows = Rows(out.offsets[begin : end + 1] - first, out.ends[first:last], None, 0)
+        columns[rank][3].own[: end - begin] = rows.offsets[1:] - rows.offsets[:-1]
+        members.append((rows, search.SharedSearch(memories[rank], *columns[rank])))
+    mail[0].view("uint32")[3] = 1  # the second member has met the first one, and found nothing
+    totals = []
+    for rank, (rows, both) in enumerate(members):
+        frontier = xp.arange(0, len(rows.offsets) - 1, 40).astype(ids)
+        both.end, both._last = len(frontier), frontier
+        both.lists.own[: both.end] = frontier
+        mail[rank][0] += both.end
+        state = Reached(xp.zeros(-(-most // 64), "uint64"), both.predecessors.own, both.levels.own)
+        totals.append(search.bfs_push_to_all(rows, frontier, state, 1, shared=both)[1])
+    matrix_rows = np.repeat(np.arange(VERTICES), np.diff(offsets))
+    fronts = np.concatenate([np.arange(0, low, 40), low + np.arange(0, VERTICES - low, 40)])
+    ends = kernels.to_host(out.ends)
+    used = np.isin(matrix_rows, fronts)
+    wanted = np.full(VERTICES, never)
+    np.minimum.at(wanted, ends[used], matrix_rows[used])
+    found = [kernels.to_host(both.predecessors.own) for _, both in members]
+    np.testing.assert_array_equal(np.concatenate([found[0][:low], found[1]]), wanted)
+    reached = np.flatnonzero(wanted != never)
+    assert totals[1] == (len(reached), int(np.diff(offsets)[reached].sum()))
