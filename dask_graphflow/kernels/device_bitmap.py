@@ -32,7 +32,7 @@ def to_words(vertices: Any, size: int) -> Any:
 
 def listed(marks: Any, dtype: Any) -> Any:
     vertices, tail = cupy.empty(len(marks), dtype), cupy.zeros(1, "uint64")
-    launch(instance("list_marked", dtype), len(marks), marks, np.uint64(len(marks)), vertices, tail)
+    launch(instance("list_marked", dtype), len(marks), marks, len(marks), vertices, tail)
     return vertices[: int(read(tail)[0])]
 
 
@@ -40,13 +40,7 @@ def add_words(words: Any, vertices: Any) -> None:
     """Set the bits of a list of vertices."""
     if len(vertices):
         vertices = cupy.ascontiguousarray(vertices)
-        launch(
-            instance("set_words", vertices.dtype),
-            len(vertices),
-            vertices,
-            np.uint64(len(vertices)),
-            words,
-        )
+        launch(instance("set_words", vertices.dtype), len(vertices), vertices, len(vertices), words)
 
 
 def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
@@ -59,7 +53,7 @@ def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
             instance("write_words", vertices.dtype),
             32 * len(words),
             words,
-            np.uint64(len(words)),
+            len(words),
             ends,
             vertices,
         )
@@ -76,7 +70,7 @@ def tally(words: Any, degrees: Any = None) -> tuple[int, int]:
 def tally_into(words: Any, degrees: Any, report: Any) -> None:
     """Add the number of vertices in a bitmap, and the sum of their degrees, to a report."""
     if len(words):
-        size = np.uint64(len(words))
+        size = len(words)
         launch("tally", 32 * len(words), words, size, of_owned(degrees), report)
 
 
@@ -88,7 +82,7 @@ def sum_degrees(vertices: Any, degrees: Any) -> int:
         instance("sum_degrees", vertices.dtype),
         len(vertices),
         vertices,
-        np.uint64(len(vertices)),
+        len(vertices),
         of_owned(degrees),
         report,
     )
@@ -105,7 +99,7 @@ def ones(words: Any) -> Any:
     """Return how many bits of each word are set, as int64."""
     counts = cupy.empty(len(words), "int64")
     if len(words):
-        launch("count_ones", len(words), words, np.uint64(len(words)), counts)
+        launch("count_ones", len(words), words, len(words), counts)
     return counts
 
 

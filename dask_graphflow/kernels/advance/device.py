@@ -63,7 +63,7 @@ from dask_graphflow.kernels.device_bitmap import new_words as new_words
 from dask_graphflow.kernels.device_bitmap import sum_degrees as sum_degrees
 from dask_graphflow.kernels.device_bitmap import tally as tally
 from dask_graphflow.kernels.device_bitmap import to_words as to_words
-from dask_graphflow.kernels.launching import NULL, blocks_for, launch, launch_gang, read
+from dask_graphflow.kernels.launching import blocks_for, launch, launch_blocks, launch_gang, read
 from dask_graphflow.kernels.policies import (
     CULLING,
     KERNELS,
@@ -288,7 +288,7 @@ class _Moving:
         blocks = blocks_for(outputs if by_edges else int(self.task["count"]))
         self.work = cupy.empty(blocks, "uint64")
         self.task["work"] = self.work.data.ptr
-        self.kernel((blocks,), (THREADS,), (self.program, self.task))
+        launch_blocks(self.kernel, blocks, THREADS, 0, self.program, self.task)
 
     def done(self, changed: Any, counted: int, *, listed: bool) -> Moved:
         """Wait for the reports, of which one has the number of vertices, and return the result."""
@@ -355,7 +355,7 @@ def after(program, columns, vertices, step, degrees):
     if not len(vertices):
         return vertices, 0
     report = cupy.zeros(COUNTS, "uint64")
-    kept = _after(program, columns, vertices, NULL, step, degrees, report)
+    kept = _after(program, columns, vertices, None, step, degrees, report)
     counts = read(report).tolist()
     return kept[: counts[TAIL]], counts[LEAVING]
 
@@ -370,10 +370,10 @@ def _after(
     report: Any,
 ) -> Any:
     """Launch what :func:`after` does. If `length` is given, it is the number of vertices on the device."""
-    kept, size = cupy.empty_like(vertices), np.uint64(len(vertices))
+    kept, size = cupy.empty_like(vertices), len(vertices)
     kernel = _kernel(program, other_expression("advance_after", program))
-    given = _struct(program, columns), vertices, size, length, np.int64(step)
-    kernel((blocks_for(len(vertices)),), (THREADS,), (*given, kept, of_owned(degrees), report))
+    given = _struct(program, columns), vertices, size, length, step
+    launch(kernel, len(vertices), *given, kept, of_owned(degrees), report)
     return kept
 
 
@@ -393,9 +393,8 @@ def _after_words(
     report: Any,
 ) -> None:
     kernel = _kernel(program, other_expression("advance_after_words", program))
-    given = _struct(program, columns), words, np.uint64(len(words)), np.int64(step)
-    blocks = blocks_for(32 * len(words))
-    kernel((blocks,), (THREADS,), (*given, of_owned(degrees), report))
+    given = _struct(program, columns), words, len(words), step
+    launch(kernel, 32 * len(words), *given, of_owned(degrees), report)
 
 
 def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:
@@ -439,7 +438,7 @@ def uniquify(
         vertices = cupy.ascontiguousarray(vertices)
         kept, report = cupy.empty_like(vertices), cupy.zeros(COUNTS, "uint64")
         if len(vertices):
-            _uniquify(vertices, NULL, words, culling, kept, None, report)
+            _uniquify(vertices, None, words, culling, kept, None, report)
         counts = read(report).tolist()
     return kept[: counts[TAIL]], counts[APPENDS]
 
@@ -451,7 +450,7 @@ def _uniquify(
         instance("uniquify", vertices.dtype),
         len(vertices),
         vertices,
-        np.uint64(len(vertices)),
+        len(vertices),
         length,
         words,
         np.uint32(stages),
@@ -470,7 +469,7 @@ def gather_sizes(begins: Any, stops: Any, rows: Any) -> Any:
     """Return what :func:`gather_degrees` does, for the edges between two indices of each row."""
     costs = cupy.empty(len(rows) + 1, "int64")
     kernel = instance("gather_degrees", rows.dtype)
-    launch(kernel, len(costs), begins, stops, rows, np.uint64(len(rows)), costs)
+    launch(kernel, len(costs), begins, stops, rows, len(rows), costs)
     cupy.cumsum(costs, out=costs)
     return costs
 

@@ -86,13 +86,6 @@ struct Search {
     __device__ __forceinline__ i64 heavy(u64 vertex) const { return offsets[vertex + 1] - middle[vertex]; }
 };
 
-__device__ __forceinline__ u64 warp_least(u64 value)
-{
-#pragma unroll
-    for (int d = 16; d; d /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, d));
-    return value;
-}
-
 // A lane's part of the counts of a turn.
 struct Counting {
     i64 edges = 0, largest = 0, settled_edges = 0, settled_largest = 0;
@@ -115,7 +108,7 @@ struct Counting {
         list(&found->near, edges, largest);
         list(&found->settled, settled_edges, settled_largest);
         if (__any_sync(ALL_LANES, least != ~0ull)) {
-            least = warp_least(least);
+            least = warp_min(least);
             if (lane() == 0) atomicMin(&found->least, least);
         }
     }

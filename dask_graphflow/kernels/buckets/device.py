@@ -23,7 +23,7 @@ from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.advance.device import gather_sizes, to_words
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Light, Reached, Rows
-from dask_graphflow.kernels.launching import NULL, launch, launch_gang, read
+from dask_graphflow.kernels.launching import launch, launch_gang, read
 from dask_graphflow.kernels.outbox import HOST_ENTRIES
 from dask_graphflow.kernels.pull.device import floats
 from dask_graphflow.kernels.search.device import UNSEEN, near
@@ -99,7 +99,7 @@ class DeviceBuckets:
         going["least"] = np.iinfo("u8").max
         offsets, middle = light.rows.offsets, light.middle
         piles = cupy.zeros((2, len(_LISTED)), "int64")
-        kernel, count = instance("measure_piles", self._ends), np.uint64(len(sources))
+        kernel, count = instance("measure_piles", self._ends), len(sources)
         launch(kernel, len(sources), offsets, middle, near[0], count, *piles)
         measured = read(piles).view(np.dtype(_LISTED))[:, 0]
         measured["count"] = len(sources)
@@ -146,7 +146,7 @@ class DeviceBuckets:
             least = cupy.full(1, np.inf)
             for pile in piles:
                 kernel, size = instance("least_distance", self._ends), len(pile)
-                launch(kernel, size, self.distance, pile, np.uint64(size), least)
+                launch(kernel, size, self.distance, pile, size, least)
             return float(read(least)[0])
         # Only vertices on the far pile wait. The limit will be raised for them.
         return float(going["least"].view("f8")) if int(going["far"]) else np.inf
@@ -159,7 +159,7 @@ class DeviceBuckets:
             self._search,
             vertices.astype(self._ends, copy=False),
             values,
-            np.uint64(len(vertices)),
+            len(vertices),
             self._begun(),
         )
         self._ended()
@@ -178,15 +178,15 @@ class DeviceBuckets:
             instance("take_mirrors", self._ends),
             size,
             self.distance,
-            np.int64(self._owned),
-            np.int64(size),
+            self._owned,
+            size,
             self._going["limit"][0],
             self._sent,
             self._mirrors,
             self._mirror_distances,
-            np.uint64(host_mirrors.ctypes.data),
-            np.uint64(host_distances.ctypes.data),
-            np.int64(len(host_mirrors)),
+            host_mirrors.ctypes.data,
+            host_distances.ctypes.data,
+            len(host_mirrors),
             self._count,
         )
         self._count.get(out=count)  # waits for the kernel
@@ -264,7 +264,7 @@ def light_first(rows, delta):
             rows.offsets,
             rows.ends,
             weights,
-            np.uint64(count),
+            count,
             np.float64(delta),
             ends,
             placed,
@@ -311,8 +311,8 @@ def offer_nearer(rows, names, distance, predecessor, *, threads=1):
             rows.offsets,
             rows.ends.astype(dtype, copy=False),
             weights,
-            np.uint64(len(rows.offsets) - 1),
-            NULL if names is None else names.astype(dtype, copy=False),
+            len(rows.offsets) - 1,
+            None if names is None else names.astype(dtype, copy=False),
             distance,
             predecessor,
             alike,
@@ -342,14 +342,10 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
     level = cupy.where(settled, 0, UNSEEN).astype("int32")
     frontier = cupy.flatnonzero(settled).astype(predecessor.dtype)
     seen, depth = to_words(frontier, len(distance)), 1
-    kernels = (
-        instance("bfs_push_weightless", rows.ends.dtype, weights.dtype),
-        instance("bfs_run_weightless", rows.ends.dtype, weights.dtype),
-    )
     condition, reached = (distance, weights), Reached(seen, predecessor, level)
     limits: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
     while len(frontier):
-        frontier, _, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
+        frontier, _, sizes, _ = near(condition, rows, frontier, reached, depth, **limits)
         depth += len(sizes)
 
 
@@ -362,7 +358,7 @@ def weigh(weights, *, threads=1):
     values = floats(weights)
     totals = cupy.zeros(3, "int64")  # the last one is the sum, a float
     if len(values):
-        launch(instance("weigh", values.dtype), len(values), values, np.uint64(len(values)), totals)
+        launch(instance("weigh", values.dtype), len(values), values, len(values), totals)
     wrong, finite, total = read(totals)
     return int(wrong), float(total.view("f8")) / max(1, int(finite))
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from dask_graphflow.kernels.launching import NULL, attribute, blocks_for, launch, launch_blocks
+from dask_graphflow.kernels.launching import attribute, blocks_for, launch, launch_blocks
 from dask_graphflow.kernels.sources import FILTER_THREADS, THREADS, instance
 
 COUNTED = 1 << 22  # maximum number of edges whose ends are counted to find hubs
@@ -61,15 +61,15 @@ def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
         instance("choose_giant", source.dtype),
         1,  # one block
         parent,
-        np.uint64(size),
+        size,
         source,
         target,
-        np.uint64(len(source)),
+        len(source),
         np.int64(base),
         description,
     )
     members = cupy.empty(-(-size // 32), "uint32")
-    launch("mark_giant", size, parent, np.uint64(size), description, members)
+    launch("mark_giant", size, parent, size, description, members)
     return Giant(description, members, *_hubs(description, members, size, source, target, base))
 
 
@@ -108,14 +108,14 @@ def hook_outside(
                 np.uint32(size),
                 source[start:stop],
                 target[start:stop],
-                np.uint64(stop - start),
+                stop - start,
                 np.int64(base),
                 giant.description,
                 giant.members,
                 giant.hubs,
                 giant.slots,
                 *pairs,
-                np.uint64(capacity),
+                capacity,
                 length[turn:],
                 report,
             )
@@ -124,7 +124,7 @@ def hook_outside(
                 # While the next filter runs, there is room for one block per multiprocessor. More blocks
                 # would keep the filter from starting.
                 blocks = multiprocessors if stop < bounds[-1] else blocks_for(capacity)
-                queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:], blocks=blocks)
+                queue_hook(parent, None, *pairs, 0, report, length=length[turn:], blocks=blocks)
                 hooked.append(hooking.record())
     finally:  # after this event, the lists are free and the forest contains all hooked edges
         filtering.wait_event(hooking.record())
@@ -157,7 +157,7 @@ def queue_hook(
     report: Any,
     *,
     step: int = 1,
-    length: Any = NULL,
+    length: Any = None,
     blocks: int | None = None,
 ) -> None:
     """Queue a kernel that hooks all edges, a sample, or as many as the device array `length` says."""
@@ -168,13 +168,13 @@ def queue_hook(
         0,
         parent,
         seen,
-        np.uint64(len(parent)),
+        len(parent),
         source,
         target,
-        np.uint64(len(source)),
+        len(source),
         length,
         np.int64(base),
-        np.uint64(step),
+        step,
         report,
     )
 
@@ -193,15 +193,15 @@ def _hubs(
         instance("count_ends", source.dtype),
         min(len(source), counted),
         counts,
-        np.uint64(size),
+        size,
         source,
         target,
-        np.uint64(len(source)),
+        len(source),
         np.int64(base),
-        np.uint64(step),
+        step,
         giant,
     )
-    launch("pick_hubs", len(hubs), counts, np.uint64(size), giant, members, slots, hubs)
+    launch("pick_hubs", len(hubs), counts, size, giant, members, slots, hubs)
     return slots, hubs
 
 

@@ -40,14 +40,14 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
     __syncthreads();
 }
 
-// Return the place for a lane's item after the end of a list. The warp reserves its places with one atomic.
-__device__ __forceinline__ i64 place_for(bool mine, i64* count)
+// Return the smallest of the values that all threads of the gang have. `found` is NEVER initially.
+[[maybe_unused]] constexpr i64 NEVER = 0x7fffffffffffffffll;
+__device__ __forceinline__ i64 gang_least(i64 value, i64* found, u32* arrived)
 {
-    const u32 all = __ballot_sync(ALL_LANES, mine);
-    if (!all) return 0;
-    u64 place = 0;
-    if (lane() == 0) place = atomicAdd(reinterpret_cast<u64*>(count), u64(__popc(all)));
-    return i64(__shfl_sync(ALL_LANES, place, 0)) + __popc(all & lanes_before());
+    value = warp_min(value);
+    if (lane() == 0 && value < NEVER) atomicMin(found, value);
+    meet_grid(arrived);
+    return fresh(*found);
 }
 
 // Appends vertices to a list, and counts them and the edges in their rows. All lanes of a warp call its functions

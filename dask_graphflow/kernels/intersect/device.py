@@ -10,7 +10,6 @@ from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.launching import (
     BLOCKS,
-    NULL,
     attribute,
     gang_blocks,
     launch,
@@ -57,12 +56,12 @@ def triangles(rows, entering, own, of_row, of_own, *, threads=1):
             rows.ends.astype(own.ends.dtype, copy=False),
             entering.offsets,
             entering.ends.astype(own.ends.dtype, copy=False),
-            np.uint64(len(own.offsets) - 1),
+            len(own.offsets) - 1,
             own.offsets,
             own.ends,
-            *(NULL if side.weights is None else side.weights for side in (rows, entering, own)),
+            *(side.weights for side in (rows, entering, own)),
             of_row[0],
-            of_row[1] if len(of_row) > 1 else NULL,
+            of_row[1] if len(of_row) > 1 else None,
             of_own,
         )
 
@@ -77,7 +76,7 @@ def credit(rows, last, middle, first, *, threads=1):
                 -(-len(rows.ends) // TILE_LANES),
                 rows.offsets,
                 rows.ends,
-                np.uint64(count),
+                count,
                 last,
                 middle,
                 first,
@@ -104,7 +103,7 @@ def lose(rows, state, lost, own, own_state, own_lost, row, late, early, *, threa
             own_state,
             own_lost,
             *(side.astype(own.ends.dtype, copy=False) for side in (row, late, early)),
-            np.uint64(len(row)),
+            len(row),
         )
 
 
@@ -118,8 +117,8 @@ def settle(state, lost, support, limit):
                 state,
                 lost,
                 support,
-                np.uint64(len(support)),
-                np.uint64(len(state)),
+                len(support),
+                len(state),
                 np.int64(limit),
                 fallen,
                 count,
@@ -145,7 +144,7 @@ def peel_edges(
         launch_gang(
             kernel,
             *(rows.offsets, rows.ends, rows.weights, late, early, support, truss, edges),
-            *(np.uint64(len(edges)), np.int64(most), np.int64(fewest), listed, state),
+            *(len(edges), most, fewest, listed, state),
             blocks=min(gang_blocks(kernel), -(-len(edges) // EDGES_PER_BLOCK)),
         )
         now = read(state).view(_PEELING)
@@ -170,9 +169,9 @@ def common(rows, own, row, own_row, *, threads=1):
                 rows.ends.astype(own.ends.dtype, copy=False),
                 own.offsets,
                 own.ends,
-                *(NULL if side.weights is None else side.weights for side in (rows, own)),
+                *(side.weights for side in (rows, own)),
                 *(side.astype("int64", copy=False) for side in (row, own_row)),
-                np.uint64(len(row)),
+                len(row),
                 totals,
             )
     return totals

@@ -29,5 +29,5 @@ def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:
     state = cupy.zeros(STATE, "int64")
     state[5:8] = np.iinfo("int64").max
     kernel = instance("peel_all", rows.ends.dtype)
-    size = np.uint64(len(removed))
+    size = len(removed)
     launch_gang(kernel, rows.offsets, rows.ends, counts, size, removed, room[1], state)

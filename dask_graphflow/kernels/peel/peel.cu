@@ -11,8 +11,6 @@ struct Peeling {
     u32 arrived;
 };
 
-constexpr i64 NEVER = 0x7fffffffffffffffll;
-
 // Remove the `count` vertices of the list from `begin` on, and append all other vertices that must then be removed.
 // Afterwards `begin` is the end of the list. `removed` is called with each vertex that is appended.
 template <typename I, typename Removed>
@@ -100,11 +98,7 @@ __global__ void __launch_bounds__(GANG)
         i64 least = NEVER;
         for (u64 v = thread_index(); v < vertices; v += thread_count())
             if (__ldcg(core + v) == -1) least = min(least, __ldcg(counts + v));
-#pragma unroll
-        for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
-        if (lane() == 0 && least < NEVER) atomicMin(peeling->least + round, least);
-        meet_grid(&peeling->arrived);
-        least = fresh(peeling->least[round]);
+        least = gang_least(least, peeling->least + round, &peeling->arrived);
         if (least == NEVER) return;
         if (threadIdx.x == 0 && blockIdx.x == 0) peeling->least[(round + 1) % SETS] = NEVER;
         limit = max(limit, least);

@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.fixed_point import HIGH, SUM
-from dask_graphflow.kernels.launching import NULL, launch, launch_resident, read
+from dask_graphflow.kernels.launching import launch, launch_resident, read
 from dask_graphflow.kernels.scores.device import DeviceTotals
 from dask_graphflow.kernels.sources import instance
 
@@ -29,15 +29,9 @@ def readable(rows):
 
 def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
-    before = rows.offsets, rows.ends
-    after = np.uint64(len(rows.offsets) - 1), contribution, sums, totals.now, totals.after
-    items = len(rows.ends) // 8
-    if rows.weights is None:
-        kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
-        launch(kernel, items, *before, *after)
-    else:
-        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
-        launch(kernel, items, *before, rows.weights, *after)
+    kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype, _type(rows.weights))
+    given = len(rows.offsets) - 1, contribution, sums, totals.now, totals.after
+    launch(kernel, len(rows.ends) // 8, *rows[:3], *given)
 
 
 def row_totals(rows):
@@ -45,7 +39,7 @@ def row_totals(rows):
     totals = cupy.zeros(count, "float64")
     if count:
         kernel = instance("row_totals", weights.dtype)
-        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), totals)
+        launch(kernel, 32 * count, rows.offsets, weights, count, totals)
     return totals
 
 
@@ -55,7 +49,7 @@ def shares(total, least, share_out, *, threads=1):
         instance("shares", total.dtype, share_out.dtype),
         len(total),
         total,
-        np.uint64(len(total)),
+        len(total),
         np.float64(least),
         share_out,
         counts.now,
@@ -74,28 +68,21 @@ def apply_sums(
         rank,
         share_out,
         contribution,
-        np.uint64(len(rank)),
+        len(rank),
         restart,
         np.bool_(len(restart) == 1),
-        NULL if onward is None else onward,
+        onward,
         np.float64(damping),
         np.float64(0 if dangling is None else dangling),
-        totals.before if dangling is None else NULL,
+        totals.before if dangling is None else None,
         totals.now,
     )
 
 
 def sum_batch(rows, contribution, sums, *, threads=1):
-    count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
-    items = len(rows.ends) // 8
-    if rows.weights is None:
-        kernel = instance("sum_batch", rows.ends.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
-    else:
-        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
-        launch(
-            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
-        )
+    count, width = len(rows.offsets) - 1, np.uint32(contribution.shape[1])
+    kernel = instance("sum_batch", rows.ends.dtype, _type(rows.weights))
+    launch(kernel, len(rows.ends) // 8, *rows[:3], count, contribution, width, sums)
 
 
 def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threads=1):
@@ -108,7 +95,7 @@ def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threa
             rank,
             share_out,
             contribution,
-            np.uint64(len(rank)),
+            len(rank),
             np.uint32(len(at)),
             at,
             cupy.asarray(base),
@@ -116,6 +103,11 @@ def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threa
             totals,
         )
     return read(totals)
+
+
+def _type(weights: Any) -> Any:
+    """Return the type of weights as in pull.cu."""
+    return "None" if weights is None else weights.dtype
 
 
 def floats(weights: Any) -> Any:

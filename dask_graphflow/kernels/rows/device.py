@@ -32,7 +32,7 @@ from dask_graphflow.kernels.common.device import _indices
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.device_bitmap import running
-from dask_graphflow.kernels.launching import NULL, launch
+from dask_graphflow.kernels.launching import launch
 from dask_graphflow.kernels.sources import instance
 
 from .host import POLICIES, no_such_sum
@@ -72,10 +72,10 @@ def degrees(ids, *, first=0, count, threads=1):
                 instance("count_ids", ids.dtype),
                 len(part),
                 part,
-                np.uint64(len(part)),
+                len(part),
                 np.int64(first),
                 counts,
-                np.uint64(count),
+                count,
             )
             total += counts
     return total
@@ -226,10 +226,10 @@ class _Making:
             32 * runs,
             edges,
             np.uint32(self.width),
-            NULL if places is None else places,
+            places,
             cupy.zeros(1, "uint64"),
             keys,
-            NULL if picked is None else picked,
+            picked,
         )
         return picked
 
@@ -244,7 +244,7 @@ class _Making:
         done: int,
     ) -> int:
         """Write sorted keys as rows after the first `done` entries; return the number of new entries."""
-        size, heads = np.uint64(len(keys)), None
+        size, heads = len(keys), None
         runs = -(-len(keys) // RUN)
         if policy:
             heads = cupy.empty(runs, "int64")
@@ -256,8 +256,8 @@ class _Making:
             keys,
             size,
             np.uint32(self.width),
-            NULL if heads is None else heads,
-            NULL if self.written is None else self.written,
+            heads,
+            self.written,
             ends[done:],
             degrees,
         )
@@ -298,15 +298,15 @@ def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
                 -(-len(ends) // TILE_LANES),
                 rows_.offsets,
                 rows_.ends,
-                NULL if weights is None else rows_.weights,
-                np.uint64(0 if weights is None else weights.itemsize),
-                np.int64(rows_.first),
+                rows_.weights,
+                0 if weights is None else weights.itemsize,
+                rows_.first,
                 to,
                 names,
                 offsets,
-                np.uint64(count),
+                count,
                 ends,
-                NULL if weights is None else weights,
+                weights,
             )
     return Rows(offsets, ends, weights, first)
 
@@ -323,8 +323,8 @@ def owners(rows_, dtype, *, threads=1):
                 instance("owners", vertices.dtype),
                 -(-len(vertices) // TILE_LANES),
                 rows_.offsets,
-                np.uint64(len(rows_.offsets) - 1),
-                np.int64(rows_.first),
+                len(rows_.offsets) - 1,
+                rows_.first,
                 vertices,
             )
     return vertices

@@ -24,6 +24,7 @@ SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of m
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
 FEW = 100  # levels whose numbers are read together with the state
+EVERY = None, None  # the condition on edges if there is none
 GIVEN_UP = 1 << 11  # edges of a row after which search.cu leaves the rest to a block
 
 _GOING = np.dtype(
@@ -47,8 +48,8 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
             count,
             rows.offsets,
             rows.ends,
-            np.uint64(count),
-            np.uint64(rows.first),
+            count,
+            rows.first,
             *state,
         )
         launch(
@@ -56,7 +57,7 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
             len(rests) * 256,
             rows.offsets,
             rows.ends,
-            np.uint64(rows.first),
+            rows.first,
             *state,
         )
     counts = read(report).tolist()
@@ -64,49 +65,29 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
 
 
 def bfs_push(rows, frontier, reached, depth, *, threads=1):
-    kernel = instance("bfs_push", rows.ends.dtype)
-    return push(kernel, (), rows, frontier, reached, depth)
+    return _push(EVERY, rows, frontier, reached, depth)
 
 
-def push(
-    kernel: str,
-    condition: tuple[Any, ...],
-    rows: Rows,
-    frontier: Any,
-    reached: Reached,
-    depth: int,
+def _push(
+    condition: tuple[Any, Any], rows: Rows, frontier: Any, reached: Reached, depth: int
 ) -> Any:
-    """Push along the edges that the kernel allows; see :func:`bfs_push`."""
+    """Push along some edges; see :func:`bfs_push`, and :func:`near` for the condition."""
     fresh, count = cupy.empty(len(reached.level), rows.ends.dtype), cupy.zeros(1, "int64")
     if not len(frontier):
         return fresh[:0]
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
-    launch(
-        kernel,
-        len(rows.ends) // 8,
-        *condition,
-        rows.offsets,
-        rows.ends,
-        np.int64(rows.first),
-        frontier,
-        costs,
-        np.uint64(len(frontier)),
-        *reached,
-        np.int32(depth),
-        fresh,
-        count,
-    )
+    push, given = _kernel("bfs_push", rows, condition), (frontier, costs, len(frontier))
+    into = *reached, np.int32(depth), fresh, count
+    launch(push, len(rows.ends) // 8, *condition, *rows[:2], rows.first, *given, *into)
     return fresh[: int(read(count)[0])]
 
 
 def bfs_near(rows, frontier, reached, depth, *, levels, dense):
-    kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
-    return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
+    return near(EVERY, rows, frontier, reached, depth, levels=levels, dense=dense)
 
 
 def near(
-    kernels: tuple[str, str],
-    condition: tuple[Any, ...],
+    condition: tuple[Any, Any],
     rows: Rows,
     frontier: Any,
     reached: Reached,
@@ -115,9 +96,10 @@ def near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[Any, int | None, np.ndarray, np.ndarray]:
-    """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
+    """Continue a search along some edges; see :func:`bfs_near`.
 
-    The first kernel pushes one level, and the second one pushes many.
+    The condition is :data:`EVERY`, or a distance per vertex and a weight per edge: only edges between two
+    vertices at the same distance count, and only if the weight does not change it.
     """
     count, levels = len(frontier), min(levels, SPAN)
     going = np.zeros(1, _GOING)
@@ -133,12 +115,12 @@ def near(
     there = cupy.zeros(words + 2 * levels, "int64")
     there[:words].set(going.view("i8"))
     arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
-    launch_gang(kernels[1], *condition, *arrays, there, there[words:])
+    launch_gang(_kernel("bfs_run", rows, condition), *condition, *arrays, there, there[words:])
     numbers = read(there[: words + 2 * min(levels, FEW)])
     done = numbers[:words].view(_GOING)[0]
     begin, steps = int(done["begin"]), int(done["steps"])
     if not steps:  # a large level or a long row
-        fresh = push(kernels[0], condition, rows, frontier, reached, depth)
+        fresh = _push(condition, rows, frontier, reached, depth)
         mark_seen(reached.seen, fresh)
         return fresh, None, np.array([count]), np.array([int(done["edges"])])
     end = begin + int(done["count"])
@@ -148,6 +130,11 @@ def near(
         trace = there[words : words + 2 * steps].get()
     sizes, edges = trace.reshape(-1, 2).T
     return queue[begin:end].copy(), int(done["edges"]), sizes, edges
+
+
+def _kernel(name: str, rows: Rows, condition: tuple[Any, Any]) -> str:
+    weights = condition[1]
+    return instance(name, rows.ends.dtype, "Every" if weights is None else weights.dtype)
 
 
 def mark_seen(seen, vertices):
@@ -163,26 +150,16 @@ def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, th
     (seen, predecessor, level), most = reached, min(edges, len(reached.level))
     fresh, own, mirrors = cupy.empty((3, most), dtype)
     counts = cupy.zeros(4, "uint64")
-    launch(
-        instance("bfs_push", dtype),
-        len(rows.ends) // 8 if edges > len(level) else edges,
-        rows.offsets,
-        rows.ends,
-        np.int64(0),
-        frontier,
-        gather_degrees(rows.offsets, frontier),
-        np.uint64(len(frontier)),
-        *reached,
-        np.int32(depth),
-        fresh,
-        counts,
-    )
+    items, costs = len(rows.ends) // 8, gather_degrees(rows.offsets, frontier)
+    given = frontier, costs, len(frontier), *reached, np.int32(depth), fresh, counts
+    push = _kernel("bfs_push", rows, EVERY)
+    launch(push, items if edges > len(level) else edges, *EVERY, *rows[:2], 0, *given)
     launch(
         instance("part_found", dtype),
         most,
         fresh,
         counts,
-        np.uint64(owned),
+        owned,
         dtype.type(low if names is None else 0),
         rows.offsets,
         seen,
@@ -207,7 +184,7 @@ def take_offers(rows, vertices, offers, reached, depth, degrees):
         len(vertices),
         vertices.astype(dtype, copy=False),
         offers,
-        np.uint64(len(vertices)),
+        len(vertices),
         np.int32(depth),
         rows.offsets,
         *reached,

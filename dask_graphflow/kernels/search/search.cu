@@ -15,22 +15,17 @@ constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a bl
 
 __device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
 
-// Conditions on edges. All edges count:
-struct Every {
-    __device__ __forceinline__ bool operator()(u64, i64, u64) const { return true; }
-};
-
-// An edge counts if its ends have the same distance and its weight does not change this distance:
+// Return whether an edge counts. It does if its ends have the same distance, and its weight does not change it.
 template <typename W>
-struct Weightless {
-    const double* distance;
-    const W* weights;
-    __device__ __forceinline__ bool operator()(u64 near, i64 edge, u64 far) const
-    {
-        const double here = distance[near];
-        return here == distance[far] && __dadd_rn(here, double(weights[edge])) == here;
-    }
-};
+__device__ __forceinline__ bool allowed(const double* distance, const W* weights, u64 near, i64 edge, u64 far)
+{
+    const double here = distance[near];
+    return here == distance[far] && __dadd_rn(here, double(weights[edge])) == here;
+}
+
+// Instead of the type of the weights: every edge counts.
+struct Every {};
+__device__ __forceinline__ bool allowed(const double*, const Every*, u64, i64, u64) { return true; }
 
 // A row that a warp has not finished, and its next edge.
 struct Rest {
@@ -129,10 +124,10 @@ __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, cons
 
 // Offer the vertices of a list as predecessors to their neighbors that were not seen. List the neighbors that had no
 // predecessor. `costs` is the running sum of the list's degrees.
-template <typename I, typename Allowed>
-__device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, const I* ends, i64 first,
-                                           const I* frontier, const i64* costs, u64 count, const u32* seen,
-                                           I* predecessor, int* level, int depth, I* list, i64* found)
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS)
+    bfs_push(const double* distance, const W* weights, const i64* offsets, const I* ends, i64 first, const I* frontier,
+             const i64* costs, u64 count, const u32* seen, I* predecessor, int* level, int depth, I* list, i64* found)
 {
     __shared__ I queues[THREADS / 32][QUEUED];
     Appending<I> appending{queues[threadIdx.x / 32], list, found};
@@ -151,7 +146,7 @@ __device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, 
             I far = 0;
             if (at + lane() < span.last) {
                 far = ends[edge];
-                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(near, edge, u64(far)))
+                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(distance, weights, near, edge, u64(far)))
                     reached = atomicMin(predecessor + far, I(near)) == never<I>();
                 if (reached) level[far] = depth;
             }
@@ -159,24 +154,6 @@ __device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, 
         }
     });
     appending.flush();
-}
-
-template <typename I>
-__global__ void __launch_bounds__(THREADS)
-    bfs_push(const i64* offsets, const I* ends, i64 first, const I* frontier, const i64* costs, u64 count, const u32* seen,
-         I* predecessor, int* level, int depth, I* list, i64* found)
-{
-    push_along(Every{}, offsets, ends, first, frontier, costs, count, seen, predecessor, level, depth, list, found);
-}
-
-template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS)
-    bfs_push_weightless(const double* distance, const W* weights, const i64* offsets, const I* ends, i64 first,
-                    const I* frontier, const i64* costs, u64 count, const u32* seen, I* predecessor, int* level,
-                        int depth, I* list, i64* found)
-{
-    push_along(Weightless<W>{distance, weights}, offsets, ends, first, frontier, costs, count, seen, predecessor,
-               level, depth, list, found);
 }
 
 // The state of a search that continues by itself while levels are small. A launch stops before a level that has more
@@ -197,9 +174,10 @@ struct Going {
 // Push level after level. Every vertex that is found is appended to `list`, so the end of the list is the next level.
 // `level` tells whether a vertex is in the current level. A bitmap `seen` would have to be updated between levels.
 // `trace` gets the number of vertices and edges of each level.
-template <typename I, typename Allowed>
-__device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const I* ends, I* list, I* predecessor,
-                                      int* level, Going* going, i64* trace)
+template <typename I, typename W>
+__global__ void __launch_bounds__(GANG)
+    bfs_run(const double* distance, const W* weights, const i64* offsets, const I* ends, I* list, I* predecessor,
+            int* level, Going* going, i64* trace)
 {
     __shared__ Listed own[SETS];
     if (threadIdx.x < SETS) own[threadIdx.x] = Listed{0, 0, 0};
@@ -241,7 +219,7 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
                         far = ends[edge];
                         const int there = __ldcg(level + far);
                         if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
-                            allowed(near, edge, u64(far)))
+                            allowed(distance, weights, near, edge, u64(far)))
                             reached = atomicMin(predecessor + far, I(near)) == never<I>();
                     }
                     if (reached) level[far] = int(depth);
@@ -269,21 +247,6 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
     take_steps(next.count, &going->arrived, stops, step, save, load);
     meet_grid(&going->arrived);  // no block reads any more when the state is written
     if (threadIdx.x == 0 && blockIdx.x == 0) save();
-}
-
-template <typename I>
-__global__ void __launch_bounds__(GANG)
-    bfs_run(const i64* offsets, const I* ends, I* list, I* predecessor, int* level, Going* going, i64* trace)
-{
-    go_on(Every{}, offsets, ends, list, predecessor, level, going, trace);
-}
-
-template <typename I, typename W>
-__global__ void __launch_bounds__(GANG)
-    bfs_run_weightless(const double* distance, const W* weights, const i64* offsets, const I* ends, I* list,
-                       I* predecessor, int* level, Going* going, i64* trace)
-{
-    go_on(Weightless<W>{distance, weights}, offsets, ends, list, predecessor, level, going, trace);
 }
 
 // The following kernels are for a search over the members of a gang. The positions of a member's own vertices begin at

@@ -115,15 +115,15 @@ def _launches(
         made.marks.fill(UNREACHED)
         made.found.fill(0)
         made.teams.fill(0)
-        numbers = (made.sigma, made.power) if counted else (np.uintp(0),) * 2
+        numbers = (made.sigma, made.power) if counted else (None,) * 2
         launch_gang(
             instance("search", dtype, contribute),
             rows.offsets,
             rows.ends,
             into.offsets,
             into.ends,
-            np.int64(size),
-            np.int64(pieces),
+            size,
+            pieces,
             sources[done : done + teams],
             np.uint32(blocks),
             np.int32(spare),

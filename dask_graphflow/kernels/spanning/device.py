@@ -27,5 +27,5 @@ def join_components(component, one, other, key, at, taken):
     # Atomics at random addresses need many threads; few edges need few blocks to wait for.
     blocks = min(gang_blocks(kernel), max(attribute("MultiProcessorCount"), -(-count // GANG)))
     rounds = cupy.zeros(ROUNDS, "int64")
-    given = component, np.uint64(vertices), *pointers, np.int64(count), least, first, taken, rounds
+    given = component, vertices, *pointers, count, least, first, taken, rounds
     launch_gang(kernel, *given, blocks=blocks)

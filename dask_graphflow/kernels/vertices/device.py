@@ -13,9 +13,9 @@ import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.fixed_point import units
-from dask_graphflow.kernels.launching import blocks_for, read, resident_blocks
+from dask_graphflow.kernels.launching import launch, launch_resident, read
 from dask_graphflow.kernels.program import VertexProgram
-from dask_graphflow.kernels.sources import OPTIONS, THREADS, source
+from dask_graphflow.kernels.sources import OPTIONS, source
 
 WORD, SIGN = 2**64, 2**63
 _REDUCED = np.dtype([("counted", "i8"), ("high", "i8"), ("low", "i8"), ("largest", "u8")])
@@ -24,7 +24,7 @@ _REDUCED = np.dtype([("counted", "i8"), ("high", "i8"), ("low", "i8"), ("largest
 def assign(program, given, columns):
     count = len(columns[0])
     values = _struct(program, count, (*columns, *given))
-    _kernel(program.struct, "assign_values")((blocks_for(count),), (THREADS,), (values,))
+    launch(_kernel(program.struct, "assign_values"), count, values)
 
 
 class DeviceFloatTotal:
@@ -67,7 +67,7 @@ def _reduced(
     found, count = cupy.zeros(_REDUCED.itemsize // 8, "int64"), len(exists)
     values = _struct(program, count, given)
     kernel = _kernel(program.struct, name)
-    kernel((resident_blocks(count),), (THREADS,), (values, exists, *arguments, found))
+    launch_resident(kernel, count, values, exists, *arguments, found)
     return read(found).view(_REDUCED)[0]
 
 

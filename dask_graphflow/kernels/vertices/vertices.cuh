@@ -63,10 +63,7 @@ __global__ void __launch_bounds__(THREADS) sum_floats(Values values, const bool*
     i64 high = 0, low = 0;
     for (u64 v = thread_index(); v < values.count; v += thread_count()) {
         if (!exists[v]) continue;
-        const double value = ldexp(values.value0(v), -exponent);
-        const double part = floor(__ddiv_rn(value, coarse));
-        high += i64(part);
-        low += i64(__ddiv_rn(__dsub_rn(value, __dmul_rn(part, coarse)), fine));
+        add_parts(ldexp(values.value0(v), -exponent), coarse, fine, high, low);
     }
     add_block<2>({&found->high, &found->low}, {high, low});
 }
