@@ -20,7 +20,7 @@ OPTIONS = (
 _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
-_C_TYPES |= {"uint32": "unsigned int", "uint64": "unsigned long long"}
+_C_TYPES |= {"None": "None", "uint32": "unsigned int", "uint64": "unsigned long long"}
 _FLOATS = ("float32", "float64")
 _KEYS = ("uint32", "uint64")
 _SUMS = ("int64", "float64")
@@ -31,7 +31,7 @@ _RULES = ("COUNT", "SUM", "SCORE")  # as in groups.cu
 def instance(kernel: str, *arguments: Any) -> str:
     """Return the CUDA C++ name of a kernel template with some arguments.
 
-    An argument is a dtype, or the name of a constant.
+    An argument is a dtype, the name of a constant, or None: the type of weights if there are none.
 
     Examples
     --------
@@ -70,7 +70,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "search.cu": (
         *_each("bfs_pull bfs_pull_rest part_found take_offers", _IDS),
-        *_each("bfs_push bfs_run", _IDS, ("Every", *_FLOATS)),
+        *_each("bfs_push bfs_run", _IDS, ("None", *_FLOATS)),
     ),
     "pull.cu": (
         "apply_batch",

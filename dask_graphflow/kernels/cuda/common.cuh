@@ -11,6 +11,7 @@
 using i64 = long long;
 using u64 = unsigned long long;
 using u32 = unsigned int;
+struct None {};  // the type of weights if there are none; their pointer is null
 
 constexpr u32 ALL_LANES = 0xffffffffu;
 

@@ -29,7 +29,8 @@ def readable(rows):
 
 def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
-    kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype, _type(rows.weights))
+    weights = getattr(rows.weights, "dtype", None)
+    kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype, weights)
     given = len(rows.offsets) - 1, contribution, sums, totals.now, totals.after
     launch(kernel, len(rows.ends) // 8, *rows[:3], *given)
 
@@ -81,7 +82,7 @@ def apply_sums(
 
 def sum_batch(rows, contribution, sums, *, threads=1):
     count, width = len(rows.offsets) - 1, np.uint32(contribution.shape[1])
-    kernel = instance("sum_batch", rows.ends.dtype, _type(rows.weights))
+    kernel = instance("sum_batch", rows.ends.dtype, getattr(rows.weights, "dtype", None))
     launch(kernel, len(rows.ends) // 8, *rows[:3], count, contribution, width, sums)
 
 
@@ -103,11 +104,6 @@ def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threa
             totals,
         )
     return read(totals)
-
-
-def _type(weights: Any) -> Any:
-    """Return the type of weights as in pull.cu."""
-    return "None" if weights is None else weights.dtype
 
 
 def floats(weights: Any) -> Any:

@@ -12,9 +12,6 @@ constexpr int WHOLE_BITS = 62;                    // bits of a sum of weights as
 constexpr int BATCH = 4;                          // reads in flight at once
 constexpr int SHORT = 64;                         // most edges of a row that a lane adds up by itself
 
-// The type of the weights of edges that have none. Their pointer is null.
-struct None {};
-
 // Return the contribution of an edge, as a float. Only its integer part counts.
 template <typename W, typename F>
 __device__ __forceinline__ auto term(const W* weights, F contribution, i64 edge)

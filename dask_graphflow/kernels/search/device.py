@@ -76,9 +76,9 @@ def _push(
     if not len(frontier):
         return fresh[:0]
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
-    push, given = _kernel("bfs_push", rows, condition), (frontier, costs, len(frontier))
-    into = *reached, np.int32(depth), fresh, count
-    launch(push, len(rows.ends) // 8, *condition, *rows[:2], rows.first, *given, *into)
+    kernel = instance("bfs_push", rows.ends.dtype, getattr(condition[1], "dtype", None))
+    given = frontier, costs, len(frontier), *reached, np.int32(depth), fresh, count
+    launch(kernel, len(rows.ends) // 8, *condition, *rows[:2], rows.first, *given)
     return fresh[: int(read(count)[0])]
 
 
@@ -115,7 +115,8 @@ def near(
     there = cupy.zeros(words + 2 * levels, "int64")
     there[:words].set(going.view("i8"))
     arrays = rows.offsets, rows.ends, queue, reached.predecessor, reached.level
-    launch_gang(_kernel("bfs_run", rows, condition), *condition, *arrays, there, there[words:])
+    kernel = instance("bfs_run", rows.ends.dtype, getattr(condition[1], "dtype", None))
+    launch_gang(kernel, *condition, *arrays, there, there[words:])
     numbers = read(there[: words + 2 * min(levels, FEW)])
     done = numbers[:words].view(_GOING)[0]
     begin, steps = int(done["begin"]), int(done["steps"])
@@ -130,11 +131,6 @@ def near(
         trace = there[words : words + 2 * steps].get()
     sizes, edges = trace.reshape(-1, 2).T
     return queue[begin:end].copy(), int(done["edges"]), sizes, edges
-
-
-def _kernel(name: str, rows: Rows, condition: tuple[Any, Any]) -> str:
-    weights = condition[1]
-    return instance(name, rows.ends.dtype, "Every" if weights is None else weights.dtype)
 
 
 def mark_seen(seen, vertices):
@@ -152,8 +148,8 @@ def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, th
     counts = cupy.zeros(4, "uint64")
     items, costs = len(rows.ends) // 8, gather_degrees(rows.offsets, frontier)
     given = frontier, costs, len(frontier), *reached, np.int32(depth), fresh, counts
-    push = _kernel("bfs_push", rows, EVERY)
-    launch(push, items if edges > len(level) else edges, *EVERY, *rows[:2], 0, *given)
+    kernel = instance("bfs_push", dtype, None)
+    launch(kernel, items if edges > len(level) else edges, *EVERY, *rows[:2], 0, *given)
     launch(
         instance("part_found", dtype),
         most,

@@ -15,7 +15,8 @@ constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a bl
 
 __device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
 
-// Return whether an edge counts. It does if its ends have the same distance, and its weight does not change it.
+// Return whether an edge counts: without weights always, and with weights if its ends have the same distance and its
+// weight does not change it.
 template <typename W>
 __device__ __forceinline__ bool allowed(const double* distance, const W* weights, u64 near, i64 edge, u64 far)
 {
@@ -23,9 +24,7 @@ __device__ __forceinline__ bool allowed(const double* distance, const W* weights
     return here == distance[far] && __dadd_rn(here, double(weights[edge])) == here;
 }
 
-// Instead of the type of the weights: every edge counts.
-struct Every {};
-__device__ __forceinline__ bool allowed(const double*, const Every*, u64, i64, u64) { return true; }
+__device__ __forceinline__ bool allowed(const double*, const None*, u64, i64, u64) { return true; }
 
 // A row that a warp has not finished, and its next edge.
 struct Rest {
