@@ -19,7 +19,7 @@ from dask_graphflow.showing.tables import counted
 from dask_graphflow.tasks.clients import check_waiting
 from dask_graphflow.tasks.names import unique
 
-from .canvas import INK, PALETTE, named, new_axes, plain, pyplot, with_commas
+from .canvas import INK, PALETTE, log_axes, named, new_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,15 +82,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     ax = new_axes(ax, (5, 3.5))
     ax.vlines(sizes, 0, counts, color=PALETTE[0], linewidth=1.5, alpha=0.35)
     ax.plot(sizes, counts, "o", color=PALETTE[0], markersize=5, clip_on=False)
-    ax.set_xscale("log")
-    ax.set_yscale("log", nonpositive="clip")
-    # At least a decade, so that the axes also work for a single size.
-    ax.set_xlim(0.8, max(10, 1.6 * sizes.max(initial=1)))
-    ax.set_ylim(0.7, max(10, 1.8 * counts.max(initial=1)))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(with_commas)
-        axis.set_minor_formatter("")
-    plain(ax)
+    log_axes(ax, sizes.max(initial=1), counts.max(initial=1))
     noun = "component" if str(column).startswith("component") else "group"
     ax.set_xlabel(f"size of a {noun} (vertices)")
     ax.set_ylabel(f"{noun}s of that size")

@@ -13,7 +13,7 @@ from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.tasks.clients import check_waiting
 
-from .canvas import PALETTE, new_axes, plain, pyplot, with_commas
+from .canvas import PALETTE, log_axes, new_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,17 +77,9 @@ def degrees(degrees: Any, *, ax: Axes | None = None) -> Axes:
             label=name.replace("_", "-"),
             clip_on=False,
         )
-    ax.set_xscale("log")
-    ax.set_yscale("log")
     largest = max((int(values[-1]) for values, _ in counts.values() if len(values)), default=1)
     total = max(int(vertices.sum()) for _, vertices in counts.values())
-    # At least a decade, so that the axes also work for a single degree.
-    ax.set_xlim(0.8, max(10, 1.6 * largest))
-    ax.set_ylim(0.7, max(10, 1.8 * total))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(with_commas)
-        axis.set_minor_formatter("")
-    plain(ax)
+    log_axes(ax, largest, total)
     ax.set_xlabel("edges")
     ax.set_ylabel("vertices with at least so many")
     title = f"{counted(total, 'vertex', 'vertices')}, with up to {counted(largest, 'edge')}"
