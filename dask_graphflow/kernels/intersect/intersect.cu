@@ -142,14 +142,12 @@ __global__ void credit(const i64* offsets, const I* ends, u64 vertices, const ty
                        const typename edge::Unsigned<I>::type* middle, const typename edge::Unsigned<I>::type* first, i64* totals)
 {
     visit_edges(offsets, vertices, [&](const Span& span) {
-        for (i64 edge = span.first; edge < span.last; edge += 32) {
-            const i64 mine = min(edge + lane(), span.last - 1);
-            const u64 row = span.row - lane() + owner_of(span, mine);
-            if (mine != edge + lane()) continue;
-            const i64 own = i64(last[mine]), more = i64(middle[mine]) + i64(first[mine]);
+        visit_span(span, span.row, 0, [&](bool valid, u64 row, i64 edge) {
+            if (!valid) return;
+            const i64 own = i64(last[edge]), more = i64(middle[edge]) + i64(first[edge]);
             if (own) add_to(totals + row, own);
-            if (more) add_to(totals + u64(ends[mine]), more);
-        }
+            if (more) add_to(totals + u64(ends[edge]), more);
+        });
     });
 }
 

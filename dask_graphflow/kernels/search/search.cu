@@ -137,20 +137,18 @@ __global__ void __launch_bounds__(THREADS)
             vertex = u64(frontier[span.row]);
             ahead = offsets[i64(vertex) - first] - costs[span.row];
         }
-        for (i64 at = span.first; at < span.last; at += 32) {
-            const u32 owner = owner_of(span, at + lane());
-            const u64 near = __shfl_sync(ALL_LANES, vertex, owner);
-            const i64 edge = __shfl_sync(ALL_LANES, ahead, owner) + at + lane();
+        visit_span(span, vertex, ahead, [&](bool valid, u64 near, i64 edge) {
             bool reached = false;
             I far = 0;
-            if (at + lane() < span.last) {
+            if (valid) {
                 far = ends[edge];
-                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(distance, weights, near, edge, u64(far)))
+                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) &&
+                    allowed(distance, weights, near, edge, u64(far)))
                     reached = atomicMin(predecessor + far, I(near)) == never<I>();
                 if (reached) level[far] = depth;
             }
             appending.add(reached, far);
-        }
+        });
     });
     appending.flush();
 }
