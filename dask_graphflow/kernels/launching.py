@@ -116,6 +116,11 @@ def _gang_blocks(name: str, device: int, shared: int) -> int:
 _threads = threading.local()  # pinned memory of each thread, into which the device copies numbers
 
 
+def struct_of(members: str) -> np.dtype[Any]:
+    """Return a struct of CUDA C++ whose members all have 8 bytes: pointers, and numbers of at least 0."""
+    return np.dtype([(member, "u8") for member in members.split()])
+
+
 def read(array: Any) -> np.ndarray:
     """Wait for a few numbers that kernels compute, and return a copy of them in host memory.
 

@@ -63,7 +63,14 @@ from dask_graphflow.kernels.device_bitmap import new_words as new_words
 from dask_graphflow.kernels.device_bitmap import sum_degrees as sum_degrees
 from dask_graphflow.kernels.device_bitmap import tally as tally
 from dask_graphflow.kernels.device_bitmap import to_words as to_words
-from dask_graphflow.kernels.launching import blocks_for, launch, launch_blocks, launch_gang, read
+from dask_graphflow.kernels.launching import (
+    blocks_for,
+    launch,
+    launch_blocks,
+    launch_gang,
+    read,
+    struct_of,
+)
 from dask_graphflow.kernels.policies import (
     CULLING,
     KERNELS,
@@ -84,61 +91,17 @@ SPAN = 1 << 14  # maximum supersteps of such a launch, since other work may wait
 FEW = 100  # supersteps whose numbers are read together with those of the launch
 THRESHOLDS = 32, 512  # number of edges from which a row goes to a warp, and to a block
 
-_TASK = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            "offsets",
-            "ends",
-            "weights",
-            "first",
-            "items",
-            "count",
-            "costs",
-            "warp_from",
-            "block_from",
-            "frontier",
-            "changed",
-            "list",
-            "stages",
-            "degrees",
-            "owned",
-            "report",
-            "work",
-        )
-    ]
+_TASK = struct_of(
+    "offsets ends weights first items count costs warp_from block_from frontier changed list stages "
+    "degrees owned report work"
 )
-
-
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
 _RAN = np.dtype(
     [("next", _LISTED), ("steps", "i8"), ("left", "i8"), ("sets", _LISTED, 3), ("arrived", "u8")]
 )
-_RUN = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            "offsets",
-            "ends",
-            "weights",
-            "frontier",
-            "count",
-            "lists",
-            "room",
-            "stamps",
-            "stamp",
-            "before",
-            "first_step",
-            "most_steps",
-            "most_edges",
-            "longest",
-            "dense",
-            "left",
-            "shrinking",
-            "ran",
-            "trace",
-        )
-    ]
+_RUN = struct_of(
+    "offsets ends weights frontier count lists room stamps stamp before first_step most_steps most_edges "
+    "longest dense left shrinking ran trace"
 )
 
 

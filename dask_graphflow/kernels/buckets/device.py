@@ -36,24 +36,13 @@ STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the l
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
 _FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")])
+_SIDES = "ahead turn first_turn settled_side near_side far_side"
+_LIMITS = "vertices edges steps most_steps most_edges longest"
 _GOING = np.dtype(
     [
-        *(("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8"), ("limit", "f8")),
-        *(
-            ("delta", "f8"),
-            ("cutoff", "f8"),
-            ("horizon", "f8"),
-            ("ahead", "i8"),
-            ("turn", "i8"),
-            ("first_turn", "i8"),
-            ("settled_side", "i8"),
-            ("near_side", "i8"),
-            ("far_side", "i8"),
-        ),
-        *(
-            (name, "i8")
-            for name in ("vertices", "edges", "steps", "most_steps", "most_edges", "longest")
-        ),
+        *(("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")),
+        *((name, "f8") for name in ("limit", "delta", "cutoff", "horizon")),
+        *((name, "i8") for name in (*_SIDES.split(), *_LIMITS.split())),
         *(("sets", _FOUND, 3), ("arrived", "u8")),
     ]
 )

@@ -237,21 +237,11 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
     first, begins = cupy.zeros(count + 1, "int64"), cupy.empty(vertices + 1, "int64")
     # The last item is the largest number of edges of a group; the item before it is the total.
     bounds, totals = cupy.empty(count + 2, "int64"), cupy.empty(blocks, "int64")
-    bounds[count + 1 :] = 0
-    arrived = cupy.zeros(1, "uint32")
-    arrays = (
-        rows.offsets,
-        number,
-        places,
-        members,
-        first,
-        begins,
-        bounds,
-        totals,
-        bounds[count + 1 :],
-        arrived,
-    )
-    launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
+    largest, arrived = bounds[count + 1 :], cupy.zeros(1, "uint32")
+    largest[:] = 0
+    made = places, members, first, begins, bounds, totals, largest, arrived
+    arrays = _pointers(rows.offsets, number, *made)
+    launch_gang(kernel, np.array((arrays, (vertices, count)), _MEMBERS), blocks=blocks)
     total, longest = read(bounds[count:]).tolist()
     return [members, first, begins, bounds[: count + 1]], total, longest
 

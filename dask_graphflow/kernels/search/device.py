@@ -30,8 +30,8 @@ GIVEN_UP = 1 << 11  # edges of a row after which search.cu leaves the rest to a 
 _GOING = np.dtype(
     [
         *((name, "i8") for name in ("count", "edges", "largest", "begin", "depth", "steps")),
-        *((name, "i8") for name in ("most_steps", "most_edges", "longest")),
-        *((name, "i8") for name in ("dense", "left", "shrinking")),
+        *((name, "i8") for name in ("most_steps", "most_edges", "longest", "dense", "left")),
+        ("shrinking", "i8"),
         ("sets", "i8", (3, 3)),
         ("arrived", "u8"),
     ]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.launching import attribute, gang_blocks, launch_gang
+from dask_graphflow.kernels.launching import attribute, gang_blocks, launch_gang, struct_of
 from dask_graphflow.kernels.sources import GANG, instance
 
-_BETWEEN = np.dtype([(name, "u8") for name in ("one", "other", "key", "at")])
+_BETWEEN = struct_of("one other key at")
 ROUNDS = 7  # the struct in spanning.cu: three counts, three marks, and the number of arrived blocks
 
 
