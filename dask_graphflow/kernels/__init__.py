@@ -216,9 +216,9 @@ def each_array(
         return {name: each_array(item, change, changed, edges) for name, item in value.items()}
     if isinstance(value, tuple):
         names = getattr(value, "_fields", ())
-        of_edges = EDGES if edges is not None and {*names} >= EDGES else ()
+        of_edges = EDGES if {*names} >= EDGES else ()
         items = [
-            each_array(item, edges if name in of_edges else change, changed, edges)
+            each_array(item, (name in of_edges and edges) or change, changed, edges)
             for name, item in itertools.zip_longest(names, value)
         ]
         return type(value)(*items) if names else tuple(items)

@@ -49,14 +49,8 @@ def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
         count = int(read(ends[-1:])[0]) if len(words) else 0
     vertices = cupy.empty(count, dtype)
     if count:
-        launch(
-            instance("write_words", vertices.dtype),
-            32 * len(words),
-            words,
-            len(words),
-            ends,
-            vertices,
-        )
+        kernel = instance("write_words", vertices.dtype)
+        launch(kernel, 32 * len(words), words, len(words), ends, vertices)
     return vertices
 
 
@@ -78,14 +72,8 @@ def sum_degrees(vertices: Any, degrees: Any) -> int:
     if not len(vertices):
         return 0
     report, vertices = cupy.zeros(COUNTS, "uint64"), cupy.ascontiguousarray(vertices)
-    launch(
-        instance("sum_degrees", vertices.dtype),
-        len(vertices),
-        vertices,
-        len(vertices),
-        of_owned(degrees),
-        report,
-    )
+    kernel, size = instance("sum_degrees", vertices.dtype), len(vertices)
+    launch(kernel, size, vertices, size, of_owned(degrees), report)
     return int(read(report)[LEAVING])
 
 

@@ -409,18 +409,9 @@ def uniquify(
 def _uniquify(
     vertices: Any, length: Any, words: Any, stages: int, kept: Any, degrees: Any, report: Any
 ) -> None:
-    launch(
-        instance("uniquify", vertices.dtype),
-        len(vertices),
-        vertices,
-        len(vertices),
-        length,
-        words,
-        np.uint32(stages),
-        kept,
-        of_owned(degrees),
-        report,
-    )
+    kernel, size = instance("uniquify", vertices.dtype), len(vertices)
+    into = kept, of_owned(degrees), report
+    launch(kernel, size, vertices, size, length, words, np.uint32(stages), *into)
 
 
 def gather_degrees(offsets: Any, rows: Any) -> Any:

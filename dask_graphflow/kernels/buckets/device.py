@@ -142,15 +142,9 @@ class DeviceBuckets:
 
     def offer(self, vertices, values):
         going = self._going
-        launch(
-            instance("offer_distances", self._ends, self._weights),
-            len(vertices),
-            self._search,
-            vertices.astype(self._ends, copy=False),
-            values,
-            len(vertices),
-            self._begun(),
-        )
+        kernel, count = instance("offer_distances", self._ends, self._weights), len(vertices)
+        offered = vertices.astype(self._ends, copy=False), values, count
+        launch(kernel, count, self._search, *offered, self._begun())
         self._ended()
         self._put(going[0]["sets"][0])
 
@@ -163,21 +157,10 @@ class DeviceBuckets:
             return self._mirrors, self._sent
         count, host_mirrors, host_distances = self._host_lists
         self._count.data.memset_async(0, self._count.nbytes)
-        launch(
-            instance("take_mirrors", self._ends),
-            size,
-            self.distance,
-            self._owned,
-            size,
-            self._going["limit"][0],
-            self._sent,
-            self._mirrors,
-            self._mirror_distances,
-            host_mirrors.ctypes.data,
-            host_distances.ctypes.data,
-            len(host_mirrors),
-            self._count,
-        )
+        own = self.distance, self._owned, size, self._going["limit"][0], self._sent
+        few = host_mirrors.ctypes.data, host_distances.ctypes.data, len(host_mirrors)
+        found = self._mirrors, self._mirror_distances, *few, self._count
+        launch(instance("take_mirrors", self._ends), size, *own, *found)
         self._count.get(out=count)  # waits for the kernel
         taken = slice(int(count[0]))
         if taken.stop <= len(host_mirrors):
@@ -247,18 +230,9 @@ def light_first(rows, delta):
     count = len(rows.offsets) - 1
     middle = cupy.empty(count, "int64")
     if count:
-        launch(
-            instance("light_first", ends.dtype, weights.dtype),
-            32 * count,
-            rows.offsets,
-            rows.ends,
-            weights,
-            count,
-            np.float64(delta),
-            ends,
-            placed,
-            middle,
-        )
+        kernel, into = instance("light_first", ends.dtype, weights.dtype), (ends, placed, middle)
+        edges = rows.offsets, rows.ends, weights, count
+        launch(kernel, 32 * count, *edges, np.float64(delta), *into)
     return Light(rows._replace(ends=ends, weights=placed), middle)
 
 
@@ -294,18 +268,11 @@ def offer_nearer(rows, names, distance, predecessor, *, threads=1):
     alike = cupy.zeros(1, "uint32")
     if len(rows.ends):
         dtype, weights = predecessor.dtype, floats(rows.weights)
-        launch(
-            instance("offer_nearer", dtype, weights.dtype),
-            len(rows.ends) // 8,
-            rows.offsets,
-            rows.ends.astype(dtype, copy=False),
-            weights,
-            len(rows.offsets) - 1,
-            None if names is None else names.astype(dtype, copy=False),
-            distance,
-            predecessor,
-            alike,
-        )
+        ends = rows.ends.astype(dtype, copy=False)
+        names = None if names is None else names.astype(dtype, copy=False)
+        edges = rows.offsets, ends, weights, len(rows.offsets) - 1
+        kernel = instance("offer_nearer", dtype, weights.dtype)
+        launch(kernel, len(ends) // 8, *edges, names, distance, predecessor, alike)
     return bool(read(alike)[0])
 
 

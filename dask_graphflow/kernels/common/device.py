@@ -178,18 +178,9 @@ def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
         where = None if slots is None else cupy.ascontiguousarray(slots, parent.dtype)
         report = cupy.empty(3, "int64")
         launch("clear_report", 1, report)
-        launch(
-            instance("absorb", parent.dtype, entries.dtype),
-            len(entries),
-            parent,
-            len(parent),
-            cupy.ascontiguousarray(entries),
-            len(entries),
-            np.uint64(first),
-            np.int64(shift),
-            where,
-            report,
-        )
+        kernel = instance("absorb", parent.dtype, entries.dtype)
+        own = cupy.ascontiguousarray(entries), len(entries), np.uint64(first), np.int64(shift)
+        launch(kernel, len(entries), parent, len(parent), *own, where, report)
         return int(read(report)[0])
 
 
@@ -220,18 +211,9 @@ def labels(parent, seen, start, stop, *, base, dtype):
         count = int(read(ends[-1:])[0]) if size else 0
         vertices, roots = cupy.empty(count, native), cupy.empty(count, native)
         if count:
-            launch(
-                instance("write_labels", parent.dtype, native),
-                -(-size // ROUNDS),
-                parent,
-                seen,
-                start,
-                size,
-                np.int64(base),
-                ends,
-                vertices,
-                roots,
-            )
+            kernel, into = instance("write_labels", parent.dtype, native), (ends, vertices, roots)
+            own = parent, seen, start, size, np.int64(base)
+            launch(kernel, -(-size // ROUNDS), *own, *into)
         if native != dtype:
             vertices, roots = vertices.astype(dtype), roots.astype(dtype)
     return vertices, roots
@@ -244,18 +226,10 @@ def bounds(source, target, *, step=1):
             source, target = _indices(source, target)
         blocks = min(blocks_for(-(-len(source) // ROUNDS)), READ // 16)
         extremes = cupy.empty((blocks, 2), "int64")
-        launch_blocks(
-            instance("bounds", source.dtype),
-            blocks,
-            THREADS,
-            0,
-            source,
-            source.strides[0] // source.itemsize,
-            target,
-            target.strides[0] // target.itemsize,
-            len(source),
-            extremes,
-        )
+        strides = (side.strides[0] // side.itemsize for side in (source, target))
+        ends = [*zip((source, target), strides, strict=True)]
+        kernel, count = instance("bounds", source.dtype), len(source)
+        launch_blocks(kernel, blocks, THREADS, 0, *ends[0], *ends[1], count, extremes)
         lows, highs = read(extremes).T
     return int(lows.min()), int(highs.max())
 

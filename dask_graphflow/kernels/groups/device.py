@@ -263,17 +263,7 @@ def edges_inside(rows, labels):
     if len(ends):
         size, first = len(rows.offsets) - 1, dtype.type(rows.first)
         kernel = instance("edges_inside", dtype)
-        launch(
-            kernel,
-            len(ends) // EACH,
-            rows.offsets,
-            ends,
-            size,
-            first,
-            labels,
-            source,
-            target,
-            count,
-        )
+        into = source, target, count
+        launch(kernel, len(ends) // EACH, rows.offsets, ends, size, first, labels, *into)
     found = int(read(count)[0])
     return source[:found], target[:found]

@@ -28,18 +28,10 @@ def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -
     source, both = _indices(source, source if target is None else target)
     words = cupy.empty((members, -(-len(source) // 64)), "uint64")
     if len(source):
-        launch(
-            instance("choose", source.dtype),
-            len(source),
-            source,
-            None if target is None else both,
-            len(source),
-            np.uint32(shift),
-            owners,
-            np.uint32(members),
-            2 * words.shape[1],
-            words,
-        )
+        kernel, size = instance("choose", source.dtype), len(source)
+        ends = source, None if target is None else both, size
+        to = np.uint32(shift), owners, np.uint32(members)
+        launch(kernel, size, *ends, *to, 2 * words.shape[1], words)
     return [from_words(own, index_dtype(len(source))) for own in words]
 
 

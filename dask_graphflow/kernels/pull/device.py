@@ -46,15 +46,8 @@ def row_totals(rows):
 
 def shares(total, least, share_out, *, threads=1):
     counts = DeviceTotals()
-    launch_resident(
-        instance("shares", total.dtype, share_out.dtype),
-        len(total),
-        total,
-        len(total),
-        np.float64(least),
-        share_out,
-        counts.now,
-    )
+    kernel, count = instance("shares", total.dtype, share_out.dtype), len(total)
+    launch_resident(kernel, count, total, count, np.float64(least), share_out, counts.now)
     unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
     return unfit, sinks
 
@@ -62,22 +55,12 @@ def shares(total, least, share_out, *, threads=1):
 def apply_sums(
     sums, rank, share_out, contribution, restart, onward, damping, dangling, totals, *, threads=1
 ):
-    launch_resident(
-        instance("apply_sums", rank.dtype),
-        len(rank),
-        sums,
-        rank,
-        share_out,
-        contribution,
-        len(rank),
-        restart,
-        np.bool_(len(restart) == 1),
-        onward,
-        np.float64(damping),
-        np.float64(0 if dangling is None else dangling),
-        totals.before if dangling is None else None,
-        totals.now,
-    )
+    kernel, count = instance("apply_sums", rank.dtype), len(rank)
+    columns = sums, rank, share_out, contribution, count
+    restarts = restart, np.bool_(len(restart) == 1), onward
+    factors = np.float64(damping), np.float64(0 if dangling is None else dangling)
+    before = totals.before if dangling is None else None
+    launch_resident(kernel, count, *columns, *restarts, *factors, before, totals.now)
 
 
 def sum_batch(rows, contribution, sums, *, threads=1):
@@ -89,20 +72,9 @@ def sum_batch(rows, contribution, sums, *, threads=1):
 def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threads=1):
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
-        launch(
-            "apply_batch",
-            len(rank) * WIDTH,
-            sums,
-            rank,
-            share_out,
-            contribution,
-            len(rank),
-            np.uint32(len(at)),
-            at,
-            cupy.asarray(base),
-            np.float64(damping),
-            totals,
-        )
+        columns = sums, rank, share_out, contribution, len(rank), np.uint32(len(at))
+        restarts = at, cupy.asarray(base), np.float64(damping)
+        launch("apply_batch", len(rank) * WIDTH, *columns, *restarts, totals)
     return read(totals)
 
 

@@ -43,23 +43,10 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
     state = frontier, following, *reached, np.int32(depth), of_owned(degrees), rests, report
     if count:
-        launch(
-            instance("bfs_pull", rows.ends.dtype),
-            count,
-            rows.offsets,
-            rows.ends,
-            count,
-            rows.first,
-            *state,
-        )
-        launch(
-            instance("bfs_pull_rest", rows.ends.dtype),
-            len(rests) * 256,
-            rows.offsets,
-            rows.ends,
-            rows.first,
-            *state,
-        )
+        kernel = instance("bfs_pull", rows.ends.dtype)
+        launch(kernel, count, *rows[:2], count, rows.first, *state)
+        kernel = instance("bfs_pull_rest", rows.ends.dtype)
+        launch(kernel, len(rests) * 256, *rows[:2], rows.first, *state)
     counts = read(report).tolist()
     return counts[OWNED], counts[LEAVING]
 
@@ -150,19 +137,9 @@ def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, th
     given = frontier, costs, len(frontier), *reached, np.int32(depth), fresh, counts
     kernel = instance("bfs_push", dtype, None)
     launch(kernel, items if edges > len(level) else edges, *EVERY, *rows[:2], 0, *given)
-    launch(
-        instance("part_found", dtype),
-        most,
-        fresh,
-        counts,
-        owned,
-        dtype.type(low if names is None else 0),
-        rows.offsets,
-        seen,
-        predecessor,
-        own,
-        mirrors,
-    )
+    first = dtype.type(low if names is None else 0)
+    given = fresh, counts, owned, first, rows.offsets, seen, predecessor
+    launch(instance("part_found", dtype), most, *given, own, mirrors)
     count, mine, away, leaving = read(counts).tolist()
     if names is not None:
         predecessor[fresh[:count]] = names[predecessor[fresh[:count]]]
@@ -175,17 +152,8 @@ def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, th
 def take_offers(rows, vertices, offers, reached, depth, degrees):
     dtype = reached.predecessor.dtype
     fresh, counts = cupy.empty(len(vertices), dtype), cupy.zeros(2, "uint64")
-    launch(
-        instance("take_offers", dtype),
-        len(vertices),
-        vertices.astype(dtype, copy=False),
-        offers,
-        len(vertices),
-        np.int32(depth),
-        rows.offsets,
-        *reached,
-        fresh,
-        counts,
-    )
+    kernel, count = instance("take_offers", dtype), len(vertices)
+    given = vertices.astype(dtype, copy=False), offers, count, np.int32(depth), rows.offsets
+    launch(kernel, count, *given, *reached, fresh, counts)
     count, edges = read(counts).tolist()
     return fresh[:count], edges
