@@ -29,10 +29,11 @@ def _from_end(
     return read(G, search(G, node[end], cutoff, reverse=end == "target"))
 
 
-for end, reads in {
+READS: dict[str, dict[str, Read]] = {
     "source": {"path": paths, "path_length": distances},
     "target": {"path": partial(paths, backward=True), "path_length": distances},
-}.items():
+}
+for end, reads in READS.items():
     for ending, read in reads.items():
         message = f"{end.capitalize()} {{}} {'is not' if read is distances else 'not'} in G"
         find = partial(_from_end, read, message, end)

@@ -109,9 +109,10 @@ def length_to(method: str, G: ConvertedGraph, source: Node, target: Node, weight
     return lengths[target] if source != target else 0
 
 
-for method, find in {
+METHODS: dict[str, Callable[..., Any]] = {
     "dijkstra": partial(single_source_dijkstra, cutoff=None),
     "bellman_ford": single_source_bellman_ford,
-}.items():
+}
+for method, find in METHODS.items():
     register(f"{method}_path", partial(_path, find))
     register(f"{method}_path_length", partial(length_to, method))

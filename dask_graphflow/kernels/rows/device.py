@@ -239,8 +239,8 @@ class _Making:
             return len(keys)
         if carried is not None:
             kernel = instance("write_weights", carried.dtype)
-            into = np.uint32(policy), weights[done:], self.wrong
-            launch(kernel, 32 * runs, keys, size, heads, carried, *into)
+            chosen = np.uint32(policy), weights[done:], self.wrong
+            launch(kernel, 32 * runs, keys, size, heads, carried, *chosen)
         return int(heads[-1])
 
 
