@@ -48,7 +48,7 @@ def checked() -> list[CheckResult]:
             # A check that fails to run is a finding itself, and the other checks are still useful.
             name = check.__name__
             results.append(
-                CheckResult(name, WRONG, _said(error), "report this line as a bug", needed=True)
+                CheckResult(name, WRONG, _describe(error), "report this line as a bug", needed=True)
             )
     return results
 
@@ -104,7 +104,7 @@ def kernels() -> Iterator[CheckResult]:
         _run(None)
     except Exception as error:
         todo = "pip install --upgrade --force-reinstall numba llvmlite"
-        yield CheckResult("kernels", WRONG, _said(error), todo, needed=True)
+        yield CheckResult("kernels", WRONG, _describe(error), todo, needed=True)
     else:
         yield CheckResult("kernels", OK, "compiled by Numba; the result is correct", needed=True)
 
@@ -213,7 +213,7 @@ def _on_gpu(packages: list[CheckResult]) -> CheckResult:
         _run("gpu")
     except Exception as error:
         advice = gpu.found().advice
-        return CheckResult(name, WRONG, _said(error).removesuffix(advice).rstrip(), advice)
+        return CheckResult(name, WRONG, _describe(error).removesuffix(advice).rstrip(), advice)
     return CheckResult(name, OK, "compiled by NVRTC; the result is correct")
 
 
@@ -257,7 +257,7 @@ def calibration() -> Iterator[CheckResult]:
         yield CheckResult("calibration", MISSING, state, todo)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 

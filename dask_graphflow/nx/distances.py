@@ -40,14 +40,14 @@ for end, reads in READS.items():
         register(f"single_{end}_shortest_{ending}", find, ["G", end, "cutoff"])
 
 
-def _reached(reverse: bool, G: ConvertedGraph, source: Node) -> set[Node]:
+def _find_reached(reverse: bool, G: ConvertedGraph, source: Node) -> set[Node]:
     """Return the other nodes that can be reached from the source, or that can reach it."""
     _require_node(G, source)
     return {*G.nodes_at(search(G, source, reverse=reverse).vertex.to_numpy())} - {source}
 
 
-register("descendants", partial(_reached, False))
-register("ancestors", partial(_reached, True))
+register("descendants", partial(_find_reached, False))
+register("ancestors", partial(_find_reached, True))
 
 
 @networkx_function

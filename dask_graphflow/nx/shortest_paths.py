@@ -21,12 +21,14 @@ def shortest_path(
     """Return a shortest path between two nodes, or each from a source, or each to a target."""
     end = _one_end(source, target, weight, method)
     if source is None or target is None:
-        return paths(G, _reached(G, end, weight, method, source is None), backward=source is None)
+        return paths(
+            G, _find_reached(G, end, weight, method, source is None), backward=source is None
+        )
     if weight is not None and method == "bellman-ford":
         return single_source_bellman_ford(G, source, target, weight)[1]
     require(G, "Source {} is not in G", source)
     require(G, "Target {} is not in G", target)
-    found = _reached(G, source, weight, method)
+    found = _find_reached(G, source, weight, method)
     return path_to(G, found, target, f"No path between {source} and {target}.")
 
 
@@ -37,7 +39,7 @@ def shortest_path_length(
     """Return the distance between two nodes, or from a source, or to a target."""
     end = _one_end(source, target, weight, method)
     if source is None or target is None:
-        return distances(G, _reached(G, end, weight, method, source is None))
+        return distances(G, _find_reached(G, end, weight, method, source is None))
     if weight is not None:
         return length_to(method, G, source, target, weight)
     require(G, "Source {} is not in G", source)
@@ -56,7 +58,9 @@ def _one_end(source: Node | None, target: Node | None, weight: Any, method: str)
     return target if source is None else source
 
 
-def _reached(G: ConvertedGraph, end: Node, weight: Any, method: str, reverse: bool = False) -> Any:
+def _find_reached(
+    G: ConvertedGraph, end: Node, weight: Any, method: str, reverse: bool = False
+) -> Any:
     if weight is None:
         require(G, "Source {} not in G", end)
         return search(G, end, reverse=reverse)

@@ -77,7 +77,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     '3 components of 6 vertices'
     """
     pyplot()  # before anything is computed
-    summary = _sizes(labels, column)
+    summary = _count_sizes(labels, column)
     sizes, counts = summary.sizes, summary.counts
     ax = new_axes(ax, (5, 3.5))
     ax.vlines(sizes, 0, counts, color=PALETTE[0], linewidth=1.5, alpha=0.35)
@@ -141,7 +141,7 @@ class _Sizes:
         return cls(sizes, counts, min(largest, default=()))
 
 
-def _sizes(labels: Any, column: Any) -> _Sizes:
+def _count_sizes(labels: Any, column: Any) -> _Sizes:
     if not hasattr(labels, "columns"):
         raise EdgeListError(
             f"labels is a {type(labels).__module__}.{type(labels).__name__}; give a frame with one "
@@ -149,10 +149,10 @@ def _sizes(labels: Any, column: Any) -> _Sizes:
         )
     names = _columns(labels, column)
     if not isinstance(labels, dd.DataFrame):
-        return _Sizes.of(_counted(labels[names]))
+        return _Sizes.of(_count_vertices(labels[names]))
     check_waiting("gf.plot.components", "gf.plot.components(...)")
-    meta = _counted(labels._meta[names])
-    counts = labels[names].map_partitions(_counted, meta=meta, token="graphflow-plot")
+    meta = _count_vertices(labels._meta[names])
+    counts = labels[names].map_partitions(_count_vertices, meta=meta, token="graphflow-plot")
     # In the worst case, there are as many components as vertices, so use as many partitions.
     sizes = counts.groupby(names, sort=False)[SIZE].sum(split_out=labels.npartitions)
     whole = sizes.reset_index().to_delayed()
@@ -175,7 +175,7 @@ def _columns(labels: Any, column: Any) -> list[Any]:
     return names
 
 
-def _counted(part: Any) -> pd.DataFrame:
+def _count_vertices(part: Any) -> pd.DataFrame:
     """Return one row per component of a partition, with the number of its vertices there."""
     part = to_pandas(part)
     for name in part.columns:

@@ -200,14 +200,14 @@ def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, thre
 
 
 def hook_first(parent, rows, count, *, threads=1):
-    _rows_hooked(parent, rows, count, -1, threads)
+    _hook_edges_of(parent, rows, count, -1, threads)
 
 
 def hook_rest(parent, rows, tree, *, threads=1):
-    _rows_hooked(parent, rows, len(rows.ends), int(tree[0]), threads)
+    _hook_edges_of(parent, rows, len(rows.ends), int(tree[0]), threads)
 
 
-def _rows_hooked(parent: np.ndarray, rows: Any, count: int, tree: int, threads: int) -> None:
+def _hook_edges_of(parent: np.ndarray, rows: Any, count: int, tree: int, threads: int) -> None:
     ends = _index_view(rows.ends)
 
     def work(start: int, stop: int) -> None:

@@ -103,8 +103,8 @@ def distinct(values, *, threads):
     ]
     for low in range(0, size, ROUND):
         some = slice(low, low + ROUND)
-        bounds = _dealt(values[some], parts, shift, dealt, places, threads)
-        number = partial(_numbered, bounds, dealt, places, tables, codes[some])
+        bounds = _deal_round(values[some], parts, shift, dealt, places, threads)
+        number = partial(_number_part, bounds, dealt, places, tables, codes[some])
         tables = share(number, parts, threads)
     found = [keys[:count] for _, keys, count in tables]
     before = np.cumsum([0, *map(len, found)])
@@ -114,7 +114,7 @@ def distinct(values, *, threads):
     return codes, np.concatenate(found)
 
 
-def _dealt(
+def _deal_round(
     values: np.ndarray, parts: int, shift: Any, dealt: Any, places: Any, threads: int
 ) -> list[int]:
     """Deal integers and their places to parts; return where each part begins, and the last one ends."""
@@ -131,7 +131,7 @@ def _dealt(
     return [0, *behind[-1].tolist()]
 
 
-def _numbered(
+def _number_part(
     bounds: list[int], dealt: Any, places: Any, tables: list[Any], codes: Any, part: int
 ) -> Any:
     return _number(dealt, places, bounds[part], bounds[part + 1], *tables[part], codes)

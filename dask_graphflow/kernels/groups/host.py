@@ -109,7 +109,7 @@ def best_groups(
 
 
 @_compiled
-def _drawn(awake, ranks, seed, order, cuts):
+def _draw(awake, ranks, seed, order, cuts):
     """Sort the awake vertices by class, and set the bounds of the classes."""
     drawn = np.empty(awake.size, np.uint8)
     cuts[:] = 0
@@ -245,7 +245,7 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     """A whole sweep in one thread."""
     order, best = room
     cuts = np.empty(CLASSES + 1, np.int64)
-    _drawn(awake, draw[0], draw[1], order, cuts)
+    _draw(awake, draw[0], draw[1], order, cuts)
     closed = None if limits is None else limits[1]
     movers = 0
     for c in range(CLASSES):
@@ -275,7 +275,7 @@ def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, th
             )
         )
     cuts = np.empty(CLASSES + 1, np.int64)
-    _drawn(awake, ranks, seed, order, cuts)
+    _draw(awake, ranks, seed, order, cuts)
     closed = None if limits is None else limits[1]
     movers = 0
     for low, high in itertools.pairwise(cuts.tolist()):

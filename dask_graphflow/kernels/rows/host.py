@@ -320,8 +320,8 @@ def rows(
     threads=1,
 ):
     columns = first + count if columns is None else columns
-    sources, targets = _listed(source), _listed(target)
-    weights = None if weight is None else _listed(weight)
+    sources, targets = _as_list(source), _as_list(target)
+    weights = None if weight is None else _as_list(weight)
     entries = sum(map(len, sources)) * (2 if undirected else 1)
     if weights is not None:
         entries = entries * (4 + weights[0].itemsize) // 4
@@ -349,7 +349,7 @@ def _key_bits(entries: int, count: int, columns: int) -> tuple[int, int]:
     return min(shift, MOST_ROWS), max(1, (columns - 1).bit_length())
 
 
-def _listed(column: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
+def _as_list(column: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
     return column if isinstance(column, list) else [column]
 
 

@@ -30,22 +30,22 @@ def assign(program, given, columns):
 class DeviceFloatTotal:
     def __init__(self, program, given, exists, threads=1):
         self._all = program, given, exists
-        found = _reduced("largest_magnitude", *self._all)
+        found = _reduce("largest_magnitude", *self._all)
         self.wrong = int(found["counted"])
         self.largest = float(found["largest"].view("float64"))
 
     def parts(self, exponent, count):
         scales = np.int32(exponent), *map(np.float64, units(1.0, count))
-        found = _reduced("sum_floats", *self._all, *scales)
+        found = _reduce("sum_floats", *self._all, *scales)
         return int(found["high"]), int(found["low"])
 
 
 def integer_total(program, given, exists):
-    return int(_reduced("sum_integers", program, given, exists)["low"]) % WORD
+    return int(_reduce("sum_integers", program, given, exists)["low"]) % WORD
 
 
 def largest(program, given, exists, dtype):
-    found = _reduced("largest_value", program, given, exists)
+    found = _reduce("largest_value", program, given, exists)
     return np.array([_value(int(found["largest"]), dtype)][: found["counted"]], dtype)
 
 
@@ -60,7 +60,7 @@ def _value(order: int, dtype: np.dtype[Any]) -> Any:
     return np.uint64(order - SIGN if order >= SIGN else WORD - 1 - order).view("float64")
 
 
-def _reduced(
+def _reduce(
     name: str, program: VertexProgram, given: Sequence[Any], exists: Any, *arguments: Any
 ) -> Any:
     """Reduce an expression over the vertices, and wait for the result."""
