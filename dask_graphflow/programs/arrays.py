@@ -22,7 +22,7 @@ def evaluated(roots: Sequence[Node], given: Mapping[tuple[str, Any], Any]) -> li
     `given` has the values of nodes that are not operations, by their kind and value.
     """
     values: dict[Node, Any] = {}
-    nodes = [node for root in roots for node in in_order(root)]
+    nodes = in_order(*roots)
     # Values are dropped after their last use.
     last = {argument: at for at, node in enumerate(nodes) for argument in node.args}
     with np.errstate(all="ignore"):

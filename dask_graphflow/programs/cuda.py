@@ -6,7 +6,6 @@ The text calls functions of ``cuda/edge_op.cuh``, and has to come after it.
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from dask_graphflow.kernels.program import DeviceProgram
 
+from .after import OWN_FUNCTIONS
 from .expressions import INTEGERS, LEAVES, Node, spelled
 from .typed import Code, TypedProgram
 
@@ -38,7 +38,7 @@ _CALLS = {
     "abs": "absolute",
     "min": "smaller",
     "max": "larger",
-}
+} | {name: name for name in OWN_FUNCTIONS}
 _COMBINE = {
     "min": "edge::minimum(old, message)",
     "max": "edge::maximum(old, message)",
@@ -141,10 +141,10 @@ def vertex_struct(
 
 
 def _members(program: TypedProgram) -> str:
-    lines = []
+    lines, after = [], program.after
+    changes = {**after.always, **after.kept} if after else {}
     for name, dtype in program.columns.items():
-        changes = name == program.target or (program.after and name in program.after.changes)
-        constant = "" if changes else "const "
+        constant = "" if name == program.target or name in changes else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
     lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in program.params.items()]
     return "".join(lines)
@@ -164,14 +164,28 @@ def _functions(program: TypedProgram) -> str:
 def _after(program: TypedProgram) -> str:
     if program.after is None:
         return "        return true;"
-    text = program.after.cuda.format(**{name: f"{name}_[dst]" for name in program.after.columns})
-    return textwrap.indent(text, 8 * " ")
+    always, kept = program.after.always, program.after.kept
+    lines, (keep, *values) = _written(_spelled, *program.after.roots)
+    lines.append(f"const bool keep = {keep};")
+    # All values are computed before the first one is assigned.
+    compute = [f"const auto new{i} = {value};" for i, value in enumerate(values)]
+    assign = [f"{name}_[dst] = new{i};" for i, name in enumerate((*always, *kept))]
+    count = len(always)
+    if_kept = [f"    {line}" for line in compute[count:] + assign[count:]]
+    lines += [*compute[:count], "if (keep) {", *if_kept, "}"]
+    return "\n".join(f"        {line}" for line in [*lines, *assign[:count], "return keep;"])
 
 
 def _body(tree: Node, spell: Callable[[Node, list[str]], str] | None = None) -> str:
-    variables, text = spelled(tree, spell or _spelled)
-    lines = [f"        const {C_TYPES[dtype]} {name} = {w};\n" for dtype, name, w in variables]
-    return "".join(["    {\n", *lines, f"        return {text};\n", "    }\n"])
+    lines, (text,) = _written(spell or _spelled, tree)
+    lines = [f"        {line}\n" for line in [*lines, f"return {text};"]]
+    return "".join(["    {\n", *lines, "    }\n"])
+
+
+def _written(spell: Callable[[Node, list[str]], str], *roots: Node) -> tuple[list[str], list[str]]:
+    """Return lines that define variables, and the code of each tree, which reads them."""
+    variables, texts = spelled(spell, *roots)
+    return [f"const {C_TYPES[dtype]} {name} = {text};" for dtype, name, text in variables], texts
 
 
 def _spelled(node: Node, args: list[str]) -> str:

@@ -28,6 +28,7 @@ from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
 from . import cuda
+from .after import After
 from .expressions import (
     COLUMN_TYPES,
     FUNCTIONS,
@@ -41,7 +42,7 @@ from .expressions import (
     is_plain,
     scalar,
 )
-from .typed import After, Code, TypedProgram
+from .typed import Code, TypedProgram
 
 Slot = Literal["min", "max", "add", "or"]
 SLOTS = get_args(Slot)
@@ -234,11 +235,11 @@ class EdgeOp:
         self, index: str = "number", weight: str = "number", columns: dict[str, str] | None = None
     ) -> tuple[Reader, Reader]:
         """Return readers of the signal and of cond. The defaults stand for dtypes that are not known."""
-        types = index, weight, columns, dict(self.param_dtypes)
-        signal, cond = Scope(("src", "dst", "weight"), *types), Scope(("dst",), *types)
+        types = columns, dict(self.param_dtypes)
+        signal = Scope({"src": index, "dst": index, "weight": weight}, *types)
         return (
             Reader(f"{self}: signal", str(self.signal), signal),
-            Reader(f"{self}: cond", self.cond or "True", cond),
+            Reader(f"{self}: cond", self.cond or "True", Scope({"dst": index}, *types)),
         )
 
     def with_params(self, /, **params: Any) -> EdgeOp:
@@ -488,18 +489,18 @@ class BoundOp:
     @property
     def typed(self) -> TypedProgram:
         """The program with its dtypes, as the compilers read it."""
-        op = self.op
+        op, columns = self.op, dict(self.dtypes)
         return TypedProgram(
             op.name,
             op.target,
             op.slot,
             op.first_hit,
-            columns=dict(self.dtypes),
+            columns=columns,
             params=dict(op.param_dtypes),
             index_dtype=self.index_dtype,
             weight_dtype=self.weight_dtype,
             code=op.signal if isinstance(op.signal, Code) else self.trees,
-            after=op.after,
+            after=op.after and op.after.read(self.index_dtype, columns),
         )
 
     @property

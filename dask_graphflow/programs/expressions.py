@@ -108,9 +108,7 @@ class Scope:
     The dtypes of columns are None if they are not known yet.
     """
 
-    names: tuple[str, ...] = ("src", "dst", "weight")
-    index: str = "number"
-    weight: str = "number"
+    names: Mapping[str, str]
     columns: dict[str, str] | None = None
     params: Mapping[str, str] = field(default_factory=dict)
 
@@ -138,7 +136,7 @@ class Reader:
 
     label: str
     text: str
-    scope: Scope = Scope()
+    scope: Scope
     columns: dict[tuple[str, str], Node] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
@@ -306,15 +304,14 @@ class Reader:
             return Node("parameter", self.scope.params[tree.id], value=tree.id)
         if tree.id in self.scope.names:
             self.names.add(tree.id)
-            dtype = self.scope.weight if tree.id == "weight" else self.scope.index
-            return Node("name", dtype, value=tree.id)
+            return Node("name", self.scope.names[tree.id], value=tree.id)
         if tree.id in ("src", "weight"):
             raise self._error(tree, f"cond is a question about dst alone, and knows no {tree.id}")
         allowed = ", ".join(self.scope.names)
         raise self._error(
             tree,
             f"{tree.id!r} is neither {allowed}, a parameter nor a column's value; "
-            f"a column is read as {tree.id}[{self.scope.names[0]}]",
+            f"a column is read as {tree.id}[{next(iter(self.scope.names))}]",
         )
 
     def _column(self, tree: ast.Subscript) -> Node:
@@ -566,16 +563,16 @@ def promoted(*dtypes: str) -> str:
 
 
 def spelled(
-    root: Node, spell: Callable[[Node, list[str]], str]
-) -> tuple[list[tuple[str, str, str]], str]:
-    """Write a tree as code; return the dtype, name and code of each variable, and the code that uses them.
+    spell: Callable[[Node, list[str]], str], *roots: Node
+) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Write trees as code; return the dtype, name and code of each variable, and the code that uses them.
 
     There is a variable for each node that is used more than once. Deep trees have further variables,
     because Python and C++ limit how deeply parentheses are nested. A variable is computed even if a choice
     does not need it. This is harmless, because no operation of the language fails or is slow. `spell`
     returns the code of one node, given the code of its operands.
     """
-    nodes = in_order(root)
+    nodes = in_order(*roots)
     uses = Counter(argument for node in nodes for argument in node.args)
     variables: list[tuple[str, str, str]] = []
     texts: dict[Node, str] = {}
@@ -584,17 +581,17 @@ def spelled(
         texts[node] = spell(node, [texts[argument] for argument in node.args])
         depths[node] = 1 + max((depths[argument] for argument in node.args), default=0)
         leaf = node.kind in ("literal", "name", "parameter")
-        if (uses[node] > 1 and not leaf) or (depths[node] > DEEPEST and node is not root):
+        if (uses[node] > 1 and not leaf) or (depths[node] > DEEPEST and node not in roots):
             name = f"t{len(variables)}"
             variables.append((node.dtype, name, texts[node]))
             texts[node], depths[node] = name, 0
-    return variables, texts[root]
+    return variables, [texts[root] for root in roots]
 
 
-def in_order(root: Node) -> list[Node]:
-    """Return the nodes of a tree, each once and after its operands. A tree can be too deep to recurse."""
+def in_order(*roots: Node) -> list[Node]:
+    """Return the nodes of trees, each once and after its operands. A tree can be too deep to recurse."""
     ordered: dict[Node, None] = {}
-    left = [root]
+    left = list(reversed(roots))
     while left:
         node = left[-1]
         waiting = [argument for argument in node.args if argument not in ordered]

@@ -7,7 +7,6 @@ follow the error model of the caller. LLVM inlines the functions anyway.
 from __future__ import annotations
 
 import math
-import textwrap
 from typing import Any
 
 import numba
@@ -17,6 +16,7 @@ from numba.extending import intrinsic
 from dask_graphflow.kernels.host_atomics import count_ones
 from dask_graphflow.kernels.program import HostFunctions, HostProgram
 
+from .after import OWN_FUNCTIONS
 from .expressions import INTEGERS, Node, spelled
 from .typed import Code, TypedProgram
 
@@ -154,6 +154,16 @@ def _to_uint64(x):  # type: ignore[no-untyped-def]
     return np.uint64(18446744073709551615) if x > 0 else np.uint64(0)
 
 
+@_compiled
+def _exponent(x):  # type: ignore[no-untyped-def]
+    return math.frexp(x)[1]
+
+
+@_compiled
+def _power_of_two(k):  # type: ignore[no-untyped-def]
+    return math.ldexp(1.0, k)
+
+
 _NAMES: dict[str, Any] = {
     "inf": math.inf,
     "int32": np.int32,
@@ -181,8 +191,8 @@ _NAMES: dict[str, Any] = {
     "to_int64": _to_int64,
     "to_uint64": _to_uint64,
     "count_ones": count_ones,
-    "frexp": math.frexp,
-    "ldexp": math.ldexp,
+    "exponent": _exponent,
+    "power_of_two": _power_of_two,
 }
 """The names that the text of a function may use."""
 
@@ -240,8 +250,18 @@ def python(program: TypedProgram) -> str:
 def _after(program: TypedProgram) -> str:
     if program.after is None:
         return "    return True"
-    at = {name: f"columns[{i}][uintp(dst)]" for i, name in enumerate(program.columns)}
-    return textwrap.indent(program.after.host.format(**at), "    ")
+    after, names = program.after, list(program.columns)
+    lines, (keep, *values) = _written(program, *after.roots)
+    lines.append(f"keep = {keep}")
+    # All values are computed before the first one is assigned.
+    compute = [f"new{i} = {value}" for i, value in enumerate(values)]
+    columns = (names.index(name) for name in (*after.always, *after.kept))
+    assign = [f"columns[{column}][uintp(dst)] = new{i}" for i, column in enumerate(columns)]
+    count = len(after.always)
+    lines += compute[:count]
+    if after.kept:
+        lines += ["if keep:", *(f"    {line}" for line in compute[count:] + assign[count:])]
+    return "".join(f"    {line}\n" for line in [*lines, *assign[:count], "return keep"])
 
 
 def _as_compiled(function: Any) -> Any:
@@ -250,6 +270,12 @@ def _as_compiled(function: Any) -> Any:
 
 
 def _body(program: TypedProgram, tree: Node) -> str:
+    lines, (text,) = _written(program, tree)
+    return "".join(f"    {line}\n" for line in [*lines, f"return {text}"])
+
+
+def _written(program: TypedProgram, *roots: Node) -> tuple[list[str], list[str]]:
+    """Return lines that assign variables, and the code of each tree, which reads them."""
     arguments = [*program.columns, *program.params]
 
     def spell(node: Node, args: list[str]) -> str:
@@ -261,9 +287,8 @@ def _body(program: TypedProgram, tree: Node) -> str:
             return f"columns[{arguments.index(node.value)}]"
         return _spelled(node, args)
 
-    variables, text = spelled(tree, spell)
-    lines = [f"    {name} = {written}\n" for _, name, written in variables]
-    return "".join([*lines, f"    return {text}\n"])
+    variables, texts = spelled(spell, *roots)
+    return [f"{name} = {written}" for _, name, written in variables], texts
 
 
 def _spelled(node: Node, args: list[str]) -> str:
@@ -287,6 +312,8 @@ def _spelled(node: Node, args: list[str]) -> str:
             return f"{'' if whole else 'float_'}{name}({args[0]}, {args[1]})"
         case "==" | "!=" | "<" | "<=" | ">" | ">=" if node.args[0].dtype.startswith("float"):
             return f"(fenced({args[0]}) {node.kind} {args[1]})"
+        case kind if kind in OWN_FUNCTIONS:
+            written = f"{kind}({args[0]})"
         case "negative":
             written = f"negative({args[0]})" if whole else f"(-{args[0]})"
         case "abs":

@@ -192,6 +192,15 @@ __device__ __forceinline__ u64 to_uint64(F x)
     return x > 0 ? ~0ull : 0;
 }
 
+__device__ __forceinline__ long long count_ones(u64 x) { return __popcll(x); }
+__device__ __forceinline__ double power_of_two(long long k) { return ldexp(1.0, int(k)); }
+__device__ __forceinline__ long long exponent(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    return exponent;
+}
+
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
 }  // namespace edge
