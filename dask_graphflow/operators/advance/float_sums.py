@@ -24,7 +24,7 @@ from .advance import Advance, EachVertex
 
 BITS = 63  # every sum is below 2**63 as a whole number
 SMALLEST = 1000  # no unit is below 2**-1000, so messages times the largest scale stay finite
-# Set the scale of a vertex from the largest magnitude of its messages. Keep the vertex if that is not finite.
+# Set the scale of a vertex from the largest magnitude of its messages; keep it if that is not finite.
 SCALE = f"power_of_two(min({BITS} - exponent(largest[dst]) - spare[dst], {SMALLEST}))"
 UNIT = After("not largest[dst] < inf", always={"largest": "0.0", "scale": SCALE})
 
