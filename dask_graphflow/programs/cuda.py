@@ -12,19 +12,12 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.program import DeviceProgram
+from dask_graphflow.kernels.sources import C_TYPES
 
 from .after import OWN_FUNCTIONS
-from .expressions import INTEGERS, LEAVES, Node, spelled
+from .expressions import INTEGERS, LEAVES, Node, is_fenced, spelled
 from .typed import Code, TypedProgram
 
-C_TYPES = {
-    "bool": "bool",
-    "int32": "int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-    "float32": "float",
-    "float64": "double",
-}
 _CALLS = {
     "+": "add",
     "-": "subtract",
@@ -39,14 +32,6 @@ _CALLS = {
     "min": "smaller",
     "max": "larger",
 } | {name: name for name in OWN_FUNCTIONS}
-_COMBINE = {
-    "min": "edge::minimum(old, message)",
-    "max": "edge::maximum(old, message)",
-    "add": "edge::add(old, message)",
-    "or": "old | message",
-}
-_FUNCTION = "    __device__ __forceinline__ "
-_NO_COND = "bool cond(Index) const { return true; }\n"
 
 
 def compiled(program: TypedProgram) -> DeviceProgram:
@@ -81,17 +66,10 @@ struct {struct_name(program)} {{
     static constexpr bool {flags};
 
 {_members(program)}
-{_FUNCTION}Value* target() const {{ return {program.target}_; }}
-
+{_function("Value* target() const", [f"return {program.target}_;"])}
 {_functions(program)}
-{_FUNCTION}bool after(Index dst, long long step) const
-    {{
-{_after(program)}
-    }}
-{_FUNCTION}static Value combine(Value old, Value message)
-    {{
-        return {_COMBINE[program.slot]};
-    }}
+{_function("bool after(Index dst, long long step) const", _after(program))}
+{_function("static Value combine(Value old, Value message)", _returned(program.combine))}
 }};
 """
 
@@ -126,17 +104,17 @@ def vertex_struct(
     def spell(node: Node, args: list[str]) -> str:
         return names[node.kind, node.value] if node.kind in LEAVES else _spelled(node, args)
 
-    vertex = "(unsigned long long vertex) const\n"
-    functions = [
-        f"{_FUNCTION}{C_TYPES[root.dtype]} value{i}{vertex}{_body(root, spell)}"
-        for i, root in enumerate(roots)
-    ]
+    head, (code, values) = f"{C_TYPES[roots[0].dtype]} value", _written(spell, *roots)
     if assigns:
-        # All values are computed before the first one is assigned.
-        steps = [f"        const auto new{i} = value{i}(vertex);\n" for i in range(len(roots))]
-        steps += [f"        to{i}[vertex] = new{i};\n" for i in range(len(roots))]
-        functions.append(f"{_FUNCTION}void assign{vertex}    {{\n{''.join(steps)}    }}\n")
-    text = "".join([*(f"    {line};\n" for line in lines), *functions])
+        head, (compute, assign) = (
+            "void assign",
+            _assigned(values, [f"to{i}[vertex]" for i in range(len(roots))]),
+        )
+        code += compute + assign
+    else:
+        code.append(f"return {values[0]};")
+    text = "".join(f"    {line};\n" for line in lines)
+    text += _function(f"{head}(unsigned long long vertex) const", code)
     return f"struct Values {{\n{text}}};\n", np.dtype(members, align=True)
 
 
@@ -153,33 +131,40 @@ def _members(program: TypedProgram) -> str:
 def _functions(program: TypedProgram) -> str:
     code = program.code
     if isinstance(code, Code):
-        return code.cuda if code.cond else f"{code.cuda}\n{_FUNCTION}{_NO_COND}"
-    signal, cond = (_body(tree) for tree in code)
-    return (
-        f"{_FUNCTION}Value signal(Index src, Index dst, Weight weight) const\n{signal}\n"
-        f"{_FUNCTION}bool cond(Index dst) const\n{cond}"
-    )
+        always = _function("bool cond(Index) const", ["return true;"])
+        return code.cuda if code.cond else f"{code.cuda}\n{always}"
+    heads = "Value signal(Index src, Index dst, Weight weight) const", "bool cond(Index dst) const"
+    return "".join(_function(head, _returned(tree)) for head, tree in zip(heads, code, strict=True))
 
 
-def _after(program: TypedProgram) -> str:
+def _after(program: TypedProgram) -> list[str]:
     if program.after is None:
-        return "        return true;"
+        return ["return true;"]
     always, kept = program.after.always, program.after.kept
     lines, (keep, *values) = _written(_spelled, *program.after.roots)
-    lines.append(f"const bool keep = {keep};")
-    # All values are computed before the first one is assigned.
-    compute = [f"const auto new{i} = {value};" for i, value in enumerate(values)]
-    assign = [f"{name}_[dst] = new{i};" for i, name in enumerate((*always, *kept))]
+    compute, assign = _assigned(values, [f"{name}_[dst]" for name in (*always, *kept)])
     count = len(always)
-    if_kept = [f"    {line}" for line in compute[count:] + assign[count:]]
-    lines += [*compute[:count], "if (keep) {", *if_kept, "}"]
-    return "\n".join(f"        {line}" for line in [*lines, *assign[:count], "return keep;"])
+    lines += [f"const bool keep = {keep};", *compute[:count]]
+    lines += ["if (keep) {", *compute[count:], *assign[count:], "}"]
+    return [*lines, *assign[:count], "return keep;"]
 
 
-def _body(tree: Node, spell: Callable[[Node, list[str]], str] | None = None) -> str:
-    lines, (text,) = _written(spell or _spelled, tree)
-    lines = [f"        {line}\n" for line in [*lines, f"return {text};"]]
-    return "".join(["    {\n", *lines, "    }\n"])
+def _returned(tree: Node) -> list[str]:
+    lines, (value,) = _written(_spelled, tree)
+    return [*lines, f"return {value};"]
+
+
+def _function(head: str, lines: Sequence[str]) -> str:
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"    __device__ __forceinline__ {head}\n    {{\n{body}    }}\n"
+
+
+def _assigned(values: Sequence[str], columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return lines that compute values, and lines that assign them when all of them are computed."""
+    return (
+        [f"const auto new{i} = {value};" for i, value in enumerate(values)],
+        [f"{column} = new{i};" for i, column in enumerate(columns)],
+    )
 
 
 def _written(spell: Callable[[Node, list[str]], str], *roots: Node) -> tuple[list[str], list[str]]:
@@ -213,7 +198,7 @@ def _spelled(node: Node, args: list[str]) -> str:
             return f"({(' && ' if node.kind == 'and' else ' || ').join(args)})"
     if node.kind in _CALLS:
         return f"edge::{_CALLS[node.kind]}({', '.join(args)})"
-    left = f"edge::fenced({args[0]})" if node.args[0].dtype.startswith("float") else args[0]
+    left = f"edge::fenced({args[0]})" if is_fenced(node, args) else args[0]
     return f"({left} {node.kind} {args[1]})"
 
 

@@ -72,6 +72,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
 }
+_COMPARED = [kind for kind, _ in _COMPARISONS.values()]
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
 FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
 RESERVED = ("src", "dst", "weight", "inf")
@@ -586,6 +587,15 @@ def spelled(
             variables.append((node.dtype, name, texts[node]))
             texts[node], depths[node] = name, 0
     return variables, [texts[root] for root in roots]
+
+
+def is_fenced(node: Node, args: Sequence[str]) -> bool:
+    """Return whether a compiler must not know how the first of two operands was computed; see ``fenced``.
+
+    These are comparisons of floats, except a comparison of a value with itself, which asks for a NaN.
+    """
+    floats = node.args[0].dtype.startswith("float")
+    return floats and node.kind in _COMPARED and args[0] != args[1]
 
 
 def in_order(*roots: Node) -> list[Node]:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .after import TypedAfter
-from .expressions import Node
+from .expressions import Node, Reader, Scope
+
+# The target's new value by slot. For "min" and "max" as in NumPy: a NaN wins over every number and then
+# stays. If two values are equal, the old one stays.
+_COMBINE = {
+    "min": "message if message < old or message != message else old",
+    "max": "message if message > old or message != message else old",
+    "add": "old + message",
+    "or": "old | message",
+}
 
 
 @dataclass(frozen=True)
@@ -43,3 +52,9 @@ class TypedProgram(NamedTuple):
     def value_dtype(self) -> str:
         """The dtype of the target, and of messages."""
         return self.columns[self.target]
+
+    @property
+    def combine(self) -> Node:
+        """The target's new value, from its ``old`` value and a ``message``."""
+        scope = Scope(dict.fromkeys(("old", "message"), self.value_dtype), self.columns)
+        return Reader("combine", _COMBINE[self.slot], scope).signal(self.target)

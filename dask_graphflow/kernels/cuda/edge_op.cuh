@@ -1,5 +1,5 @@
-// Functions that edge programs use. Each function has a twin in programs/host.py that gives the same bits. Overflow
-// wraps, division of integers by zero gives 0, and no operation has undefined behavior.
+// Functions that edge programs use. Each function has a twin in programs/host_operations.py that gives the same bits.
+// Overflow wraps, division of integers by zero gives 0, and no operation has undefined behavior.
 #pragma once
 
 namespace edge {
@@ -107,19 +107,6 @@ template <typename T>
 __device__ __forceinline__ T larger(T a, T b)
 {
     return fenced(b) > a ? b : a;
-}
-
-// minimum and maximum as in NumPy, for messages: a NaN wins over every number and then stays. If two values are equal,
-// the old one stays.
-template <typename T>
-__device__ __forceinline__ T minimum(T old, T message)
-{
-    return fenced(message) < old || message != message ? message : old;
-}
-template <typename T>
-__device__ __forceinline__ T maximum(T old, T message)
-{
-    return fenced(message) > old || message != message ? message : old;
 }
 
 template <typename T>
