@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .expressions import INTEGERS, LEAVES, Node, in_order
+from .expressions import ARITHMETIC, COMPARISONS, INTEGERS, LEAVES, Node, in_order
 
 
 def evaluated(roots: Sequence[Node], given: Mapping[tuple[str, Any], Any]) -> list[Any]:
@@ -60,30 +60,15 @@ def _converted(x: Any, dtype: str) -> Any:
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
+    **dict(ARITHMETIC.values()),
+    **dict(COMPARISONS.values()),
     "~": operator.invert,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "and": lambda *parts: functools.reduce(np.logical_and, parts),
-    "or": lambda *parts: functools.reduce(np.logical_or, parts),
     "negative": operator.neg,
     "abs": abs,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
     "min": lambda a, b: _chosen(b < a, b, a),
     "max": lambda a, b: _chosen(b > a, b, a),
     "not": np.logical_not,
+    "and": lambda *parts: functools.reduce(np.logical_and, parts),
+    "or": lambda *parts: functools.reduce(np.logical_or, parts),
     "choose": _chosen,
 }

@@ -49,7 +49,7 @@ LARGEST_WHOLE = (
 DEEPEST = 20  # maximum number of operations that are written within each other
 SHOWN = 80  # maximum number of characters of an expression in an error message
 
-_ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
+ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),
     ast.Mult: ("*", operator.mul),
@@ -64,7 +64,7 @@ _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.RShift: (">>", operator.rshift),
 }
 _BITWISE = ("&", "|", "^", "<<", ">>", "~")
-_COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
+COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
     ast.Lt: ("<", operator.lt),
@@ -72,7 +72,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
 }
-_COMPARED = [kind for kind, _ in _COMPARISONS.values()]
+_COMPARED = [kind for kind, _ in COMPARISONS.values()]
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
 FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
 RESERVED = ("src", "dst", "weight", "inf")
@@ -233,9 +233,9 @@ class Reader:
                 return self._unary(tree, tree.operand, "negative", operator.neg)
             case ast.UnaryOp(op=ast.Invert()):
                 return self._unary(tree, tree.operand, "~", operator.invert)
-            case ast.BinOp() if type(tree.op) in _ARITHMETIC:
+            case ast.BinOp() if type(tree.op) in ARITHMETIC:
                 return self._arithmetic(tree)
-            case ast.Compare() if all(type(op) in _COMPARISONS for op in tree.ops):
+            case ast.Compare() if all(type(op) in COMPARISONS for op in tree.ops):
                 return self._comparison(tree)
             case ast.BoolOp():
                 kind = "and" if isinstance(tree.op, ast.And) else "or"
@@ -343,7 +343,7 @@ class Reader:
         return Node(kind, dtype, (self._convert(operand, node, dtype),))
 
     def _arithmetic(self, tree: ast.BinOp) -> Node:
-        kind, function = _ARITHMETIC[type(tree.op)]
+        kind, function = ARITHMETIC[type(tree.op)]
         trees = tree.left, tree.right
         nodes = [self._operand(kind, operand) for operand in trees]
         literal = all(_is_weak_literal(node) for node in nodes)
@@ -383,7 +383,7 @@ class Reader:
         trees = [tree.left, *tree.comparators]
         nodes = [self._read(operand) for operand in trees]
         parts = []
-        for i, (kind, function) in enumerate(_COMPARISONS[type(op)] for op in tree.ops):
+        for i, (kind, function) in enumerate(COMPARISONS[type(op)] for op in tree.ops):
             pair, ends = nodes[i : i + 2], trees[i : i + 2]
             if all(_is_weak_literal(node) for node in pair):
                 parts.append(self._fold(tree, function, *pair))

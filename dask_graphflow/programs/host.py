@@ -135,9 +135,7 @@ def _spelled(node: Node, args: list[str]) -> str:
         case "~":
             written = f"(~{args[0]})"
         case "<<" | ">>":
-            name = "shifted_left" if node.kind == "<<" else "shifted_right"
-            bits = 8 * np.dtype(node.dtype).itemsize
-            written = f"{name}({args[0]}, {args[1]}, uint64({bits}))"
+            written = f"shifted_{'left' if node.kind == '<<' else 'right'}({args[0]}, {args[1]})"
         case "+" | "-" | "*" if whole:
             # Numba tells LLVM that signed integers do not overflow, but not that unsigned ones do not.
             written = f"(uint64({args[0]}) {node.kind} uint64({args[1]}))"

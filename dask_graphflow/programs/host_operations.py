@@ -69,15 +69,15 @@ def unsigned_rest(a, b):
 
 
 @compiled
-def shifted_left(a, b, bits):
-    return np.uint64(a) << np.uint64(b) if np.uint64(b) < bits else np.uint64(0)
+def shifted_left(a, b):
+    return np.uint64(a) << np.uint64(b) if np.uint64(b) < np.uint64(64) else np.uint64(0)
 
 
 @compiled
-def shifted_right(a, b, bits):
+def shifted_right(a, b):
     # The processor cannot shift by the full width at once.
-    count = min(np.uint64(b), bits - np.uint64(1))
-    return a >> count >> np.uint64(np.uint64(b) >= bits)
+    count = min(np.uint64(b), np.uint64(63))
+    return a >> count >> np.uint64(np.uint64(b) > count)
 
 
 @compiled
