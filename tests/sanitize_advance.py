@@ -10,8 +10,8 @@ from scipy import sparse
 
 from dask_graphflow.kernels.fixed_point import units
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp, with_after
-from dask_graphflow.programs.typed import After
 from dask_graphflow.programs.vertex_expressions import VertexReader
 from dask_graphflow.programs.vertex_program import compiled
 
@@ -73,9 +73,7 @@ def pushed_on(kernels, parents, ids):
     start = int(np.diff(whole.indptr).argmax())
     levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
     levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
-    stop = After(
-        ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
-    )
+    stop = After("step < 7", always={"when": "step"})
     into = rows.rows(*ends[::-1], count=VERTICES)
     into = into._replace(ends=into.ends.astype(ids))
     degrees = out.offsets[1:] - out.offsets[:-1]

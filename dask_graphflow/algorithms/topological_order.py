@@ -26,19 +26,14 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.programs.typed import After
 
 from .strongly_connected_components import strongly_connected_components
 
 REMOVE = EdgeOp("remove", target="entering", signal="-1", slot="add")
 # A vertex that no remaining edge enters is in the generation with the number of the superstep.
-NEXT = After(
-    ("entering", "generation"),
-    ("generation",),
-    "if {entering} != 0:\n    return False\n{generation} = step\nreturn True",
-    "if ({entering}) return false;\n{generation} = step;\nreturn true;",
-)
+NEXT = After("entering[dst] == 0", kept={"generation": "int32(step)"})
 
 
 @algorithm(

@@ -17,10 +17,18 @@ OPTIONS = (
     f"-DGANG={GANG}",
 )
 
-_C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
+C_TYPES = {
+    "None": "None",
+    "bool": "bool",
+    "int32": "int",
+    "int64": "long long",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
 _IDS = ("int32", "int64")
-_WEIGHTS = tuple(_C_TYPES)
-_C_TYPES |= {"None": "None", "uint32": "unsigned int", "uint64": "unsigned long long"}
+_WEIGHTS = ("int32", "int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
 _KEYS = ("uint32", "uint64")
 _SUMS = ("int64", "float64")
@@ -38,7 +46,7 @@ def instance(kernel: str, *arguments: Any) -> str:
     >>> instance("hook", "int32", "int64")
     'hook<int, long long>'
     """
-    names = (_C_TYPES.get(str(argument), argument) for argument in arguments)
+    names = (C_TYPES.get(str(argument), argument) for argument in arguments)
     return f"{kernel}<{', '.join(names)}>"
 
 

@@ -22,8 +22,8 @@ import numpy as np
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import predecessors as predecessors_kernels
 from dask_graphflow.kernels.memory import free_bytes
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.programs.typed import After
 
 from .access import update_mirrors
 from .advance import Advance
@@ -39,9 +39,10 @@ REACH = EdgeOp(
     "reach", target="visit_next", signal="visit[src]", slot="or", cond=f"seen[dst] != {ALL}"
 )
 STATE = ("seen", "visit", "visit_next")
-# The sums of a vertex, to which `count` sources are added at the distance `step`.
-DISTANCES = {"reaching": "count", "farness": "step * count"}
-INVERSES = {"harmonic": "float64(count) / float64(step)"}
+# The new bits of a vertex, and the terms of its sums at the distance `step`.
+BITS = "(visit_next[dst] & ~seen[dst])"
+DISTANCES = {"reaching": f"count_ones({BITS})", "farness": f"step * count_ones({BITS})"}
+INVERSES = {"harmonic": f"count_ones({BITS}) / step"}
 
 
 def distance_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
@@ -218,16 +219,6 @@ def _add_inverses(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
 
 def _added(terms: Mapping[str, str]) -> After:
     """Return what is done with a vertex that gets bits: new bits are passed on, and counted in its sums."""
-    host = ["bits = {visit_next} & ~{seen}", "{visit_next} = uint64(0)"]
-    host += ["if bits == uint64(0):", "    return False", "{seen} |= bits", "{visit} = bits"]
-    host += ["count = int64(count_ones(bits))"] if terms else []
-    cuda = ["const unsigned long long bits = {visit_next} & ~{seen};", "{visit_next} = 0;"]
-    cuda += ["if (!bits) return false;", "{seen} |= bits;", "{visit} = bits;"]
-    cuda += ["const long long count = __popcll(bits);"] if terms else []
-    for name, term in terms.items():
-        host.append(f"{{{name}}} += {term}")
-        cuda.append(f"{{{name}}} += {term.replace('float64', 'double')};")
-    host.append("return True")
-    cuda.append("return true;")
-    columns = *STATE, *terms
-    return After(columns, columns, "\n".join(host), "\n".join(cuda))
+    new = {"seen": "seen[dst] | visit_next[dst]", "visit": BITS}
+    new |= {name: f"{name}[dst] + {term}" for name, term in terms.items()}
+    return After(f"{BITS} != 0", always={"visit_next": "0"}, kept=new)

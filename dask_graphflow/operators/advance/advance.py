@@ -27,9 +27,9 @@ from dask_graphflow.kernels import sorted_unique
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
-from dask_graphflow.programs.typed import After
 
 from .local_advance import LocalAdvance, bound
 
@@ -276,7 +276,7 @@ class EachVertex:
 
     def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
         # Only `after` of this edge program runs: it sends nothing along edges.
-        name = after.changes[0]
+        name = next(iter(after.always))
         op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
         self._g, self._local = g, LocalAdvance(op, columns, g.member.local("out").rows)
 
