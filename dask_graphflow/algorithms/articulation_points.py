@@ -17,8 +17,8 @@ from typing import Any
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
-from dask_graphflow.operators.biconnected import Blocks
-from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.forests.connected import smallest_connected
+from dask_graphflow.operators.forests.cycle_blocks import Blocks
 from dask_graphflow.operators.view import GraphView
 
 from .bfs import breadth_first

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
-from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.forests.connected import smallest_connected
 from dask_graphflow.operators.view import GraphView
 
 

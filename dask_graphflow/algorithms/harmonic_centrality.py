@@ -17,8 +17,8 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
-from dask_graphflow.operators.multi_search import inverse_sums
 from dask_graphflow.operators.priorities import sample_places
+from dask_graphflow.operators.search.multi_search import inverse_sums
 from dask_graphflow.operators.view import GraphView
 
 from .sssp.distances_by_source import distances_from_each

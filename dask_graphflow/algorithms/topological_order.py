@@ -23,7 +23,7 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.direction import Direction
+from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops
 from dask_graphflow.programs.edge_op import EdgeOp

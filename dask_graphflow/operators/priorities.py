@@ -1,4 +1,4 @@
-"""Random priorities and samples of vertices, which depend only on a seed and on the order of the ids.
+"""Random orders and samples of vertices, which depend only on a seed and on the order of the ids.
 
 .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 """
@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.graph.hubs import inverse
+from dask_graphflow.kernels import order as order_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels import sample as sample_kernels
 
 from .view import GraphView
@@ -61,3 +64,22 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
     places = g.column(-1, "int64")
     places[chosen] = np.searchsorted(numbers, own)
     return places, numbers
+
+
+def take_first_free(g: GraphView, priority: Any) -> Any | None:
+    """Give each vertex, in an order, the smallest number that no neighbor before it has, as int32.
+
+    Vertices with more edges come first. Among vertices with the same number of edges, those of a higher
+    priority come first; no two vertices have the same one. The graph is simple and undirected. Positions
+    that are not vertices get -1. The result is None if there are several members.
+    """
+    if not g.member.alone:
+        return None
+    rows = g.member.local("out").rows
+    with g.superstep("push", g.count, len(rows.ends)):
+        by_priority = np.argsort(priority)[::-1]
+        labels = rows_kernels.of(rows.ends).degree_labels(g.degrees[by_priority])
+        order = by_priority[inverse(labels)].astype(rows.ends.dtype)
+        numbers = order_kernels.of(rows.ends).first_free(rows, order)
+    numbers[~g.exists] = -1
+    return numbers

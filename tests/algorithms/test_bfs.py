@@ -19,9 +19,9 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     VertexTypeError,
 )
-from dask_graphflow.operators import search
-from dask_graphflow.operators.direction import DIRECTION_RULES, Direction
-from dask_graphflow.operators.search import BETWEEN_LOOKS, Search
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES, Direction
+from dask_graphflow.operators.search import search
+from dask_graphflow.operators.search.search import BETWEEN_LOOKS, Search
 
 pytestmark = pytest.mark.usefixtures("backend")
 

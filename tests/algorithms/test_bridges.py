@@ -11,7 +11,7 @@ from shapes import WAYS, apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
 from dask_graphflow.kernels.biconnected import host as host_biconnected
-from dask_graphflow.operators.biconnected import Blocks
+from dask_graphflow.operators.forests.cycle_blocks import Blocks
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -12,7 +12,7 @@ from shapes import DIFFICULT, LARGE, SMALL, same, traced, weights
 import dask_graphflow as gf
 from dask_graphflow.algorithms.bfs import each_source
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 
 pytestmark = pytest.mark.usefixtures("backend")
 

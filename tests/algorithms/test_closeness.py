@@ -12,7 +12,7 @@ from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
 import dask_graphflow as gf
 from dask_graphflow.algorithms.sssp.distances_by_source import distances_from_each
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.operators import multi_search
+from dask_graphflow.operators.search import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -17,9 +17,8 @@ from dask_graphflow.kernels import buckets as buckets_kernels
 from dask_graphflow.kernels import host_atomics, host_threads, sorted_unique
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.advance import host as host_advance
-from dask_graphflow.operators.direction import DIRECTIONS, Direction
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier
+from dask_graphflow.operators.advance.direction import DIRECTIONS, Direction
+from dask_graphflow.operators.frontier import Frontier, VertexSet
 from dask_graphflow.programs.edge_op import EdgeOp
 
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")

@@ -25,9 +25,9 @@ from dask_graphflow.kernels.groups import host as host_groups
 from dask_graphflow.kernels.pull.host import ONE
 from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.direction import RULES, Direction
+from dask_graphflow.operators.advance.direction import RULES, Direction
 from dask_graphflow.operators.pull import NeighborSums, Pull
-from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.search.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import gang
 

@@ -28,7 +28,7 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.operators import whole_searches
+from dask_graphflow.operators.search import whole_searches
 from dask_graphflow.operators.view import GraphView
 
 from .choose_sources import places_of_sources

@@ -14,8 +14,9 @@ import numpy as np
 
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.algorithms.sssp.distances_by_source import distances_from_each
-from dask_graphflow.operators import whole_searches
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.search import whole_searches
+from dask_graphflow.operators.view import GraphView
 
 from .generations import Generations
 from .level_sums import LevelSums

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.view import GraphView
 
 
 class Levels:

@@ -24,7 +24,7 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.option import Choice
 from dask_graphflow.declarations.vertex_options import VertexIds, only
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.view import GraphView
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.algorithms.sssp.sssp import delta_stepping
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.search import Search
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.search.search import Search
+from dask_graphflow.operators.view import GraphView
 
 
 def breadth_first(

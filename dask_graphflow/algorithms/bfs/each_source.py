@@ -17,9 +17,15 @@ import numpy as np
 
 from dask_graphflow.algorithms.by_source import SourceRows
 from dask_graphflow.declarations.vertex_options import only
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.multi_search import DEEP, WORD, Reach, WordSearch, predecessors
-from dask_graphflow.operators.search import SMALL
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.search.multi_search import (
+    DEEP,
+    WORD,
+    Reach,
+    WordSearch,
+    predecessors,
+)
+from dask_graphflow.operators.search.search import SMALL
 from dask_graphflow.operators.view import GraphView
 
 from .breadth_first import breadth_first

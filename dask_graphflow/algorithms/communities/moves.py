@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.forests.connected import smallest_connected
 from dask_graphflow.operators.labels import Groups
 
 from .level import Level

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
+from dask_graphflow.operators.search import whole_searches
 from dask_graphflow.operators.view import GraphView
 
 from .sssp import delta_stepping

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import sorted_unique
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
 from dask_graphflow.programs.typed import After

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dask_graphflow.operators.direction import RULES, Direction
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import RULES, Direction
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .float_sums import advancing

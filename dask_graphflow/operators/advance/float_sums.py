@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.cuda import C_TYPES
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import in_fixed_point

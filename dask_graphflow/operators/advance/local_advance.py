@@ -8,7 +8,7 @@ from typing import Any
 
 from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import is_on_disk, on_device
-from dask_graphflow.operators.vertex_set import VertexSet
+from dask_graphflow.operators.frontier import VertexSet
 from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 

@@ -28,7 +28,7 @@ from dask_graphflow.operators.access import (
 )
 from dask_graphflow.operators.view import GraphView
 
-from . import triangles
+from . import triangle_counts as triangles
 from .orientation import labels_of, orient, relabel
 
 REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; LEAVES only during one step

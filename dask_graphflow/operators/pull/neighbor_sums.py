@@ -16,7 +16,8 @@ import numpy as np
 from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES, MOST, SQUARES, SUM, norm, units
 from dask_graphflow.operators.advance.float_sums import FloatSums
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import leaving
 from dask_graphflow.programs.edge_op import EdgeOp
 

@@ -22,13 +22,13 @@ import numpy as np
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels import predecessors as predecessors_kernels
 from dask_graphflow.kernels.memory import free_bytes
+from dask_graphflow.operators.access import update_mirrors
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 
-from .access import update_mirrors
-from .advance import Advance
-from .direction import Direction
-from .view import GraphView
 from .whole_searches import levels
 
 WORD = 64  # number of sources per batch

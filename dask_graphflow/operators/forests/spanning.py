@@ -14,9 +14,8 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import spanning as spanning_kernels
-
-from .access import send_rows, sort_rows, sources_of
-from .view import GraphView
+from dask_graphflow.operators.access import send_rows, sort_rows, sources_of
+from dask_graphflow.operators.view import GraphView
 
 LIGHT = 2  # number of light edges per vertex, in both directions
 SAMPLE = 1 << 16  # number of weights that are sampled to find these edges

@@ -16,8 +16,7 @@ import numpy as np
 from dask_graphflow.kernels import count_true, is_on_disk
 from dask_graphflow.kernels import searches as searches_kernels
 from dask_graphflow.kernels import tight_edges as tight_edges_kernels
-
-from .view import GraphView
+from dask_graphflow.operators.view import GraphView
 
 ROOM = 1 << 20  # number of distances that are found before they are used
 SMALL = 1 << 16  # edges per level that a thread follows before threads could have shared the level

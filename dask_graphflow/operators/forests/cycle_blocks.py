@@ -22,11 +22,10 @@ import numpy as np
 from dask_graphflow.graph.hubs import inverse
 from dask_graphflow.kernels import biconnected as biconnected_kernels
 from dask_graphflow.kernels import count_true
+from dask_graphflow.operators.access import entries_of, gather, places_of
 from dask_graphflow.operators.forests.forest import Forest
-
-from .access import entries_of, gather, places_of
-from .view import GraphView
-from .whole_weights import own_sums
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import own_sums
 
 
 class Blocks:

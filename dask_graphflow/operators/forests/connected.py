@@ -18,10 +18,9 @@ import numpy as np
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.access import gather, sources_of, wide_column
 from dask_graphflow.operators.forests.forest import Forest
-
-from .access import gather, sources_of, wide_column
-from .view import GraphView
+from dask_graphflow.operators.view import GraphView
 
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 

@@ -26,11 +26,10 @@ from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.kernels import count_true, is_on_disk
 from dask_graphflow.kernels import search as search_kernels
 from dask_graphflow.kernels.csr import Reached
-
-from .buckets import Buckets, unit_weights
-from .direction import Direction
-from .vertex_set import VertexSet
-from .view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.buckets import Buckets, unit_weights
+from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.view import GraphView
 
 DEEP = 8  # number of consecutive small levels before several members continue with shortest paths
 SMALL = 1 << 15  # maximum number of edges, over all members, that leave a small level

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.kernels import disk
-
-from .view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 
 DIRECTIONS = ("push", "pull")
 RULES = ("gemini", "beamer")
