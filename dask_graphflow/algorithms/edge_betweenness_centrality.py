@@ -109,9 +109,7 @@ def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
     """Return what each edge carries: array of float64, shape (E_p,)."""
     _, ends, _ = edge_ends(g)
     carried = g.column(0, "float64", len(ends))
-    if not whole_searches.add_contributions(
-        g, whole_searches.in_order(places), g.column(0, "float64"), carried
-    ):
+    if not whole_searches.add_dependencies(g, places, g.column(0, "float64"), carried):
         raise lost_weight()
     if g.directed:
         return carried

@@ -11,6 +11,8 @@ from typing import Any
 from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import index_dtype
 
+SMALL = 1 << 15  # maximum number of edges, over all members, that leave a small frontier
+
 
 class VertexSet:
     """A set of vertices.
@@ -115,8 +117,18 @@ class Frontier:
     def __init__(self, own: VertexSet | None, count: int, leaving: int) -> None:
         self.own, self._count, self.leaving = own, count, leaving
 
+    @classmethod
+    def of(cls, vertices: Any, size: int, count: int, leaving: int) -> Frontier:
+        """Return the frontier of this member's vertices, of `size`, and of those of the other members."""
+        return cls(VertexSet(size, vertices=vertices), count, leaving)
+
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def small(self) -> bool:
+        """Whether so few edges leave it that a superstep takes as long as its round of messages."""
+        return self.leaving <= SMALL
 
     @property
     def vertices(self) -> Any:

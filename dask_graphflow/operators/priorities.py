@@ -29,12 +29,18 @@ def priorities(ranks: Any, seed: Any) -> Any:
 LAST = np.iinfo("int64").max
 
 
-def sample_places(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
+def sample_places(
+    g: GraphView, count: int | None, seed: int, chosen: Any = None
+) -> tuple[Any, int]:
     """Return the place of each owned vertex in a random sample, and the size of the sample.
 
     All members call it. A `count` of None takes all vertices. Places are 0, 1, ... in the order of the ids;
-    -1 for vertices that are not in the sample.
+    -1 for vertices that are not in the sample. Instead of a sample, a member can give the positions of the
+    `chosen` vertices that it owns, each once.
     """
+    if chosen is not None:
+        places, numbers = places_of(g, chosen)
+        return places, len(numbers)
     exists, ranks = g.exists, g.ranks
     every = g.count
     if count is None or count >= every:

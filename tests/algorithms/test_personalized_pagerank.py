@@ -110,7 +110,11 @@ def test_the_largest_ranks_of_each_source(built, k):
 
 def test_the_first_of_equal_values_rank_highest():
     values = np.array([2.0, 5.0, 2.0, 9.0, 2.0])
-    assert [find_largest(values, k).tolist() for k in (1, 3, 9)] == [[3], [0, 1, 3], [0, 1, 2, 3, 4]]
+    assert [find_largest(values, k).tolist() for k in (1, 3, 9)] == [
+        [3],
+        [0, 1, 3],
+        [0, 1, 2, 3, 4],
+    ]
 
 
 def test_ids_of_two_parts_and_sources_that_are_given_twice():

@@ -53,9 +53,7 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     """
     if count and whole_searches.on_one_device(g) and not g.weighted:
         # A superstep per level would take a millisecond.
-        for source, reached, (level, *counts) in whole_searches.paths(
-            g, whole_searches.in_order(places)
-        ):
+        for source, reached, (level, *counts) in whole_searches.find_paths(g, places):
             yield Paths(source, reached, level, None, *counts)
         return
     level = g.column(-1, "int32")

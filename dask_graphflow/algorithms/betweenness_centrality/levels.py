@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.frontier import Frontier
 from dask_graphflow.operators.view import GraphView
 
 
@@ -38,5 +38,4 @@ class Levels:
 
     def __getitem__(self, depth: int) -> Frontier:
         at = self._vertices[self._stops[depth] : self._stops[depth + 1]]
-        own = VertexSet(len(self._vertices), vertices=at)
-        return Frontier(own, self._sizes[depth], self._leaving[depth])
+        return Frontier.of(at, len(self._vertices), self._sizes[depth], self._leaving[depth])

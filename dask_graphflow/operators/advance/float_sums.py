@@ -85,11 +85,7 @@ class FloatSums:
 
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
-        with self._g.superstep("push", len(frontier), frontier.leaving):
-            receiving = self._find.push(frontier)
-            self._set_units(receiving)
-            self._add.push(frontier)
-            return self._added(receiving)
+        return self._step("push", frontier)
 
     def push_on(
         self, frontier: Frontier, rule: Direction, most: int | None = None
@@ -99,19 +95,18 @@ class FloatSums:
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
-        with self._g.superstep("pull", len(frontier), frontier.leaving):
-            receiving = self._find.pull(frontier)
-            self._set_units(receiving)
-            self._add.pull(frontier)
-            return self._added(receiving)
+        return self._step("pull", frontier)
 
-    def _set_units(self, receiving: Frontier) -> None:
-        """Set the scale of vertices that receive messages."""
-        if self._units(receiving):
-            raise ExpressionError(
-                f"{self._op}: a message is infinite or NaN, and slot='add' takes finite numbers only; send "
-                "another number in its place, for example x[src] if abs(x[src]) < inf else 0.0"
-            )
+    def _step(self, way: str, frontier: Frontier) -> Frontier:
+        with self._g.superstep(way, len(frontier), frontier.leaving):
+            receiving = self._find.step(way, frontier)
+            if self._units(receiving):
+                raise ExpressionError(
+                    f"{self._op}: a message is infinite or NaN, and slot='add' takes finite numbers only; "
+                    "send another number in its place, for example x[src] if abs(x[src]) < inf else 0.0"
+                )
+            self._add.step(way, frontier)
+            return self._added(receiving)
 
 
 def _added(dtype: str) -> After:

@@ -13,9 +13,9 @@ or each team of a device's blocks, then searches from one source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,15 +25,15 @@ from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.operators.access import update_mirrors
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 
-from .whole_searches import levels
+from .whole_searches import find_levels
 
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
-DEEP = 8  # number of levels after which a single member may search from each source by itself
 EACH = 8  # bytes per vertex and source: levels, and a copy while a device sorts them
 REACH = EdgeOp(
     "reach", target="visit_next", signal="visit[src]", slot="or", cond=f"seen[dst] != {ALL}"
@@ -42,9 +42,10 @@ STATE = ("seen", "visit", "visit_next")
 # The sums of a vertex, to which `count` sources are added at the distance `step`.
 DISTANCES = {"reaching": "count", "farness": "step * count"}
 INVERSES = {"harmonic": "float64(count) / float64(step)"}
+NO_TERMS: Mapping[str, str] = {}
 
 
-def distance_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
+def sum_distances(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
     """Search from many sources along the edges; return the sums of the distances from them.
 
     All members call it at once. `places` has the index of each source among all sources, and -1 for other
@@ -56,8 +57,8 @@ def distance_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
     return sums["farness"], sums["reaching"]
 
 
-def inverse_sums(g: GraphView, places: Any, count: int) -> Any:
-    """Search as :func:`distance_sums` does; return the sums of 1 divided by the distance, as float64."""
+def sum_inverses(g: GraphView, places: Any, count: int) -> Any:
+    """Search as :func:`sum_distances` does; return the sums of 1 divided by the distance, as float64."""
     sums = {name: g.column(0, "float64") for name in INVERSES}
     _search(g, places, count, sums, INVERSES, _add_inverses)
     return sums["harmonic"]
@@ -68,26 +69,68 @@ class WordSearch:
 
     Parameters
     ----------
-    sums : mapping of str to array, shape (V_p,)
+    sums : mapping of str to array, shape (V_p,), optional
         Columns that change whenever a vertex gets bits.
-    terms : mapping of str to str
+    terms : mapping of str to str, optional
         What is added to each of them; see :data:`DISTANCES`.
 
     Attributes
     ----------
-    step : Advance
-        Its steps take a frontier to the vertices that get bits, which are the next frontier.
     seen : array of uint64, shape (V_p,)
         The sources that have reached each vertex. The bits that no source uses are set, too.
-    visit : array of uint64, shape (V_p,)
-        For each vertex of the frontier, the bits that it got last.
+    recorded : list of tuple
+        The vertices of each level, and the bits that they got; see :meth:`record`.
     """
 
-    def __init__(self, g: GraphView, sums: Mapping[str, Any], terms: Mapping[str, str]) -> None:
+    DEEP: ClassVar[int] = 8  # number of levels after which each source may be searched by itself
+
+    def __init__(
+        self,
+        g: GraphView,
+        sums: Mapping[str, Any] | None = None,
+        terms: Mapping[str, str] = NO_TERMS,
+    ) -> None:
         self._g, self._unused = g, 0
-        self.seen, self.visit, visit_next = (g.column(0, "uint64") for _ in STATE)
-        columns = {"seen": self.seen, "visit": self.visit, "visit_next": visit_next, **sums}
-        self.step = Advance(g, REACH, columns, after=_added(terms))
+        self.seen, self._visit, visit_next = (g.column(0, "uint64") for _ in STATE)
+        columns = {"seen": self.seen, "visit": self._visit, "visit_next": visit_next}
+        self._step = Advance(g, REACH, {**columns, **(sums or {})}, after=_added(terms))
+
+    @staticmethod
+    def batches(count: int) -> Iterable[range]:
+        """Return the indices of the sources of each batch, for so many sources."""
+        return (range(first, min(first + WORD, count)) for first in range(0, count, WORD))
+
+    def begin(self, places: Any, batch: range, direction: str = "beamer") -> Frontier:
+        """Return the frontier of a batch of sources. All members call it.
+
+        `places` has the index of each source among all sources, and -1 for other vertices. For `direction`,
+        see :class:`.Direction`.
+        """
+        own = self._g.positions((places >= batch.start) & (places < batch.stop))
+        bits = np.uint64(1) << (places[own] - batch.start).astype("uint64")
+        # Bits without a source are marked as seen.
+        self._unused = ALL - (ALL >> (WORD - len(batch)))
+        self.seen[:] = self._unused
+        self.seen[own] |= bits
+        self._visit[own] = bits
+        self._step.supersteps, self.recorded = 0, list[tuple[Any, Any]]()
+        self._batch, self._places = batch, places
+        frontier, self._rule = self._g.frontier(own), Direction(direction, self._g)
+        return frontier
+
+    @property
+    def supersteps(self) -> int:
+        """Number of levels that the searches of the batch have followed."""
+        return self._step.supersteps
+
+    def follow(self, frontier: Frontier, most: int | None = None) -> Frontier:
+        """Follow the edges that leave a frontier; return the vertices that get bits.
+
+        If the rule for the direction pushes, it can take several levels at once, but `most` at most.
+        """
+        if self._rule.choose(frontier) == "push":
+            return self._step.push_on(frontier, self._rule, most)[0]
+        return self._step.pull(frontier)
 
     def is_deep(self) -> bool:
         """Return whether most edges leave vertices that no source has reached. All members call it."""
@@ -96,66 +139,48 @@ class WordSearch:
         reached, every = self._g.all_reduce(sums=(reached, int(degrees.sum()))).sums
         return 2 * reached < every
 
-    def begin(self, places: Any, first: int, count: int) -> Any:
-        """Begin with the batch of sources from the index `first` on; return this member's positions.
+    def record(self, frontier: Frontier) -> None:
+        """Record the vertices of a level, and the bits that they got."""
+        vertices = frontier.vertices.copy()  # a kernel uses the list again
+        self.recorded.append((vertices, self._visit[vertices]))
 
-        See :func:`distance_sums` for `places` and `count`.
+    def rows(self, at: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield, for each source of the batch, its rows of the vertices at some positions.
+
+        All members call it, after they recorded each level. Rows are the numbers of the vertices that the
+        search from the source reached, their levels (int32), and the numbers of their predecessors; the
+        dtype's maximum for the source. The predecessor of a vertex is the first neighbor in its row whose
+        bits the vertex got one level later.
         """
-        own = self._g.positions((places >= first) & (places < first + WORD))
-        bits = np.uint64(1) << (places[own] - first).astype("uint64")
-        # Bits without a source are marked as seen.
-        self._unused = ALL - (ALL >> (WORD - min(WORD, count - first)))
-        self.seen[:] = self._unused
-        self.seen[own] |= bits
-        self.visit[own] = bits
-        self.step.supersteps = 0
-        return own
+        g, width, places = self._g, len(self._batch), self._places - self._batch.start
+        local = g.member.local("into")
+        row = g.column(-1, "int64")
+        row[at] = np.arange(len(at), like=at)
+        levels = np.full_like(at, -1, "int32", shape=(width, len(at)))
+        predecessor = np.full_like(at, -1, local.rows.ends.dtype, shape=(width, len(at)))
+        sources = np.flatnonzero((places >= 0) & (places < width) & (row >= 0))
+        levels[places[sources], row[sources]] = 0
 
+        find = partial(predecessors_kernels.of(at).set_predecessors, threads=g.member.threads)
+        seen = g.column(0, "uint64", local.size)
+        for depth, (vertices, new) in enumerate(self.recorded):
+            if depth:
+                keep = np.flatnonzero(row[vertices] >= 0)
+                some = vertices[keep], new[keep], row[vertices[keep]]
+                find(local.rows, seen, *some, depth, levels, predecessor)
+            # Bits from earlier levels may stay: no edge leads from there to a vertex that is reached later.
+            seen[vertices] |= new
+            if not g.member.alone:
+                update_mirrors(g.member.mirrors("into"), seen, np.sort(vertices))
 
-class Reach(NamedTuple):
-    """A member's vertices that are in a level of some searches, and the bits of these searches."""
-
-    vertices: Any
-    bits: Any
-
-
-def predecessors(
-    g: GraphView, levels: list[Reach], places: Any, width: int, at: Any
-) -> Iterator[tuple[Any, Any, Any]]:
-    """Find the predecessors, in the searches from `width` sources, of the vertices at some positions.
-
-    All members call it. The predecessor of a vertex is the first neighbor in its row whose bits the vertex
-    got one level later. `places` has 0 to ``width - 1`` for the sources. Yields for one source after
-    another the indices in `at` of the vertices that its search reached, their levels (int32), and the
-    numbers of their predecessors; the dtype's maximum for the source.
-    """
-    local = g.member.local("into")
-    row = g.column(-1, "int64")
-    row[at] = np.arange(len(at), like=at)
-    level = np.full_like(at, -1, "int32", shape=(width, len(at)))
-    predecessor = np.full_like(at, -1, local.rows.ends.dtype, shape=(width, len(at)))
-    sources = np.flatnonzero((places >= 0) & (places < width) & (row >= 0))
-    level[places[sources], row[sources]] = 0
-
-    find = partial(predecessors_kernels.of(at).set_predecessors, threads=g.member.threads)
-    seen = g.column(0, "uint64", local.size)
-    for depth, (vertices, new) in enumerate(levels):
-        if depth:
-            keep = np.flatnonzero(row[vertices] >= 0)
-            some = vertices[keep], new[keep], row[vertices[keep]]
-            find(local.rows, seen, *some, depth, level, predecessor)
-        # Bits from earlier levels may stay: no edge leads from there to a vertex that is reached later.
-        seen[vertices] |= new
-        if not g.member.alone:
-            update_mirrors(g.member.mirrors("into"), seen, np.sort(vertices))
-
-    # -1, which stands for no predecessor, selects the last entry.
-    never = g.column(np.iinfo(g.index).max, g.index, 1)
-    slots = g.member.shard.slot_numbers("into", g.member.threads)
-    names = np.concatenate([g.numbers, slots, never])
-    for levels_of_source, predecessors_of_source in zip(level, predecessor, strict=True):
-        found = np.flatnonzero(levels_of_source >= 0)
-        yield found, levels_of_source[found], names[predecessors_of_source[found]]
+        # -1, which stands for no predecessor, selects the last entry.
+        never = g.column(np.iinfo(g.index).max, g.index, 1)
+        slots = g.member.shard.slot_numbers("into", g.member.threads)
+        names = np.concatenate([g.numbers, slots, never])
+        for levels_of_source, predecessors_of_source in zip(levels, predecessor, strict=True):
+            found = np.flatnonzero(levels_of_source >= 0)
+            level, before = levels_of_source[found], predecessors_of_source[found]
+            yield g.numbers[at[found]], level, names[before]
 
 
 def _search(
@@ -172,23 +197,19 @@ def _search(
     `levels` has the level of each vertex in the search from source i of a batch.
     """
     search, by_source = WordSearch(g, sums, terms), False
-    step = search.step
-    for first in range(0, count, WORD):
-        own = search.begin(places, first, count)
+    for batch in search.batches(count):
+        frontier = search.begin(places, batch)
+        own = frontier.vertices
         if by_source:
-            add(levels(g, own), 0, sums)
+            add(find_levels(g, own), 0, sums)
             continue
-        frontier, rule = g.frontier(own), Direction("beamer", g)
         while frontier:
-            left = DEEP - step.supersteps if g.member.alone else 0
+            left = search.DEEP - search.supersteps if g.member.alone else 0
             by_source = left == 0 and g.member.alone and search.is_deep() and _has_room(g)
             if by_source:
-                add(levels(g, own), DEEP, sums)
+                add(find_levels(g, own), search.DEEP, sums)
                 break
-            if rule.choose(frontier) == "push":
-                frontier, _ = step.push_on(frontier, rule, left if left > 0 else None)
-            else:
-                frontier = step.pull(frontier)
+            frontier = search.follow(frontier, left if left > 0 else None)
 
 
 def _has_room(g: GraphView) -> bool:
