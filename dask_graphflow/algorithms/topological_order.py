@@ -25,7 +25,7 @@ from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import loops
+from dask_graphflow.operators.whole_weights import sum_loops
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.typed import After
 
@@ -101,7 +101,7 @@ def _check_all_removed(g: GraphView, generation: Any) -> None:
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)
-    looped = g.positions((loops(g, None) > 0) & g.exists)
+    looped = g.positions((sum_loops(g, None) > 0) & g.exists)
     on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
     first = g.show(on_cycles.min()[None])
     raise CycleError(

@@ -85,7 +85,7 @@ class Buckets:
         distance: Any = None,
     ) -> None:
         self._g, (width, rows, self._labels, self._names) = g, light
-        self._rows, self._sources = rows.rows, self._labelled(sources)
+        self._rows, self._sources = rows.rows, self._to_labels(sources)
         if distance is None:
             distance = g.column(np.inf, "float64", g.member.local("out").size)
             distance[self._sources] = 0
@@ -134,7 +134,7 @@ class Buckets:
         """
         if self._late:  # a waiting vertex may be nearer than the lowest bucket
             return
-        own, distance = self._labelled(targets), self._distance
+        own, distance = self._to_labels(targets), self._distance
         own_farthest = float(distance[own].max()) if len(own) else -math.inf
         farthest = self._g.all_reduce(most=own_farthest).most
         if farthest < self.lowest:
@@ -213,7 +213,7 @@ class Buckets:
             frontier = np.concatenate(reached)
             settled[frontier] = True
 
-    def _labelled(self, vertices: Any) -> Any:
+    def _to_labels(self, vertices: Any) -> Any:
         return vertices if self._labels is None else self._labels[vertices]
 
 

@@ -15,6 +15,7 @@ from dask_graphflow.kernels import order as order_kernels
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels import sample as sample_kernels
 
+from .access import gather
 from .view import GraphView
 
 
@@ -50,9 +51,7 @@ def sample_places(
     share = (count + 8 * math.sqrt(count) + 64) / every
     for limit in (int(min(share, 1.0) * 2.0**64) - 2**63 - 1, LAST):
         own = drawn[g.positions(drawn <= limit)]
-        least = np.sort(
-            own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own))
-        )
+        least = np.sort(gather(g, own))
         if len(least) >= count:
             break
     places, chosen = places_of(g, g.positions(drawn <= least[count - 1]))
@@ -66,7 +65,7 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
     are as in :func:`sample_places`.
     """
     own = g.numbers[chosen]
-    numbers = np.sort(own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own)))
+    numbers = np.sort(gather(g, own))
     places = g.column(-1, "int64")
     places[chosen] = np.searchsorted(numbers, own)
     return places, numbers

@@ -24,6 +24,7 @@ from dask_graphflow.programs.expressions import Node
 from dask_graphflow.programs.rewrite import reading_numbers
 from dask_graphflow.programs.vertex_program import Read, Reduction, compiled, without_reductions
 
+from .access import gather
 from .view import GraphView
 
 WORD = 2**64
@@ -56,7 +57,7 @@ class VertexValues:
         ExpressionError
             ``total`` was called with a value that is infinite or NaN. All members raise it.
         """
-        roots = self._reduced(tuple(trees.values()))
+        roots = self._reduce(tuple(trees.values()))
         program, reads = self._compiled(roots, assigns=True)
         columns = [self._columns["now"][name] for name in trees]
         vertices_kernels.of(columns[0]).assign(program, self._values_of(reads), columns)
@@ -69,12 +70,12 @@ class VertexValues:
         ExpressionError
             See :meth:`assign`.
         """
-        roots = self._reduced((root,))
+        roots = self._reduce((root,))
         _, reads = self._compiled(roots)
         (value,) = evaluated(roots, dict(zip(reads, self._values_of(reads), strict=True)))
         return value
 
-    def _reduced(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+    def _reduce(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
         """Compute the reductions in some expressions. Return the expressions that read the results."""
         reductions, roots = self._split(roots)
         for reduction in reductions:
@@ -119,7 +120,7 @@ class VertexValues:
         program, reads = self._compiled((reduction.argument,))
         kernels = vertices_kernels.of(g.exists)
         own = kernels.largest(program, self._values_of(reads), g.exists, dtype)
-        maxima = np.concatenate(g.member.exchange.all_gather(own))
+        maxima = gather(g, own)
         zero = dtype.type(0)
         return maxima.max() + zero if len(maxima) else zero  # turns -0.0 into 0.0
 

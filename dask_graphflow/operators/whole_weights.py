@@ -22,7 +22,7 @@ LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their su
 SMALLEST, LARGEST = 1e-200, 1e200
 
 
-def leaving(g: GraphView) -> tuple[Any, float]:
+def sum_leaving(g: GraphView) -> tuple[Any, float]:
     """Return the weighted out-degrees, and the largest one over all members.
 
     Raises
@@ -50,7 +50,7 @@ def whole_weights(g: GraphView, *, of_pairs: bool = False) -> tuple[Any, float]:
     """
     if not g.weighted:
         return None, 1.0
-    totals, bound = leaving(g)
+    totals, bound = sum_leaving(g)
     what = "the largest weighted degree"
     if not of_pairs:
         bound, what = g.total(totals, bound), "the sum of all weighted degrees"
@@ -68,9 +68,9 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     """
     if not g.weighted:
         return list(sides)
-    totals = leaving(g)[0]
+    totals = sum_leaving(g)[0]
     if g.directed:
-        totals = totals + leaving(g.T)[0]
+        totals = totals + sum_leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
     return [rows._replace(weights=_scale(g, rows, powers)) for rows in sides]
 
@@ -78,7 +78,7 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
 
-    `inside` is the result of :func:`loops`. A self-loop counts twice.
+    `inside` is the result of :func:`sum_loops`. A self-loop counts twice.
     """
     if weights is None:
         return g.degrees + inside
@@ -97,7 +97,7 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
     return 2 * whole_degrees(g, weights, 0) - degrees
 
 
-def loops(g: GraphView, weights: Any) -> Any:
+def sum_loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
     return _row_sums(g, weights, lambda sources, targets: sources == targets)
 

@@ -106,8 +106,8 @@ def test_no_member_sends_an_edge(built, members, monkeypatch):
         sent.append(sum(taken().sent.values()))
         return block
 
-    joined = Blocks._joined
-    monkeypatch.setattr(Blocks, "_joined", noted)
+    joined = Blocks._join_cycles
+    monkeypatch.setattr(Blocks, "_join_cycles", noted)
     pairs = at_random(300, 20_000)
     check(built(pairs, directed=False), pairs)
     most = (

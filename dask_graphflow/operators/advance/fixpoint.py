@@ -10,7 +10,7 @@ from dask_graphflow.operators.frontier import Frontier
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-from .float_sums import advancing
+from .float_sums import make_advance
 
 
 def fixpoint(
@@ -50,7 +50,7 @@ def fixpoint(
     UnknownColumnError, WeightError, ExpressionError
         See ``op.bind``.
     """
-    steps = advancing(
+    steps = make_advance(
         g, op, columns, balance=balance, synchronous=max_iter is not None, own_changes=True
     )
     direction, done = Direction(rule, g), 0

@@ -49,7 +49,7 @@ return false;""",
 )
 
 
-def advancing(
+def make_advance(
     g: GraphView, op: EdgeOp, columns: Mapping[str, Any], *, balance: str = "auto", **options: Any
 ) -> Advance | FloatSums:
     """Return an object that runs an edge program's steps; see :class:`.Advance` for the parameters."""

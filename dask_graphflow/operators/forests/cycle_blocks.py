@@ -54,7 +54,7 @@ class Blocks:
         label = inverse(by_label).astype(g.index)
         self._label = label[g.member.shard.low : g.member.shard.low + g.owned]
         self._above = label[gather(g, self._parent)[by_label]]
-        self._block = self._joined(label)
+        self._block = self._join_cycles(label)
 
     def tops(self) -> Any:
         """Return how many blocks each owned vertex is the top of: array of int64, shape (V_p,)."""
@@ -80,7 +80,7 @@ class Blocks:
         """Return the labels of all tree edges."""
         return np.arange(self._roots, len(self._block), like=self._block)
 
-    def _joined(self, label: Any) -> Any:
+    def _join_cycles(self, label: Any) -> Any:
         """Return the smallest label of the block of each tree edge."""
         g, rows = self._g, self._g.member.rows("out")
         forest = Forest(label, size=len(label))

@@ -26,6 +26,7 @@ from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.kernels import count_true, is_on_disk
 from dask_graphflow.kernels import search as search_kernels
 from dask_graphflow.kernels.csr import Reached
+from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.buckets import Buckets, unit_weights
 from dask_graphflow.operators.frontier import Frontier, VertexSet
@@ -101,9 +102,7 @@ class Search:
         with g.superstep("pull", len(frontier), frontier.leaving):
             if self._incoming is None:
                 self._incoming = self._incoming_rows()
-            words, following = own.words, np.zeros_like(own.words)
-            if not g.member.alone:
-                words = np.concatenate(g.member.exchange.all_gather(words))
+            words, following = gather(g, own.words), np.zeros_like(own.words)
             count, leaving = self._kernels.bfs_pull(
                 self._incoming,
                 words,
@@ -179,7 +178,7 @@ class Search:
             levels=levels if self._targets is None else min(levels, BETWEEN_LOOKS),
             dense=self.rule.limits(frontier),
         )
-        self.rule.pushed(sizes, edges)
+        self.rule.record_pushes(sizes, edges)
         self.depth += len(sizes) - 1
         following = self._frontier(vertices=reached, leaving=leaving)
         g.fused("push", sizes, edges, time.perf_counter() - began)

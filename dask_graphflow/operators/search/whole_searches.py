@@ -83,6 +83,7 @@ def add_dependencies(
     """
     rows, into = _both_ways(g)
     kernels: Any
+    sums: tuple[Any, ...]
     if carried is None and not g.weighted:
         kernels, sums = searches_kernels.of(rows.ends), (scores,)
         search = kernels.add_dependencies
