@@ -18,7 +18,7 @@ from dask_graphflow.operators.view import GraphView
 SourceRows = tuple[Any, Any, Any]
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search found. Arrays have one entry per owned vertex."""
 
     reached: Any  # array of bool

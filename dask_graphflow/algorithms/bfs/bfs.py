@@ -18,7 +18,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-from dask_graphflow.algorithms.by_source import Found
+from dask_graphflow.algorithms.by_source import SearchResult
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.cost import Cost
@@ -32,7 +32,7 @@ from .each_source import search_each
 
 
 @algorithm(
-    Found.declare("int32"),
+    SearchResult.declare("int32"),
     cost=Cost(
         "searches", Cost.levels(), passes=1, step=Cost.FUSED, sparse=25, scratch=75,
         by_source=Cost(
@@ -104,5 +104,5 @@ def bfs(
     options: dict[str, Any] = {"targets": targets, "depth_limit": depth_limit}
     options["direction"] = direction
     if by_source:
-        return Found.answer_by_source(g, sources, partial(search_each, g, **options))
+        return SearchResult.answer_by_source(g, sources, partial(search_each, g, **options))
     return read_search(breadth_first(g, sources, **options)).answer(targets)

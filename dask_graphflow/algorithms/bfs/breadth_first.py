@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.algorithms.by_source import Found
+from dask_graphflow.algorithms.by_source import SearchResult
 from dask_graphflow.algorithms.sssp.sssp import delta_stepping
 from dask_graphflow.operators.search.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -44,7 +44,7 @@ def breadth_first(
     return search
 
 
-def read_search(search: Search) -> Found:
+def read_search(search: Search) -> SearchResult:
     """Return what a search found."""
     level = search.level
-    return Found(level >= 0, level, search.parents(), level <= 0)
+    return SearchResult(level >= 0, level, search.parents(), level <= 0)

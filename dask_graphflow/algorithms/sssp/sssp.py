@@ -29,7 +29,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.by_source import Found, SourceRows
+from dask_graphflow.algorithms.by_source import SearchResult, SourceRows
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.cost import Cost
@@ -40,7 +40,7 @@ from dask_graphflow.operators.view import GraphView
 
 
 @algorithm(
-    Found.declare("float64"),
+    SearchResult.declare("float64"),
     weights="required",
     cost=Cost(
         "paths", Cost.levels(), passes=1, step=Cost.FUSED, sparse=3, rows=1, copies=1, scratch=44,
@@ -111,19 +111,19 @@ def sssp(
     """
     light, cutoff = light_first(g), math.inf if cutoff is None else cutoff
 
-    def search(own: Any) -> Found:
+    def search(own: Any) -> SearchResult:
         buckets = Buckets(g, light, own, cutoff)
         delta_stepping(g, buckets, targets)
         predecessor = buckets.predecessors()
         distance, never = buckets.distances(), np.iinfo(predecessor.dtype).max
-        return Found(np.isfinite(distance), distance, predecessor, predecessor == never)
+        return SearchResult(np.isfinite(distance), distance, predecessor, predecessor == never)
 
     def search_each(places: Any, count: int) -> Iterator[SourceRows]:
         for place in range(count):
             yield search(np.flatnonzero(places == place)).rows(g, targets)
 
     if by_source:
-        return Found.answer_by_source(g, sources, search_each)
+        return SearchResult.answer_by_source(g, sources, search_each)
     return search(sources).answer(targets)
 
 

@@ -1,1 +1,1 @@
-"""Forests: trees into which edges join vertices, and the components, blocks and spanning trees they give."""
+"""Forests: trees into which edges join vertices; components, blocks and spanning trees follow from them."""
