@@ -23,9 +23,9 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.direction import Direction
+from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import loops
+from dask_graphflow.operators.whole_weights import sum_loops
 from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
 
@@ -96,7 +96,7 @@ def _check_all_removed(g: GraphView, generation: Any) -> None:
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)
-    looped = g.positions((loops(g, None) > 0) & g.exists)
+    looped = g.positions((sum_loops(g, None) > 0) & g.exists)
     on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
     first = g.show(on_cycles.min()[None])
     raise CycleError(

@@ -21,7 +21,7 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import policies
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.expressions import (
     COLUMN_TYPES,

@@ -12,7 +12,7 @@ from dask_graphflow.calls.call import Call
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.graph import vertex_ids
 from dask_graphflow.graph.frames import to_pandas
-from dask_graphflow.operators.access import edges_among
+from dask_graphflow.operators.edge_set import edges_among
 from dask_graphflow.operators.view import GraphView
 
 

@@ -18,8 +18,8 @@ from dask_graphflow.algorithms.betweenness_centrality.betweenness_centrality imp
 )
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.priorities import priorities
+from dask_graphflow.operators.search import whole_searches
 
 pytestmark = pytest.mark.usefixtures("backend")
 

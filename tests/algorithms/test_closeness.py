@@ -12,7 +12,7 @@ from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
 import dask_graphflow as gf
 from dask_graphflow.algorithms.sssp.distances_by_source import distances_from_each
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.operators import multi_search
+from dask_graphflow.operators.search import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -59,8 +59,8 @@ def test_samples_estimate_the_values(name):
 def test_one_member_searches_by_source_if_levels_are_small(built, monkeypatch, name, members):
     paths = [(at + i, at + i + 1) for at in range(0, 2000, 40) for i in range(39)]
     found, steps = traced(getattr(built(paths, directed=False), name)(k=70, trace=True))
-    assert len(steps) == multi_search.DEEP + 2 if members == 1 else len(steps) > 39
-    monkeypatch.setattr(multi_search, "DEEP", 10**9)
+    assert len(steps) == multi_search.WordSearch.DEEP + 2 if members == 1 else len(steps) > 39
+    monkeypatch.setattr(multi_search.WordSearch, "DEEP", 10**9)
     levels = built(paths, directed=False, shards=1)
     same(found, getattr(levels, name)(k=70).compute())
 

@@ -11,12 +11,12 @@ from oracles import confirm
 from shapes import DIFFICULT, LARGE, SMALL, traced, weights
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.personalized_pagerank.top_rows import find_largest
 from dask_graphflow.exceptions import (
     ConvergenceError,
     WeightError,
 )
 from dask_graphflow.operators.pull import hub_rows
-from dask_graphflow.operators.top_rows import largest
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -110,7 +110,11 @@ def test_the_largest_ranks_of_each_source(built, k):
 
 def test_the_first_of_equal_values_rank_highest():
     values = np.array([2.0, 5.0, 2.0, 9.0, 2.0])
-    assert [largest(values, k).tolist() for k in (1, 3, 9)] == [[3], [0, 1, 3], [0, 1, 2, 3, 4]]
+    assert [find_largest(values, k).tolist() for k in (1, 3, 9)] == [
+        [3],
+        [0, 1, 3],
+        [0, 1, 2, 3, 4],
+    ]
 
 
 def test_ids_of_two_parts_and_sources_that_are_given_twice():

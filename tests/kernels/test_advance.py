@@ -17,9 +17,8 @@ from dask_graphflow.kernels import buckets as buckets_kernels
 from dask_graphflow.kernels import host_atomics, host_threads, sorted_unique
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.advance import host as host_advance
-from dask_graphflow.operators.direction import DIRECTIONS, Direction
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier
+from dask_graphflow.operators.advance.direction import DIRECTIONS, Direction
+from dask_graphflow.operators.frontier import Frontier, VertexSet
 from dask_graphflow.programs.edge_op import EdgeOp
 
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
@@ -285,7 +284,7 @@ def test_rows_of_few_vertices_on_disk_are_pushed_although_many_edges_leave(rule)
 def test_levels_that_were_pushed_in_one_call_are_explored():
     direction = Direction("beamer", sizes(2000))
     assert direction.choose(Frontier(None, 1, 120)) == "push"
-    direction.pushed(np.array([1, 5]), np.array([120, 125]))
+    direction.record_pushes(np.array([1, 5]), np.array([120, 125]))
     assert direction.unexplored == 1755
     assert direction.choose(Frontier(None, 1, 118)) == "pull"
 

@@ -16,8 +16,8 @@ from dask_graphflow import EdgeOp
 from dask_graphflow.algorithms.betweenness_centrality import generations, level_sums, tight_edges
 from dask_graphflow.algorithms.topological_order import NEXT, REMOVE
 from dask_graphflow.kernels import policies, sources
-from dask_graphflow.operators import multi_search
 from dask_graphflow.operators.advance import float_sums
+from dask_graphflow.operators.search import multi_search
 from dask_graphflow.programs.edge_op import with_after
 from dask_graphflow.programs.vertex_expressions import VertexReader
 from dask_graphflow.programs.vertex_program import compiled, without_reductions

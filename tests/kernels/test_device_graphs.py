@@ -25,9 +25,9 @@ from dask_graphflow.kernels.groups import host as host_groups
 from dask_graphflow.kernels.pull.host import ONE
 from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.direction import RULES, Direction
+from dask_graphflow.operators.advance.direction import RULES
 from dask_graphflow.operators.pull import NeighborSums, Pull
-from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.search.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import gang
 
@@ -118,13 +118,13 @@ def frame_of(graph, weight="float64"):
 
 
 def searched(g, start, ways):
-    search, rule, way = Search(g), Direction("push", g), itertools.cycle(ways)
+    search, way = Search(g, direction="push"), itertools.cycle(ways)
     frontier = search.begin(g.find(start))
     while frontier:
         if next(way) == "pull":
             frontier = search.pull(frontier)
         else:
-            frontier = search.push(frontier, rule, search.depth + 1 if "pull" in ways else None)
+            frontier = search.push(frontier, search.depth + 1 if "pull" in ways else None)
     return search.level, search.parents()
 
 

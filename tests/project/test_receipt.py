@@ -327,7 +327,7 @@ def test_tests_that_measure_time_run_after_the_others(steps, monkeypatch, jobs):
         return
     assert marks == [f"({wanted}) and not alone", f"({wanted}) and alone"]
     assert "-n" not in more[0]
-    assert {"tests/operators/test_link_device.py", "tests/api/test_strangers.py"} <= {*more[0]}
+    assert {"tests/kernels/test_link_device.py", "tests/api/test_strangers.py"} <= {*more[0]}
 
 
 def test_cases_of_a_sanitizer_are_shared_by_the_gpus(steps, monkeypatch):

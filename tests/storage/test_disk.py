@@ -34,8 +34,8 @@ from dask_graphflow.kernels import disk, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
 from dask_graphflow.kernels.rows import host as host_rows
-from dask_graphflow.operators import connected
-from dask_graphflow.operators.intersect import triangles as intersect
+from dask_graphflow.operators.forests import connected
+from dask_graphflow.operators.intersect import triangle_counts as intersect
 from dask_graphflow.tasks.parquet import rows_at_most
 from dask_graphflow.tasks.reading import Piece, on_disk
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import in_fixed_point
@@ -29,7 +30,7 @@ SCALE = f"power_of_two(min({BITS} - exponent(largest[dst]) - spare[dst], {SMALLE
 UNIT = After("not largest[dst] < inf", always={"largest": "0.0", "scale": SCALE})
 
 
-def advancing(
+def make_advance(
     g: GraphView, op: EdgeOp, columns: Mapping[str, Any], *, balance: str = "auto", **options: Any
 ) -> Advance | FloatSums:
     """Return an object that runs an edge program's steps; see :class:`.Advance` for the parameters."""

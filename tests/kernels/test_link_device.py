@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import cupy_or_skip
 
-from dask_graphflow.operators.forests.link import Link
+from dask_graphflow.kernels.link import Link
 
 pytestmark = pytest.mark.gpu
 
