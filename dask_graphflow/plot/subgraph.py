@@ -17,6 +17,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.tasks.clients import compute
 from dask_graphflow.tasks.names import unique
 from dask_graphflow.tasks.partitions import partitions_of
 
@@ -103,17 +104,16 @@ def _nearest(
     reached = graph.bfs([vertex], depth_limit=hops)
     columns = list(reached.columns)
     names = columns[: columns.index("distance")]
-    there = _host(reached.groupby("distance").size().compute()).sort_index()
-    counts = there.reindex(range(hops + 1), fill_value=0).to_numpy()
+    (there,) = compute(reached.groupby("distance").size())
+    counts = _host(there).sort_index().reindex(range(hops + 1), fill_value=0).to_numpy()
     whole = int(np.searchsorted(counts.cumsum(), limit, side="right")) - 1
-    rings = [_host(reached[reached["distance"] <= whole].compute())]
+    (inside,) = compute(reached[reached["distance"] <= whole])
+    rings = [_host(inside)]
     if left := limit - len(rings[0]) if whole < hops else 0:
         ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
         parts = ring.to_delayed()
         most = dask.delayed(_most_edges)
-        best = dask.compute(
-            *(most(part, names, left, dask_key_name=unique("plot")) for part in parts)
-        )
+        best = compute(*(most(part, names, left, dask_key_name=unique("plot")) for part in parts))
         rings.append(_most_edges(pd.concat(best), names, left)[columns])
     near = pd.concat(rings).sort_values(["distance", *names], ignore_index=True)
     parents = near[columns[len(names) + 1 :]].set_axis(names, axis=1)
@@ -137,7 +137,7 @@ def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     parts = partitions_of(frame)
     between = dask.delayed(_between)
-    pairs = dask.compute(
+    pairs = compute(
         *(
             between(part, i, columns, ids, dask_key_name=unique("plot"))
             for i, part in enumerate(parts)

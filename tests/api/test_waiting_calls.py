@@ -111,9 +111,10 @@ def test_calls_without_a_worker_end_and_work_once_there_is_one(workers):
         lambda graph: graph.persist().num_edges,
         lambda graph: graph.persist().to_networkx(),
         lambda graph: graph.persist().save("unused"),
+        lambda graph: gf.plot.neighborhood(graph, 0),
         lambda graph: dask.compute(graph.bfs([0]), graph.degrees()),
     ],
-    ids=["num_edges", "to_networkx", "save", "several"],
+    ids=["num_edges", "to_networkx", "save", "plot", "several"],
 )
 def test_persisted_graphs_and_several_results_end_too(
     workers, ask, no_collection, tmp_path, monkeypatch
