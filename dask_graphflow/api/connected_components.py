@@ -17,7 +17,7 @@ from dask_graphflow.calls.empty_frames import components_like
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.inputs.edges import check_edges, moved_to_gpu
+from dask_graphflow.inputs.edges import check_edges, moved_to_gpu, read_alike
 from dask_graphflow.inputs.forms import values_of
 from dask_graphflow.inputs.vertex_frame import seed_frames
 from dask_graphflow.showing.arguments import explained
@@ -180,7 +180,7 @@ def connected_components(
     merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
-    frame, columns = checked.frame, checked.columns
+    (frame, columns), *listed = checked.frames
     streamed = moved_to_gpu(frame._meta, device)
     limits = ascending(list(frame.columns), weight, threshold, thresholds)
     check_dense(columns, renumber)
@@ -190,7 +190,7 @@ def connected_components(
     names = component_names(limits) if thresholds is not None else ["component"]
     components = [vertex_names(name, len(columns.names)) for name in names]
     seeds = [] if seed is None else seed_frames(seed, columns, components)
-    frames = checked._replace(frame=frame).frames(seeds)
+    frames = read_alike([(frame, columns), *listed, *seeds])
     labels = list(itertools.chain(*components))
     return plan_components(
         frames,

@@ -51,13 +51,16 @@ def sizes_of(
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
     checked = check_edges(edges, source, target, weight=weight, directed=directed)
-    frame, columns, edges = checked.frame, checked.columns, checked.rows
-    if checked.vertices and num_vertices is None:
-        num_vertices = len(checked.vertices[0])
+    (frame, columns), rows = checked.frames[0], checked.rows
+    if rows.vertices is not None and num_vertices is None:
+        num_vertices = len(rows.vertices)
     weight, meta = columns.weight, frame._meta
     ids = [*columns.source, *columns.target]
     single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
-    data, origin = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
+    data, origin = (
+        read_of(frame) if isinstance(rows.frame, dd.DataFrame) else rows.frame,
+        "as given",
+    )
     shape = None
     # A frame whose size the caller gives may stand in for a larger one.
     count_degrees &= num_edges is None and num_vertices is None
@@ -93,7 +96,7 @@ def sizes_of(
         -(-num_edges // max(frame.npartitions, 1)),
         id_bytes,
         weight_bytes,
-        checked.directed,
+        rows.directed,
         built=False,
         device=not is_pandas(type(meta)),
         held=held,

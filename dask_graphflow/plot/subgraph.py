@@ -79,19 +79,19 @@ def around(
         )
     Flag().check("dropna", dropna, None)
     checked = check_edges(edges, source, target, directed=directed, dropna=dropna)
-    columns, directed = checked.columns, checked.directed
+    (frame, columns), rows = checked.frames[0], checked.rows
     ends = ([*columns.source], [*columns.target])[:: -1 if follow == "in" else 1]
     graph = Graph(
-        checked.rows,
+        rows.frame,
         source=ends[0],
         target=ends[1],
-        directed=directed and follow != "both",
-        vertices=checked.vertices[0] if checked.vertices else None,
+        directed=rows.directed and follow != "both",
+        vertices=rows.vertices,
         dropna=dropna,
     ).persist()
     ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
-    pairs = _among(checked.frame, columns, ids)
-    return Subgraph(ids, distance, parent, _once(pairs, directed), directed, reached)
+    pairs = _once(_among(frame, columns, ids), rows.directed)
+    return Subgraph(ids, distance, parent, pairs, rows.directed, reached)
 
 
 def _nearest(

@@ -42,7 +42,7 @@ def fine(monkeypatch):
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
     """Return the pieces of each partition, some of them empty; listed vertices come last."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
-    columns = check_edges(lazy, source, target, weight=weight).columns
+    columns = check_edges(lazy, source, target, weight=weight).frames[0][1]
     parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
     pieces = [read_edges(part, i, columns) for i, part in enumerate(parts)]
     if vertices is not None:
