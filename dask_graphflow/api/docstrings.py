@@ -105,7 +105,7 @@ def function_documentation(declared: Algorithm, taken: Sequence[Option]) -> Docu
             together = tuple(p for p in reading if p not in own.parameters)
             entries["source"] = Entry(together, "", "", FRAME)
     sections = dict(own.sections)
-    sections["Returns"] = sections["Returns"] or _returned(declared)
+    sections["Returns"] = sections["Returns"] or _describe_result(declared)
     sections["Returns"] += LAZY + (STEPS if "trace" in names else "")
     sections["Raises"] += _errors(declared, sections["Raises"]) + (RAISES if reading else "")
     return Documentation(own.description, entries, sections)
@@ -126,7 +126,7 @@ def method_documentation(name: str, of_function: Documentation) -> Documentation
     )
 
 
-def _returned(declared: Algorithm) -> str:
+def _describe_result(declared: Algorithm) -> str:
     """Return the description of a result with one row per edge, or one per vertex and known columns."""
     result = declared.result
     if result.rows == "edges":

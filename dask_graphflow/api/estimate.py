@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
-from dask_graphflow.calls.components import merging
 from dask_graphflow.costs import prediction
 from dask_graphflow.costs.choose_members import choose
 from dask_graphflow.costs.cluster import ClusterSpec
@@ -239,7 +238,7 @@ def estimate(
     Choice(names).check("algorithm", algorithm, None)
     if cluster is None:
         check_waiting("gf.estimate", "gf.estimate(...)")
-    merging.merge_policy(merge)
+    trees.merge_policy(merge)
     if directed is not None:
         Flag().check("directed", directed, None)
     check_count("shards", shards, least=1, optional=True)
@@ -293,13 +292,13 @@ def estimate(
     if cost is None:
         result = prediction.paths(graph, Workers(kinds, links, pause), k or 1)
     elif algorithm == "connected_components" and not graph.built:
-        depth = trees.depth(merging.merges_of(merge, workers))
+        depth = trees.depth(trees.merge_policy(merge)(workers))
         all_workers, chains = Workers(kinds, links, pause), placement.CHAINS_PER_WORKER
         result = prediction.components(graph, all_workers, merge, depth, chains)
     else:
         if shards is None and cluster is None and isinstance(edges, Graph):
             shards = edges._shards.known_count()
-        used, split = _used(graph, kinds, shards)
+        used, split = _choose_workers(graph, kinds, shards)
         result = prediction.supersteps(
             algorithm,
             cost,
@@ -314,7 +313,7 @@ def estimate(
     return replace(result, reason=result.reason + (TYPICAL if None in stored else ""))
 
 
-def _used(
+def _choose_workers(
     graph: GraphSizes, kinds: Sequence[ClusterSpec], shards: int | None
 ) -> tuple[list[ClusterSpec], str]:
     """Return the workers that get a part of a graph, and the reason as text."""

@@ -19,7 +19,7 @@ from .forms import EdgeRows, as_edges
 from .hold_frame import hold
 from .vertex_frame import vertex_frame
 
-__all__ = ["check_edges", "moved_to_gpu", "read_alike"]
+__all__ = ["check_edges", "moves_to_gpu", "read_alike"]
 
 Frames = list[tuple[Any, EdgeColumns]]
 """Frames of Dask, or :class:`.Held`, that are read as edges, and how to read each."""
@@ -103,7 +103,7 @@ def read_alike(frames: Frames) -> Frames:
     return [(frame, replace(columns, dtypes=common)) for frame, columns in frames]
 
 
-def moved_to_gpu(frame: Any, device: Any) -> bool:
+def moves_to_gpu(frame: Any, device: Any) -> bool:
     """Return whether a call moves edges from host memory to a GPU; raise if `device` is invalid."""
     if device is not None and not (isinstance(device, str) and device == "gpu"):
         raise OptionError(

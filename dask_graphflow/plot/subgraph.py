@@ -11,12 +11,11 @@ import pandas as pd
 
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.number_options import check_count
-from dask_graphflow.declarations.option import Flag
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.tasks.clients import compute
 from dask_graphflow.tasks.names import unique
 from dask_graphflow.tasks.partitions import partitions_of
@@ -58,9 +57,7 @@ def around(
     dropna: bool,
 ) -> Subgraph:
     """Return the subgraph around a vertex; see :func:`.neighborhood.neighborhood`."""
-    if follow not in FOLLOW:
-        names = ", ".join(map(repr, FOLLOW))
-        raise OptionError(f"follow={follow!r}; give {names}{nearest(follow, FOLLOW)}")
+    Choice(FOLLOW).check("follow", follow, None)
     check_count("hops", hops)
     check_count("limit", limit)
     if isinstance(edges, Graph):
@@ -105,10 +102,10 @@ def _nearest(
     columns = list(reached.columns)
     names = columns[: columns.index("distance")]
     (there,) = compute(reached.groupby("distance").size())
-    counts = _host(there).sort_index().reindex(range(hops + 1), fill_value=0).to_numpy()
+    counts = to_pandas(there).sort_index().reindex(range(hops + 1), fill_value=0).to_numpy()
     whole = int(np.searchsorted(counts.cumsum(), limit, side="right")) - 1
     (inside,) = compute(reached[reached["distance"] <= whole])
-    rings = [_host(inside)]
+    rings = [to_pandas(inside)]
     if left := limit - len(rings[0]) if whole < hops else 0:
         ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
         parts = ring.to_delayed()
@@ -125,7 +122,7 @@ def _nearest(
 
 def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
     """Return the rows of the `count` vertices with the most edges; ties go to the smaller ids."""
-    part = _host(part)
+    part = to_pandas(part)
     degrees = [column for column in part.columns if column.endswith("degree")]
     part = part.assign(__degree__=-part[degrees].sum(axis=1))
     most: pd.DataFrame = part.sort_values(["__degree__", *names]).head(count)
@@ -151,7 +148,7 @@ def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) ->
     first, values = columns.names[0], ids.iloc[:, 0].tolist()
     # The first part of the ids rules out most edges, before anything is copied to the host.
     near = source.series[first].isin(values) & target.series[first].isin(values)
-    ends = [rows_of(ids, _host(side.frame[near])) for side in (source, target)]
+    ends = [rows_of(ids, to_pandas(side.frame[near])) for side in (source, target)]
     pairs = np.column_stack(ends)
     inside: np.ndarray = pairs[(pairs >= 0).all(axis=1)]
     return inside
@@ -170,8 +167,3 @@ def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
     """Return each pair once; if edges have no direction, reversed pairs count as equal."""
     distinct: np.ndarray = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
     return distinct
-
-
-def _host(frame: Any) -> Any:
-    """Return a frame or series as a pandas object."""
-    return to_pandas(frame)

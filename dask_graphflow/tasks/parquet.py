@@ -15,7 +15,7 @@ from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
 from .expr import Held
 
 
-def read_of(frame: Any) -> Any:
+def find_source(frame: Any) -> Any:
     """Return the source of all rows of a frame, if known: a pandas frame, or Parquet's fragments.
 
     Return None if the rows are changed after they are read, or come from another source.

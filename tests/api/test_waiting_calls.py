@@ -214,10 +214,10 @@ def test_the_error_names_the_memory_if_a_nanny_ended_the_worker(brittle):
 def test_a_module_that_another_thread_imports_is_waited_for(tmp_path, monkeypatch):
     (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.3)\nready = True\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert clients.imported("slow_to_import") is None
+    assert clients.find_imported("slow_to_import") is None
     other = threading.Thread(target=importlib.import_module, args=["slow_to_import"])
     other.start()
     assert eventually(lambda: "slow_to_import" in sys.modules)
-    assert clients.imported("slow_to_import").ready
+    assert clients.find_imported("slow_to_import").ready
     other.join()
     monkeypatch.delitem(sys.modules, "slow_to_import")
