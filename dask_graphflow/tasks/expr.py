@@ -262,12 +262,16 @@ def shares_columns() -> bool:
     return bool(shared.iloc[0] == 0)
 
 
-def as_computed(frame: Any, columns: list[str]) -> Expr:
+def as_computed(frame: Any, columns: list[str]) -> Any:
     """Return the expression of some columns, with the partitions in which it will be computed.
+
+    A frame in memory is returned unchanged.
 
     When Dask optimizes, it combines small files and chooses how to join. A plan that assigns partitions
     must know the partitions that result.
     """
+    if isinstance(frame, Held):
+        return frame
     expr = frame[columns].optimize(fuse=False).expr
     for node in list(expr.find_operations(Projection)):
         if isinstance(node.operand("columns"), list):
@@ -336,11 +340,13 @@ class Empty:
         return self._token
 
 
-def find_held(frame: Expr | Held) -> tuple[list[Any], list[Any]]:
+def find_held(frame: Expr | Held | Resident) -> tuple[list[Any], list[Any]]:
     """Return the keys and futures of a persisted frame from which `frame` is made, partition by partition.
 
     Both are empty if there is no such frame.
     """
+    if isinstance(frame, Resident):
+        return frame.keys, frame.futures
     for node in frame.find_operations(FromGraph) if isinstance(frame, Expr) else ():
         if node.npartitions == frame.npartitions:
             layer = node.operand("layer")

@@ -54,7 +54,7 @@ def deal_reads(
         plugins.keep_pins()
     if stay:
         plugins.keep_gangs()  # also for a single member, which reads too
-    exprs = [one if isinstance(one, Held) else as_computed(one, names) for one, names, _ in frames]
+    exprs = [as_computed(frame, columns) for frame, columns, _ in frames]
     # Wrapped now, because Dask might combine small files after partitions were assigned.
     sources = [Resident.of(one) or Source.of(one) or one for one in exprs]
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
@@ -93,10 +93,7 @@ def _homes(source: Any, members: int, workers: Sequence[str] | None) -> list[str
     count = source.npartitions
     if members == 1 or workers is not None or isinstance(source, Held | Source):
         return [None] * count
-    keys, futures = (
-        (source.keys, source.futures) if isinstance(source, Resident) else find_held(source)
-    )
-    return placement.homes(keys, futures, count)
+    return placement.homes(*find_held(source), count)
 
 
 def deal(homes: Sequence[str | None], members: int) -> list[list[int]]:

@@ -39,7 +39,8 @@ def edges_of(kind, rng):
 
 def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=(), dense=False):
     """Return the frames of each member of a gang. The members share the edges evenly, in two parts each."""
-    columns = check_edges(on_backend(edges), "a", "b", weight="w" if thresholds else None).columns
+    weight = "w" if thresholds else None
+    (_, columns), *_ = check_edges(on_backend(edges), "a", "b", weight=weight).frames
     names = [f"component_{one}" for one in thresholds] or ["component"]
     program = Components(
         (columns,), ("vertex", *names), thresholds, partitions=2 * size, dense=dense

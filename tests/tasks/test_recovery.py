@@ -33,7 +33,7 @@ class Workers:
 
     def __init__(self, chains, workers):
         empty = on_backend(frame([]))
-        columns = check_edges(empty, "a", "b").columns
+        columns = check_edges(empty, "a", "b").frames[0][1]
         self.steps = Components(
             (columns,), ("vertex", "component"), partitions=sum(map(len, chains))
         )

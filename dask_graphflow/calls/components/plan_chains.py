@@ -82,7 +82,7 @@ def plan_components(
             plugins.keep_pins()
         in_place = all(chain.home for chain in chains)
         if not in_place:  # only the columns that are needed are sent to another worker
-            sources = [_select_columns(*one) for one in frames]
+            sources = [as_computed(frame, one.columns) for frame, one in frames]
         # If each chain runs in its own process, it makes its own forest.
         shared = len(chains) > 1 and not (in_place and len(chains) <= len(look.slots.workers))
         call = merges, merge_chunks, shares
@@ -101,18 +101,12 @@ def _find_sources(frames: Sequence[tuple[Any, EdgeColumns]]) -> tuple[list[Any],
     futures: list[Any] = []
     for frame, columns in frames:
         source = None if isinstance(frame, Held) else Resident.of(frame.expr)
-        source = source or _select_columns(frame, columns)
+        source = source or as_computed(frame, columns.columns)
         sources.append(source)
-        persisted = isinstance(source, Resident)
-        own = (source.keys, source.futures) if persisted else find_held(source)
-        keys += own[0] or [None] * source.npartitions
-        futures += own[1]
+        own_keys, own_futures = find_held(source)
+        keys += own_keys or [None] * source.npartitions
+        futures += own_futures
     return sources, placement.look(keys, futures)
-
-
-def _select_columns(frame: Any, columns: EdgeColumns) -> Any:
-    """Return the columns of a frame that are needed, as an input of tasks."""
-    return frame if isinstance(frame, Held) else as_computed(frame, columns.columns)
 
 
 def _choose_way(
