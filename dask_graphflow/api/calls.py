@@ -23,8 +23,6 @@ from .graph import Graph
 from .signatures import Described, function_options, make, reading_options
 from .types import ColumnName
 
-__all__ = ["caller", "describe_algorithm", "frame_method", "refuse_options"]
-
 
 def describe_algorithm(name: str) -> Described:
     """Return the options of an algorithm's function, and its documentation."""

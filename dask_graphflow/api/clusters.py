@@ -23,8 +23,6 @@ from dask_graphflow.tasks.progress import Listener, Progress, Told
 from . import rate_store
 from .measuring import measure_links, room_of
 
-__all__ = ["links_of", "rates_of", "stored_rates_of", "workers_in_use"]
-
 # By the client's id, whether arrays are on devices, and the number of workers.
 _measured: dict[tuple[Any, bool, int], Links] = {}
 

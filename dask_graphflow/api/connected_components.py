@@ -29,8 +29,6 @@ from .graph import Graph
 from .threshold_options import check_dense, sort_thresholds
 from .types import ColumnName, ColumnNames, Edges, Listener
 
-__all__ = ["connected_components"]
-
 
 @explained
 def connected_components(

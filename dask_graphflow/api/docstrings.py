@@ -15,8 +15,6 @@ from dask_graphflow.declarations.documentation import Documentation, Entry
 from dask_graphflow.declarations.option import Option
 from dask_graphflow.showing.arguments import READING
 
-__all__ = ["function_documentation", "method_documentation"]
-
 EDGES = """\
 The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. A symmetric
 matrix is read as undirected{values}. Or a :class:`~dask_graphflow.Graph`, without the options

@@ -37,8 +37,6 @@ from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 from dask_graphflow.tasks.progress import Progress, listener
 
-__all__ = ["run"]
-
 
 def run(
     shards: Shards,

@@ -35,8 +35,6 @@ from .measuring import STEPS
 from .storage_choice import is_on_disk
 from .types import ColumnName, ColumnNames, Edges, Listener, Storage
 
-__all__ = ["calibrate", "estimate"]
-
 PATHS = "shortest_paths"  # reads the result of a search
 TYPICAL = (
     "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"

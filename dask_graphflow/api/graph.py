@@ -26,8 +26,6 @@ from .member_plan import member_plan
 from .shortest_paths import shortest_paths
 from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi, Storage
 
-__all__ = ["Graph"]
-
 LAZY = "no; every compute() builds it again, persist() builds it once"
 KEPT = "yes, and kept"
 

@@ -23,8 +23,6 @@ from dask_graphflow.tasks.parquet import find_source, pieces_of
 
 from .graph import Graph
 
-__all__ = ["sizes_of"]
-
 
 def sizes_of(
     edges: Any,

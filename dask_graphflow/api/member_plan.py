@@ -30,8 +30,6 @@ from dask_graphflow.tasks.parquet import num_rows, pieces_of, rows_at_most
 from .rate_store import pull_rate
 from .storage_choice import is_on_disk
 
-__all__ = ["member_plan", "shard_count"]
-
 READ_COPIES = 2  # least number of copies of a partition that a worker has while it reads one
 
 logger = logging.getLogger(__name__)

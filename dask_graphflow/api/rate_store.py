@@ -35,8 +35,6 @@ from dask_graphflow.showing.bar import Step
 
 from . import measuring
 
-__all__ = ["entries", "folder", "hardware", "pull_rate", "rates", "stored"]
-
 FORMAT = 6
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept

@@ -19,9 +19,6 @@ from dask_graphflow.inputs.hold_frame import as_dask
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.tasks import gang, gang_build, placement
 
-__all__ = ["shortest_paths"]
-
-
 ADVICE = (
     "it reads the result of sssp or bfs, as in shortest_paths(sssp(edges, sources=..., weight=...), "
     "targets=...)"

@@ -14,8 +14,6 @@ from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.showing.values import shown
 
-__all__ = ["check_dense", "sort_thresholds"]
-
 
 def sort_thresholds(
     have: Sequence[Any], weight: Any, threshold: float | None, thresholds: Sequence[float] | None

@@ -17,8 +17,6 @@ from dask_graphflow.showing.tables import as_text, size
 
 from .rate_store import hardware
 
-__all__ = ["base_name", "find_installed", "gpus", "show_versions"]
-
 PACKAGES = ("dask", "distributed", "pandas", "pyarrow", "numpy", "numba", "llvmlite")
 ON_GPU = ("cupy", "cudf", "dask-cudf", "dask-cuda", "rmm", "ucxx")
 FOR_CUDA = re.compile(r"-cuda\d+x|-cu\d+")  # suffix of wheels; Conda packages do not have it

@@ -19,8 +19,6 @@ from .forms import EdgeRows, as_edges
 from .hold_frame import hold
 from .vertex_frame import vertex_frame
 
-__all__ = ["check_edges", "moves_to_gpu", "read_alike"]
-
 Frames = list[tuple[Any, EdgeColumns]]
 """Frames of Dask, or :class:`.Held`, that are read as edges, and how to read each."""
 

@@ -37,8 +37,6 @@ def rows_at_most(frame: Any) -> int | None:
     inputs of :func:`dask.dataframe.from_map` with an attribute `rows`. Rows may be filtered, and columns
     computed from others, after they are read.
     """
-    if isinstance(frame, Held):
-        return len(frame())
     node = frame.expr
     while isinstance(node, Elemwise | Filter | DropnaFrame) and "frame" in node._parameters:
         node = node.frame

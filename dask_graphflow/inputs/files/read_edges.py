@@ -32,8 +32,6 @@ from .lines import BadLine, Lines
 from .matrix_market import MatrixMarket
 from .text_lines import Text
 
-__all__ = ["read_edges"]
-
 SAMPLE_BYTES = 1 << 20
 PIECE_BYTES = 1 << 24
 LINES: dict[str, type[Lines]] = {"csv": Csv, "text": Text, "mtx": MatrixMarket, "jsonl": JsonLines}
