@@ -16,6 +16,7 @@ from dask_graphflow.costs.estimate_of_call import Calibration, Estimate, kind_na
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import ArgumentError, OptionError
@@ -239,27 +240,10 @@ def estimate(
     trees.merge_policy(merge)
     if directed is not None:
         Flag().check("directed", directed, None)
-    check_count("shards", shards, least=1, optional=True)
-    check_count("supersteps", supersteps, least=1, optional=True)
-    check_count("k", k, least=1, optional=True)
-    check_count("top_k", top_k, least=1, optional=True)
-    declared = ALGORITHMS.get(algorithm)
-    cost = declared.cost if declared else None
-    costs = {name: one.cost for name, one in sorted(ALGORITHMS.items()) if one.cost}
-    if top_k is not None and (cost is None or cost.listed is None):
-        listing = [name for name, one in costs.items() if one.listed]
-        raise OptionError(
-            f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
-            f"{', '.join(listing)}"
-        )
-    if k is not None and cost is not None:
-        cost = cost.by_source or cost
-    if k is not None and cost is not None and not cost.takes_k:
-        sampling = [name for name, one in costs.items() if one.takes_k]
-        raise OptionError(
-            f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
-            f"{', '.join([*sampling, PATHS])}"
-        )
+    counts = {"shards": shards, "supersteps": supersteps, "k": k, "top_k": top_k}
+    for name, value in counts.items():
+        check_count(name, value, optional=True)
+    declared, cost = ALGORITHMS.get(algorithm), _choose_cost(algorithm, k, top_k)
     if weight is no_default and (declared is None or declared.weights == "ignored"):
         weight = None
     if directed is None and algorithm == "connected_components":
@@ -309,6 +293,30 @@ def estimate(
             edge_bytes=ALGORITHMS[algorithm].edge_bytes[bool(graph.weight_bytes)],
         )
     return replace(result, reason=result.reason + (TYPICAL if None in stored else ""))
+
+
+def _choose_cost(algorithm: str, k: int | None, top_k: int | None) -> Cost | None:
+    """Return the cost of a call with these options, or raise if it does not have them.
+
+    Paths have no declared cost.
+    """
+    cost = ALGORITHMS[algorithm].cost if algorithm in ALGORITHMS else None
+    costs = {name: one.cost for name, one in sorted(ALGORITHMS.items()) if one.cost}
+    if top_k is not None and (cost is None or cost.listed is None):
+        listing = [name for name, one in costs.items() if one.listed]
+        raise OptionError(
+            f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
+            f"{', '.join(listing)}"
+        )
+    if k is not None and cost is not None:
+        cost = cost.by_source or cost
+        if not cost.takes_k:
+            sampling = [name for name, one in costs.items() if one.takes_k]
+            raise OptionError(
+                f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
+                f"{', '.join([*sampling, PATHS])}"
+            )
+    return cost
 
 
 def _choose_workers(
