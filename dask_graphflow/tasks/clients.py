@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import dask
@@ -116,12 +115,16 @@ def result_if_done(value: Any) -> Any:
     return future.result() if future.status == "finished" else None
 
 
-def again(register: Callable[[], Any]) -> None:
-    """Register a worker plugin. If a worker dies meanwhile, repeat it, so that all other workers get it."""
+def register_plugins(client: Any, of_scheduler: Any, of_workers: Any) -> None:
+    """Register plugins with a cluster's scheduler, and with its present and future workers.
+
+    The worker's plugin can rely on the scheduler's. If a worker dies meanwhile, all others get it.
+    """
+    client.register_plugin(of_scheduler)
     try:
-        register()
+        client.register_plugin(of_workers)
     except OSError:
-        register()
+        client.register_plugin(of_workers)
 
 
 def own_worker() -> Any:

@@ -28,7 +28,7 @@ from dask_graphflow.comm.member_links import KeptLinks, MemberLinks
 from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 
-from .clients import again
+from .clients import register_plugins
 from .gang_expr import Roster
 from .rendezvous import Rendezvous
 
@@ -319,10 +319,8 @@ def _open(channel: Sockets, leave: Callable[[], None]) -> Iterator[None]:
 
 
 def register(client: Any) -> None:
-    """Register the plugins for gangs with a cluster's scheduler and with its present and future workers."""
-    # The order matters: a worker with this plugin can rely on the scheduler's plugin.
-    client.register_plugin(Rendezvous())
-    again(lambda: client.register_plugin(Membership()))
+    """Register the plugins for gangs with a cluster."""
+    register_plugins(client, Rendezvous(), Membership())
 
 
 def _membership(worker: Any, timeout: float) -> Membership:

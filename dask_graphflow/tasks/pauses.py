@@ -25,7 +25,6 @@ from dask_graphflow.comm.resources import give_back
 from dask_graphflow.showing.tables import size
 
 from . import memory_limits
-from .clients import again
 from .failing import WAITING, fail, find_allowed, find_our_tasks
 from .names import named, staying
 
@@ -126,10 +125,3 @@ def _bytes_to_read(tasks: Any) -> int:
     names = {key_split(named(stage, "")) for stage in ("read", staying("read"))}
     sizes = [max(task.nbytes, 0) for task in tasks if key_split(task.key) in names]
     return len(sizes) * max(sizes, default=0)
-
-
-def register(client: Any) -> None:
-    """Register the plugins with a cluster's scheduler and with its present and future workers."""
-    # The order matters: a worker's report needs the scheduler's plugin.
-    client.register_plugin(StuckCalls())
-    again(lambda: client.register_plugin(PauseWatch()))
