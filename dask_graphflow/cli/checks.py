@@ -67,7 +67,7 @@ def requirements() -> Iterator[CheckResult]:
     else:
         yield CheckResult("Python", WRONG, python, f"install Python {wanted}", needed=True)
     needed = _required()
-    there = versions.installed(one.name for one in needed)
+    there = versions.find_installed(one.name for one in needed)
     for one in needed:
         yield _requirement(one, there[one.name])
 
@@ -189,7 +189,7 @@ def _cuda_of(driver: int, packages: dict[str, str]) -> int:
 
 def _for_cuda(wanted: Requirement, extra: str) -> CheckResult:
     base, install = versions.base_name(wanted.name), _install(extra)
-    there = {name: version for name, version in versions.installed([base]).items() if version}
+    there = {name: version for name, version in versions.find_installed([base]).items() if version}
     installed = ", ".join(f"{name} {version}" for name, version in there.items())
     others = " ".join(name for name in there if name not in (wanted.name, base))
     if others:
@@ -221,7 +221,7 @@ def extras() -> Iterator[CheckResult]:
     """Check the packages that plots and Dask's dashboard need."""
     for extra, user in (("plot", "gf.plot"), ("dashboard", "Dask's dashboard")):
         for wanted in _required(extra):
-            (version,) = versions.installed([wanted.name]).values()
+            (version,) = versions.find_installed([wanted.name]).values()
             check = _requirement(wanted, version)._replace(needed=False)
             if check.state != OK:
                 found = f"{check.found}; {user} needs it"

@@ -52,7 +52,7 @@ def info(
             raise click.UsageError(
                 f"{paths[0]} is a saved graph, whose ends are known. Omit --source and --target."
             )
-        click.echo(show(saving.described(paths[0], verify=verify)))
+        click.echo(show(saving.describe_saved(paths[0], verify=verify)))
         return
     if verify:
         raise click.UsageError("--verify checks one saved graph. Give the path of one folder.")

@@ -16,7 +16,7 @@ from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import unique
 
 from .canvas import INK, PALETTE, log_axes, named, new_axes, pyplot
@@ -158,7 +158,7 @@ def _count_sizes(labels: Any, column: Any) -> _Sizes:
     whole = sizes.reset_index().to_delayed()
     of = dask.delayed(_Sizes.of)
     tasks = (of(part, dask_key_name=unique("plot")) for part in whole)
-    return _Sizes.all(list(dask.compute(*tasks)))
+    return _Sizes.all(list(compute(*tasks)))
 
 
 def _columns(labels: Any, column: Any) -> list[Any]:

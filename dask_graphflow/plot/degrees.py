@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dask
 import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 
 from .canvas import PALETTE, log_axes, new_axes, pyplot
 
@@ -103,7 +102,7 @@ def _counts(degrees: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
             "'in_degree' and 'out_degree'. Give the result of gf.degrees"
         )
     check_waiting("gf.plot.degrees", "gf.plot.degrees(...)")
-    counted_values = dask.compute(*(degrees[name].value_counts() for name in names))
+    counted_values = compute(*(degrees[name].value_counts() for name in names))
     found = {}
     for name, series in zip(names, counted_values, strict=True):
         series = to_pandas(series).sort_index()

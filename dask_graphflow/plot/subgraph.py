@@ -12,12 +12,12 @@ import pandas as pd
 
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.number_options import check_count
-from dask_graphflow.declarations.option import Flag
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.tasks.clients import compute
 from dask_graphflow.tasks.names import unique
 from dask_graphflow.tasks.partitions import partitions_of
 
@@ -58,9 +58,7 @@ def around(
     dropna: bool,
 ) -> Subgraph:
     """Return the subgraph around a vertex; see :func:`.neighborhood.neighborhood`."""
-    if follow not in FOLLOW:
-        names = ", ".join(map(repr, FOLLOW))
-        raise OptionError(f"follow={follow!r}; give {names}{nearest(follow, FOLLOW)}")
+    Choice(FOLLOW).check("follow", follow, None)
     check_count("hops", hops)
     check_count("limit", limit)
     if isinstance(edges, Graph):
@@ -76,17 +74,18 @@ def around(
     else:
         Flag().check("dropna", dropna, None)
         checked = check_edges(edges, source, target, directed=directed, dropna=dropna)
-        columns, directed = checked.columns, checked.directed
+        (frame, columns), rows = checked.frames[0], checked.rows
+        directed = rows.directed
         ends = ([*columns.source], [*columns.target])[:: -1 if follow == "in" else 1]
         graph = Graph(
-            checked.rows,
+            rows.frame,
             source=ends[0],
             target=ends[1],
             directed=directed and follow != "both",
-            vertices=checked.vertices[0] if checked.vertices else None,
+            vertices=rows.vertices,
             dropna=dropna,
         ).persist()
-        between = partial(_among, checked.frame, columns)
+        between = partial(_among, frame, columns)
     ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
     # If edges have no direction, reversed pairs count as equal.
     pairs = between(ids) if directed else np.sort(between(ids), axis=1)
@@ -103,17 +102,16 @@ def _nearest(
     reached = graph.bfs([vertex], depth_limit=hops)
     columns = list(reached.columns)
     names = columns[: columns.index("distance")]
-    there = to_pandas(reached.groupby("distance").size().compute()).sort_index()
-    counts = there.reindex(range(hops + 1), fill_value=0).to_numpy()
+    (there,) = compute(reached.groupby("distance").size())
+    counts = to_pandas(there).sort_index().reindex(range(hops + 1), fill_value=0).to_numpy()
     whole = int(np.searchsorted(counts.cumsum(), limit, side="right")) - 1
-    rings = [to_pandas(reached[reached["distance"] <= whole].compute())]
+    (inside,) = compute(reached[reached["distance"] <= whole])
+    rings = [to_pandas(inside)]
     if left := limit - len(rings[0]) if whole < hops else 0:
         ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
         parts = ring.to_delayed()
         most = dask.delayed(_most_edges)
-        best = dask.compute(
-            *(most(part, names, left, dask_key_name=unique("plot")) for part in parts)
-        )
+        best = compute(*(most(part, names, left, dask_key_name=unique("plot")) for part in parts))
         rings.append(_most_edges(pd.concat(best), names, left)[columns])
     near = pd.concat(rings).sort_values(["distance", *names], ignore_index=True)
     parents = near[columns[len(names) + 1 :]].set_axis(names, axis=1)
@@ -137,7 +135,7 @@ def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     parts = partitions_of(frame)
     between = dask.delayed(_between)
-    pairs = dask.compute(
+    pairs = compute(
         *(
             between(part, i, columns, ids, dask_key_name=unique("plot"))
             for i, part in enumerate(parts)

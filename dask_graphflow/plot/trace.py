@@ -13,7 +13,7 @@ from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 
 from .canvas import INK, PALETTE, plain, pyplot, with_commas
 
@@ -122,7 +122,7 @@ def _check(steps: Any) -> pd.DataFrame:
             )
     if isinstance(steps, dd.DataFrame):
         check_waiting("gf.plot.trace", "gf.plot.trace(...)")
-        steps = steps.compute()
+        (steps,) = compute(steps)
     frame: pd.DataFrame = steps
     return frame
 

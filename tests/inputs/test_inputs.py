@@ -164,6 +164,7 @@ def test_a_sparse_matrix_has_a_vertex_per_row_and_an_edge_per_entry(kind):
     assert found.vertex.tolist() == wanted.vertex.tolist()
     assert found.distance.tolist() == wanted.distance.tolist()
     assert gf.degrees(matrix).compute().out_degree.tolist() == [1, 1, 2, 1, 0, 0, 0]
+    assert gf.degrees(matrix, vertices=[9]).compute().vertex.tolist() == [*range(7), 9]
 
 
 @pytest.mark.parametrize("made", ["symmetric", "upper", "lower"])

@@ -37,7 +37,7 @@ from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators.forests import connected
 from dask_graphflow.operators.intersect import triangle_counts as intersect
 from dask_graphflow.tasks.parquet import rows_at_most
-from dask_graphflow.tasks.reading import Piece, on_disk
+from dask_graphflow.tasks.reading import store
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 LIMITED = {
@@ -253,7 +253,7 @@ def test_a_piece_that_is_sent_is_on_disk_again(tmp_path):
     with dask.config.set(temporary_directory=str(tmp_path)):
         ends = Ends.of(pd.DataFrame({"a": np.arange(1 << 16)}))
         weights = np.arange(1 << 16, dtype="float64")
-        piece = on_disk(None, 3, lambda *_: Piece(ends, ends, weights, 3))
+        piece = store(ends, ends, weights, 3)
         sent = pickle.loads(pickle.dumps(piece))
     for array in (sent.source.only.to_numpy(), sent.target.only.to_numpy(), sent.weight):
         assert disk.folder_of(array) == str(tmp_path)
