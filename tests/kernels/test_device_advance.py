@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import GRAPHS, cupy_or_skip
-from shapes import HOPS, NEVER, PATHS
+from shapes import HOPS, NEVER, PATHS, power_law_pairs
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.advance import host as host_advance
@@ -86,9 +86,8 @@ PROGRAMS = {
 }
 
 
-def power_law(count=700, edges=6000, seed=5):
-    rng = np.random.default_rng(seed)
-    return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
+def power_law(count=700, edges=6000):
+    return power_law_pairs(count, edges)
 
 
 SHAPES = {
@@ -208,6 +207,12 @@ def star(leaves=20_000):
     return Case([(0, i) for i in range(1, leaves + 1)])
 
 
+def pulled(case, op, column, **options):
+    """Pull along all edges into a column, the only one of a program; return what the pull reports."""
+    program = case.bind(op, {op.target: column.dtype.name}).device_program
+    return device_advance.pull(program, there(case.into), (cupy.asarray(column),), **options)
+
+
 def counted(case, balance, frontier=None, **options):
     """Return what a push reports that sums along the edges of a frontier."""
     op, dtypes = PROGRAMS["sum"]
@@ -268,14 +273,8 @@ def test_auto_chooses_by_the_frontier(monkeypatch):
     monkeypatch.setattr(device_advance, "LIGHT", 1000)
     assert counted(case, "auto", np.arange(9))[0].balance == "lb"
     assert counted(case, "auto", np.arange(1, 9))[0].balance == "lb_light"
-    bound = case.bind(HOPS, {"level": "int32"})
-    level = cupy.zeros(case.count, "int32")
-    assert device_advance.pull(bound.device_program, there(case.into), (level,)).balance == "twc"
-    bound = case.bind(PATHS, {"cost": "float64"})
-    cost = cupy.zeros(case.count)
-    assert (
-        device_advance.pull(bound.device_program, there(case.into), (cost,)).balance == "all_edges"
-    )
+    assert pulled(case, HOPS, np.zeros(case.count, "int32")).balance == "twc"
+    assert pulled(case, PATHS, np.zeros(case.count)).balance == "all_edges"
 
 
 def test_all_edges_looks_at_every_edge():
@@ -400,16 +399,9 @@ def test_a_warp_appends_at_once():
 def test_a_pull_stops_at_the_first_hit(balance):
     size = 1_000_000  # so many that no GPU has a warp for every 32 edges
     case = Case(np.stack([np.tile(np.arange(size), 2), np.repeat([size, size + 1], size)], axis=1))
-    bound = case.bind(HOPS, {"level": "int32"})
     level = np.full(case.count, NEVER, np.int32)
     level[:size] = 0
-    moved = device_advance.pull(
-        bound.device_program,
-        there(case.into),
-        on_device((level,)),
-        balance=balance,
-        thresholds=(32, 512),
-    )
+    moved = pulled(case, HOPS, level, balance=balance, thresholds=(32, 512))
     assert device_advance.tally(moved.changed)[0] == 2
     assert moved.edges < len(case.into.ends)
     if balance == "thread":
@@ -431,23 +423,15 @@ def test_without_edges_nothing_changes():
         assert (len(moved.changed), moved.edges) == (0, 0)
     empty = host_rows.rows(np.zeros(0, "int32"), np.zeros(0, "int32"), count=5)
     case.into = case.out = empty
-    bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
     for balance in POLICIES:
-        level = cupy.zeros(5, "int32")
-        assert (
-            device_advance.pull(bound.device_program, there(empty), (level,), balance=balance).edges
-            == 0
-        )
+        assert pulled(case, HOPS, np.zeros(5, "int32"), balance=balance).edges == 0
 
 
 def test_names_that_do_not_exist_are_refused_with_those_that_do():
     case = Case([(0, 1)])
     with pytest.raises(OptionError, match=r"balance='lb_lite'; allowed are 'thread', .*'lb_light'"):
         counted(case, "lb_lite")
-    bound = case.bind(HOPS, {"level": "int32"})
     with pytest.raises(OptionError, match=r"balance='twcc'; .*did you mean 'twc'"):
-        device_advance.pull(
-            bound.device_program, there(case.into), (cupy.zeros(2, "int32"),), balance="twcc"
-        )
+        pulled(case, HOPS, np.zeros(2, "int32"), balance="twcc")
     with pytest.raises(OptionError, match="a stage='hash'; allowed are 'bitmask', 'block'"):
         device_advance.uniquify(cupy.zeros(1, "int32"), cupy.zeros(1, "uint64"), stages=["hash"])
