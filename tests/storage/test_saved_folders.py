@@ -72,11 +72,6 @@ def test_the_manifest_is_readable(saved):
             lambda folder: (folder / "graph.json").rename(folder / "graph.json.partial"),
             "saving the graph was not finished",
         ),
-        (lambda folder: (folder / "graph.json").write_text("{]"), "is not the manifest of a graph"),
-        (
-            lambda folder: (folder / "graph.json").write_text("[1]"),
-            "is not the manifest of a graph",
-        ),
         (
             lambda folder: changed(folder, format="another"),
             "is not the manifest of a graph.*build a Graph from the edges",
