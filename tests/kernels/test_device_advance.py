@@ -25,64 +25,41 @@ from dask_graphflow.kernels.policies import POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
 # The column that is read at src is not the one that is written, so a single step has one result.
-PROGRAMS = {
+# By name: the signal, the slot, the dtypes of the columns, of which the first is the target, and options.
+WRITTEN = {
     "next level": (
-        EdgeOp(
-            "next_level",
-            target="level",
-            signal="same[src] + 1",
-            slot="min",
-            cond="level[dst] > 450",
-            first_hit=True,
-        ),
+        "same[src] + 1",
+        "min",
         {"level": "int32", "same": "int32"},
+        {"cond": "level[dst] > 450", "first_hit": True},
     ),
-    "least": (
-        EdgeOp("least", target="cost", signal="old[src] + weight", slot="min"),
-        {"cost": "float64", "old": "float64"},
-    ),
-    "least, in float32": (
-        EdgeOp("least32", target="cost", signal="old[src] + weight", slot="min"),
-        {"cost": "float32", "old": "float32"},
-    ),
+    "least": ("old[src] + weight", "min", {"cost": "float64", "old": "float64"}),
+    "least, in float32": ("old[src] + weight", "min", {"cost": "float32", "old": "float32"}),
     "least, in int64": (
-        EdgeOp("least64", target="cost", signal="old[src] - dst", slot="min", cond="dst % 3 != 1"),
+        "old[src] - dst",
+        "min",
         {"cost": "int64", "old": "int32"},
+        {"cond": "dst % 3 != 1"},
     ),
-    "most": (
-        EdgeOp("most", target="cost", signal="old[src] * 2", slot="max"),
-        {"cost": "int64", "old": "int64"},
-    ),
-    "most, in float64": (
-        EdgeOp("most_real", target="cost", signal="old[src] * 0.5 - weight", slot="max"),
-        {"cost": "float64", "old": "float64"},
-    ),
-    "sum": (
-        EdgeOp("total", target="cost", signal="old[src] + 1", slot="add"),
-        {"cost": "int64", "old": "int32"},
-    ),
-    "sum, in int32": (
-        EdgeOp("total32", target="cost", signal="1 if marked[src] else 2", slot="add"),
-        {"cost": "int32", "marked": "bool"},
-    ),
+    "most": ("old[src] * 2", "max", {"cost": "int64", "old": "int64"}),
+    "most, in float64": ("old[src] * 0.5 - weight", "max", {"cost": "float64", "old": "float64"}),
+    "sum": ("old[src] + 1", "add", {"cost": "int64", "old": "int32"}),
+    "sum, in int32": ("1 if marked[src] else 2", "add", {"cost": "int32", "marked": "bool"}),
     "bits": (
-        EdgeOp(
-            "bits",
-            target="seen",
-            signal="old[src] << left | old[src] >> 3",
-            slot="or",
-            params={"left": np.uint64(55)},
-        ),
+        "old[src] << left | old[src] >> 3",
+        "or",
         {"seen": "uint64", "old": "uint64"},
+        {"params": {"left": np.uint64(55)}},
     ),
-    "bits, in int32": (
-        EdgeOp("bits32", target="seen", signal="~old[src] << 20 ^ old[src]", slot="or"),
-        {"seen": "int32", "old": "int32"},
-    ),
-    "smallest neighbour": (
-        EdgeOp("smallest", target="cost", signal="src", slot="min", first_hit=True),
-        {"cost": "int32"},
-    ),
+    "bits, in int32": ("~old[src] << 20 ^ old[src]", "or", {"seen": "int32", "old": "int32"}),
+    "smallest neighbour": ("src", "min", {"cost": "int32"}, {"first_hit": True}),
+}
+PROGRAMS = {
+    name: (
+        EdgeOp(f"p{i}", target=next(iter(dtypes)), signal=signal, slot=slot, **dict(*more)),
+        dtypes,
+    )
+    for i, (name, (signal, slot, dtypes, *more)) in enumerate(WRITTEN.items())
 }
 
 
