@@ -216,7 +216,7 @@ def test_every_step_is_in_a_group():
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
 def test_benchmarks_of_steps_have_valid_arguments(name, monkeypatch):
     bench, parsed = on_gpu.BENCHMARKS[name], []
-    for module in (*benchmarks.COMMANDS, *benchmarks.TOOLS):
+    for module in benchmarks.COMMANDS:
         monkeypatch.setattr(module, "run", lambda options: parsed.append(options) or 0)
     peers = ["--peers", bench.peer] if bench.peer else []
     assert benchmarks.main([*bench.call, *peers, "--out", "folder"]) == 0
