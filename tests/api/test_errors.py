@@ -129,31 +129,20 @@ def test_a_frame_of_another_library_is_refused_with_the_conversion():
 
 
 @pytest.mark.parametrize(
-    ("function", "option", "value", "error", "message"),
+    ("option", "value", "message"),
     [
-        (
-            "bfs",
-            "sources",
-            [1.0],
-            ex.VertexTypeError,
-            "^sources has dtype float64; .* 1 instead of 1.0$",
-        ),
-        ("bfs", "sources", [1, "x"], ex.VertexTypeError, r"^sources holds Python objects \(mixed"),
-        ("bfs", "targets", [[1]], ex.VertexTypeError, r"^targets has dtype list.* in targets\]$"),
-        (
-            "similarity",
-            "pairs",
-            [(1, 2)],
-            ex.OptionError,
-            r"pairs is a list; .* pd\.DataFrame\(pairs\)",
-        ),
-        ("similarity", "pairs", PAIRS[["a"]], ex.OptionError, "pairs has 1 column; give"),
+        ("sources", [1.0], "^sources has dtype float64; .* 1 instead of 1.0$"),
+        ("sources", [1, "x"], r"^sources holds Python objects \(mixed"),
+        ("targets", [[1]], r"^targets has dtype list.* in targets\]$"),
+        ("pairs", [(1, 2)], r"pairs is a list; .* pd\.DataFrame\(pairs\)"),
+        ("pairs", PAIRS[["a"]], "pairs has 1 column; give"),
     ],
 )
-def test_an_error_about_ids_names_the_option(function, option, value, error, message):
-    needed = {"sources": 1} if function == "bfs" else {}
+def test_an_error_about_ids_names_the_option(option, value, message):
+    error = ex.OptionError if option == "pairs" else ex.VertexTypeError
+    function, needed = (gf.similarity, {}) if option == "pairs" else (gf.bfs, {"sources": 1})
     with pytest.raises(error, match=message):
-        getattr(gf, function)(PAIRS, **ENDS, **needed | {option: value})
+        function(PAIRS, **ENDS, **needed | {option: value})
 
 
 @pytest.mark.parametrize("dtype", ["str", object, "Int64", "datetime64[ns]"])
