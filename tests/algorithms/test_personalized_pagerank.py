@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +15,6 @@ from dask_graphflow.exceptions import (
     ConvergenceError,
     WeightError,
 )
-from dask_graphflow.operators.pull import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -76,26 +74,6 @@ def test_each_source_has_the_bits_of_pagerank_whatever_the_others_are(built, wei
     pd.testing.assert_frame_equal(
         plain(found[found.source.isin(sources[5:7])]), wanted, check_exact=True
     )
-
-
-@WEIGHTED
-@DIRECTED
-@pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
-@pytest.mark.parametrize("members", [3])
-def test_the_same_bits_for_every_number_of_members_and_threads(
-    built, members, monkeypatch, most, directed, weighted
-):
-    monkeypatch.setattr(hub_rows, "MOST", most)
-    pairs, found = LARGE["rmat"](), []
-    edges, sources = edges_of(pairs, weighted), some(pairs, 18)
-    for count in range(1, members + 1):
-        g = built(edges, shards=count, directed=directed)
-        for threads in fewer((1, 3), (1,)):
-            with dask.config.set(num_workers=threads * count):
-                rows = g.personalized_pagerank(sources, top_k=50).compute()
-                found.append(plain(rows))
-    for other in found[1:]:
-        pd.testing.assert_frame_equal(other, found[0], check_exact=True)
 
 
 @pytest.mark.parametrize("k", [1, 7, 10**6])

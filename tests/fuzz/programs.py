@@ -112,11 +112,12 @@ def _steps(tree: Any, start: dict[str, Any], edges: Any, dtype: str, slot: str, 
     combine = np.minimum if slot == "min" else np.maximum
     for _ in range(most):
         before = target.copy()
+        columns = start | {"t": before}
         for s, d, weight in edges:
             if s in active:
-                at = {"src": s, "dst": d, "weight": np.float64(weight)}
                 with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                    message = np.dtype(dtype).type(reference(tree, at, start | {"t": before}))
+                    value = reference(tree, {"src": s, "weight": np.float64(weight)}, columns)
+                message = np.dtype(dtype).type(value)
                 target[d] = combine(target[d], message)
         same = (target == before) | ((target != target) & (before != before))
         active = set(np.flatnonzero(~same).tolist())

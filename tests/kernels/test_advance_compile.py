@@ -182,6 +182,10 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same():
     assert {name: cull[constant] for name, constant in stages.items()} == policies.STAGES
     (enumerated,) = re.findall(r"enum Count : u32 \{ (.*?) \};", sources.source("advance.cu"))
     assert assigned("device_bitmap.py")[enumerated] == "range(10)"
+    assert assigned("common/giant.py")["FILTERED"] == str(constants("giant.cu")["FILTERED"])
+    rounds = constants("forest.cu")["ROUNDS"]
+    assert assigned("common/device.py")["ROUNDS, RUN"] == str((rounds, 32 * rounds))
+    assert "constexpr u64 RUN = 32 * ROUNDS;" in sources.source("forest.cu")
 
 
 def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
