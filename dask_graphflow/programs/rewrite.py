@@ -49,12 +49,12 @@ def _free(name: str, op: EdgeOp, columns: Collection[str]) -> str:
 
 def _reading(op: EdgeOp, instead: Mapping[str, str]) -> EdgeOp:
     """Return a program that reads other columns instead of some columns, or of ``src`` and ``dst``."""
-    columns = _Columns(instead)
+    columns = _Renaming(instead)
     cond = None if op.cond is None else columns.written(op.cond)
     return replace(op, signal=columns.written(str(op.signal)), cond=cond)
 
 
-class _Columns(ast.NodeTransformer):
+class _Renaming(ast.NodeTransformer):
     """Writes ``new[src]`` for ``old[src]``, and ``new[src]`` for ``src`` by itself."""
 
     def __init__(self, instead: Mapping[str, str]) -> None:
