@@ -12,7 +12,7 @@ from test_betweenness import squares
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import OptionError, WeightError
-from dask_graphflow.operators import whole_searches
+from dask_graphflow.operators.search import whole_searches
 
 pytestmark = pytest.mark.usefixtures("backend")
 
