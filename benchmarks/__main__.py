@@ -3,58 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
 
-from benchmarks.commands import (
-    algorithms,
-    checking,
-    compare,
-    estimates,
-    first_calls,
-    from_a_table,
-    hybrid,
-    launches,
-    members,
-    networkx_backend,
-    on_disk,
-    on_gpu,
-    out_of_core,
-    pages,
-    under_limit,
-)
+from benchmarks import commands
 from benchmarks.lib.errors import BenchmarkError
 
-COMMANDS = (
-    algorithms,
-    members,
-    out_of_core,
-    hybrid,
-    launches,
-    first_calls,
-    compare,
-    estimates,
-    networkx_backend,
-    on_disk,
-    from_a_table,
-    under_limit,
-    checking,
-)
-
-TOOLS = (on_gpu, pages)  # which store what they find in their own way
+TOOLS = ("on_gpu", "pages")  # which store what they find in their own way
+COMMANDS = [
+    importlib.import_module(f"{commands.__name__}.{found.name}")
+    for found in pkgutil.iter_modules(commands.__path__)
+]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    for module in (*COMMANDS, *TOOLS):
-        name = module.__name__.rpartition(".")[2].replace("_", "-")
+    parsers = parser.add_subparsers(dest="command", required=True)
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2]
         about = str(module.__doc__)
-        command = commands.add_parser(name, help=about.partition("\n")[0], description=about)
+        command = parsers.add_parser(
+            name.replace("_", "-"), help=about.partition("\n")[0], description=about
+        )
         module.add_arguments(command)
-        if module in COMMANDS:
+        if name not in TOOLS:
             _add_shared(command)
         command.set_defaults(run=module.run)
     options = parser.parse_args(arguments)

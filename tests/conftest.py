@@ -28,7 +28,8 @@ from distributed.utils import get_mp_context
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
 from dask_graphflow.declarations.algorithm import ALGORITHMS
-from dask_graphflow.graph import partition
+from dask_graphflow.graph import blocks, make_rows, partition
+from dask_graphflow.kernels import disk
 from dask_graphflow.tasks import expr
 
 # The backend to which `on_backend` moves data; the same in all tests of a run.
@@ -432,6 +433,16 @@ def host_memory():
     """Skip a test of a property that only arrays in host memory have."""
     if BACKEND.name != "pandas":
         pytest.skip("about arrays in host memory")
+
+
+@pytest.fixture
+def small_files(monkeypatch, tmp_path):
+    """Make files and blocks of graphs on disk tiny, and return the folder of the files."""
+    sizes = (disk, "LEAST", 1 << 10), (blocks, "BLOCK", 1 << 10), (make_rows, "PIECE", 1 << 13)
+    for size in sizes:
+        monkeypatch.setattr(*size)
+    with dask.config.set(temporary_directory=str(tmp_path)):
+        yield tmp_path
 
 
 @pytest.fixture

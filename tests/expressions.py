@@ -194,16 +194,16 @@ def alike(tree, *values):
     return tuple(np.result_type(*values).type(value) for value in values)
 
 
-def reference(tree, at):
+def reference(tree, at, columns=VALUES):
     """Evaluate an expression for one edge, as NumPy does with scalars."""
-    value = functools.partial(reference, at=at)
+    value = functools.partial(reference, at=at, columns=columns)
     match tree:
         case ast.Constant():
             return tree.value
         case ast.Name():
             return math.inf if tree.id == "inf" else at[tree.id]
         case ast.Subscript():
-            return VALUES[tree.value.id][at[tree.slice.id]]
+            return columns[tree.value.id][at[tree.slice.id]]
         case ast.UnaryOp(op=ast.Not()):
             return not value(tree.operand)
         case ast.UnaryOp():

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import VERTICES, inner_edges, launches, load_kernels
+from sanitize_cases import VERTICES, launches, load_kernels, make_rows, vertex_edges
 from scipy import sparse
 
 from dask_graphflow.kernels.fixed_point import units
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp, with_after
-from dask_graphflow.programs.typed import After
 from dask_graphflow.programs.vertex_expressions import VertexReader
 from dask_graphflow.programs.vertex_program import compiled
 
@@ -19,10 +19,9 @@ from dask_graphflow.programs.vertex_program import compiled
 @launches("gather_degrees", "uniquify")
 def advanced(kernels, parents, ids):
     """A sum and a minimum by every policy; the minimum has conditions and may stop early."""
-    rows, advance = load_kernels(kernels, "rows"), load_kernels(kernels, "advance")
-    source, target, *ends = inner_edges(kernels, ids)
-    out, into = (rows.rows(*pair, count=VERTICES) for pair in (ends, ends[::-1]))
-    out, into = (made._replace(ends=made.ends.astype(ids)) for made in (out, into))
+    advance = load_kernels(kernels, "advance")
+    source, target = vertex_edges(ids)
+    out, into = (make_rows(kernels, ids, *pair) for pair in ((source, target), (target, source)))
     add = EdgeOp("add", target="sum", signal=f"{parents}(src)", slot="add")
     taken = {"cond": "dst % 5 > 0", "first_hit": True}
     least = EdgeOp("least", target="low", signal=f"{parents}(src)", slot="min", **taken)
@@ -65,19 +64,14 @@ def advanced(kernels, parents, ids):
 @launches()  # advance_run, advance_after and advance_after_words are compiled for each edge program
 def pushed_on(kernels, parents, ids):
     """Levels in one call: with a copy of the column that messages read, and until `after` ends them."""
-    rows, advance = load_kernels(kernels, "rows"), load_kernels(kernels, "advance")
-    source, target, *ends = (side[::4] for side in inner_edges(kernels, ids))  # few enough
-    out = rows.rows(*ends, count=VERTICES)
-    out = out._replace(ends=out.ends.astype(ids))
+    advance = load_kernels(kernels, "advance")
+    source, target = (side[::4] for side in vertex_edges(ids))  # few enough
+    out, into = (make_rows(kernels, ids, *pair) for pair in ((source, target), (target, source)))
     whole = sparse.csr_array((np.ones(len(source)), (source, target)), (VERTICES, VERTICES))
     start = int(np.diff(whole.indptr).argmax())
     levels = sparse.csgraph.dijkstra(whole, indices=start, unweighted=True)
     levels = np.where(np.isfinite(levels), levels, 2**30).astype(parents)
-    stop = After(
-        ("when",), ("when",), "{when} = step\nreturn step < 7", "{when} = step; return step < 7;"
-    )
-    into = rows.rows(*ends[::-1], count=VERTICES)
-    into = into._replace(ends=into.ends.astype(ids))
+    stop = After("step < 7", always={"when": "step"})
     degrees = out.offsets[1:] - out.offsets[:-1]
     size = int(degrees[start])
     first = kernels.namespace.array([start], ids)

@@ -35,12 +35,17 @@ def random_edges(ids, seed=0):
     return np.floor(ends).astype(ids)
 
 
-def inner_edges(kernels, ids):
-    """Return edges whose ends are all vertices, on the host and as arrays of the kernels'."""
+def vertex_edges(ids):
+    """Return random edges whose ends are all vertices."""
     source, target = random_edges(ids)
     inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
-    source, target = source[inside], target[inside]
-    return source, target, *ends_at(kernels, source, target)
+    return source[inside], target[inside]
+
+
+def inner_edges(kernels, ids):
+    """Return such edges, on the host and as arrays of the kernels'."""
+    ends = vertex_edges(ids)
+    return *ends, *ends_at(kernels, *ends)
 
 
 def placed(kernels, side, skew):
@@ -55,6 +60,14 @@ def ends_at(kernels, source, target, base=0, *skews):
     return [placed(kernels, *end) for end in zip(sides, skews or (0, 0), strict=True)]
 
 
+def make_rows(kernels, ids, source, target, weight=None, count=VERTICES, **how):
+    """Return the rows of edges in host memory; the ends have the given dtype, however few they are."""
+    there = kernels.namespace.asarray
+    sides = (None if side is None else there(side) for side in (source, target, weight))
+    made = load_kernels(kernels, "rows").rows(*sides, count=count, **how)
+    return made._replace(ends=made.ends.astype(ids))
+
+
 def hub_rows(kernels, ids, weight=None):
     """Return the rows of edges in both directions. Some vertices have very many edges."""
     rng = np.random.default_rng(9)
@@ -63,14 +76,10 @@ def hub_rows(kernels, ids, weight=None):
     target = np.concatenate(
         [np.arange(count) for count in size] + [rng.integers(0, VERTICES, 6000)]
     )
-    rows, there = load_kernels(kernels, "rows"), kernels.namespace.asarray
     if weight is not None:
-        weight = there(rng.choice([0, 0, 0.5, 1], len(source)).astype(weight))
-    made = [
-        rows.rows(there(a), there(b), weight, count=VERTICES)
-        for a, b in ((source, target), (target, source))
-    ]
-    return [one._replace(ends=one.ends.astype(ids)) for one in made]
+        weight = rng.choice([0, 0, 0.5, 1], len(source)).astype(weight)
+    sides = (source, target), (target, source)
+    return [make_rows(kernels, ids, *side, weight) for side in sides]
 
 
 def whole_matrix(kernels, rows):

@@ -7,7 +7,7 @@ from itertools import product
 from unittest import mock
 
 import numpy as np
-from sanitize_cases import EDGES, VERTICES, ends_at, launches, random_edges
+from sanitize_cases import EDGES, VERTICES, ends_at, launches, random_edges, vertex_edges
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Rows
@@ -64,13 +64,9 @@ def hooked_past_a_giant(kernels, parents, ids):
     none, below, above = BASES[ids]
     few, all_of_it = ROOMS
     # Both sides begin at the same distance from a 16-byte boundary; otherwise the filter is not used.
-    for skew, base, room in (
-        (0, none, few),
-        (1, below, few),
-        (1, none, all_of_it),
-        (2, above, few),
-        (3, below, all_of_it),
-    ):
+    skews, bases = (0, 1, 1, 2, 3), (none, below, none, above, below)
+    rooms = few, few, all_of_it, few, all_of_it
+    for skew, base, room in zip(skews, bases, rooms, strict=True):
         source, target = random_edges(ids, skew)
         ends = ends_at(kernels, source, target, base, skew, skew)
         parent, seen = blank(kernels, parents)
@@ -129,11 +125,9 @@ def symmetric_rows(kernels, source, target, ids, size=VERTICES):
 @launches("hook_first", "choose_tree", "hook_rest", "compress")
 def hooked_by_rows(kernels, parents, ids):
     """Rows of one large tree and of small trees, with two hubs of which only one is in the large tree."""
-    source, target = random_edges(parents)
-    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
     leaves = np.arange(2, VERTICES)
     hubs = (leaves % 5 == 0).astype(parents), leaves.astype(parents)
-    for ends in ((source[inside], target[inside]), hubs):
+    for ends in (vertex_edges(parents), hubs):
         rows = symmetric_rows(kernels, *ends, parents)
         forest = Forest(rows.ends, size=VERTICES)
         forest.hook_rows(rows)
@@ -144,9 +138,7 @@ def hooked_by_rows(kernels, parents, ids):
 @launches("absorb", "clear_report")
 def absorbed(kernels, parents, ids):
     """Entries of both types, in slices, at their own places and at the places in `slots`."""
-    source, target = random_edges("int64")
-    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
-    source, target = source[inside], target[inside]
+    source, target = vertex_edges("int64")
     entries, _ = expected(source, target)
     entries = kernels.namespace.asarray(entries.astype(ids))
     for shift, slots in ((0, None), (11, None), (0, np.arange(VERTICES)[::-1].copy())):
@@ -166,9 +158,7 @@ def absorbed(kernels, parents, ids):
 @launches("absorb", "hook", "compress", "mark_members", "count_seen", "write_labels")
 def merged(kernels, parents, ids):
     """Forests that grow, are hooked in chunks, and are merged."""
-    source, target = random_edges(ids)
-    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
-    source, target = source[inside], target[inside]
+    source, target = vertex_edges(ids)
     forests = []
     for part in (slice(0, 9000), slice(9000, None)):
         forest = Forest(kernels.namespace.zeros(0))
@@ -191,10 +181,8 @@ def labelled(kernels, parents, ids):
     rng = np.random.default_rng(2)
     parent = np.arange(VERTICES) * rng.random(VERTICES)
     seen = rng.random(VERTICES) < 0.6
-    arrays = (
-        kernels.namespace.asarray(parent.astype(parents)),
-        kernels.namespace.asarray(seen.astype("uint8")),
-    )
+    arrays = map(kernels.namespace.asarray, (parent.astype(parents), seen.astype("uint8")))
+    arrays = [*arrays]
     # Ranges that end inside a run of vertices and at its end, with one vertex and with none.
     ranges = ((0, VERTICES), (7, 2000), (511, 1024), (0, 512), (VERTICES - 1, VERTICES), (5, 5))
     for (start, stop), base in product(ranges, BASES[ids]):

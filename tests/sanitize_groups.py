@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, launches, load_kernels, whole_matrix
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels, make_rows, whole_matrix
 from scipy import sparse
 
 from dask_graphflow.operators.priorities import priorities
@@ -27,10 +27,9 @@ def grouped(kernels, parents, ids):
         held = rng.integers(0, kinds, VERTICES).astype(ids)
         owners, ends = np.concatenate(pairs, axis=1)
         for given, counts in (sides, np.ones_like(ends)), (weighted, np.concatenate(weights)):
-            found = best(given, asarray(held), tables={})
-            np.testing.assert_array_equal(
-                to_host(found), heaviest(held, owners, held[ends], counts)
-            )
+            found = to_host(best(given, asarray(held), tables={}))
+            wanted = heaviest(held, owners, held[ends], counts)
+            np.testing.assert_array_equal(found, wanted)
         # Without a penalty, the best of other vertices' labels if it is better than the own one.
         owners, ends = pairs[0]
         counts = weights[0] * (owners != ends)
@@ -151,16 +150,11 @@ def numbered_groups(kernels, parents, ids):
 
 def both_ways(kernels, ids):
     """Return the rows of an undirected graph with weights, and its matrix without self-loops."""
-    rows = load_kernels(kernels, "rows")
     out = hub_rows(kernels, ids)[0]
     ends = kernels.to_host(out.ends).astype(ids)
     source = owners_of(kernels.to_host(out.offsets)).astype(ids)
     weights = np.random.default_rng(8).integers(0, 4, len(ends))
-    asarray = kernels.namespace.asarray
-    made = rows.rows(
-        *map(asarray, (source, ends, weights)), count=VERTICES, undirected=True, multi="sum"
-    )
-    made = made._replace(ends=made.ends.astype(ids))
+    made = make_rows(kernels, ids, source, ends, weights, undirected=True, multi="sum")
     matrix = whole_matrix(kernels, made).copy()
     matrix.setdiag(0)
     matrix.eliminate_zeros()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sanitize_cases import VERTICES, hub_rows, launches, load_kernels, whole_matrix
+from sanitize_cases import VERTICES, hub_rows, launches, load_kernels, make_rows, whole_matrix
 
 
 def oriented_rows(kernels, ids, weight):
@@ -11,19 +11,14 @@ def oriented_rows(kernels, ids, weight):
 
     One row has more ends than a block's table has room for, and another one almost as many.
     """
-    rows, there = load_kernels(kernels, "rows"), kernels.namespace.asarray
     whole = whole_matrix(kernels, hub_rows(kernels, ids, "float64")[0]).tocoo()
     # The hubs come late, so most of their ends come before them.
     source, target = ((side + 2500) % VERTICES for side in (whole.row, whole.col))
     low, high = np.minimum(source, target), np.maximum(source, target)
     key = np.unique((high * VERTICES + low)[low < high])
     high, low = (side.astype(ids) for side in np.divmod(key, VERTICES))
-    weights = there(weight(len(key)))
-    made = [
-        rows.rows(there(a), there(b), weights, count=VERTICES)
-        for a, b in ((high, low), (low, high))
-    ]
-    return high, low, *(one._replace(ends=one.ends.astype(ids)) for one in made)
+    sides, weights = ((high, low), (low, high)), weight(len(key))
+    return high, low, *(make_rows(kernels, ids, *side, weights) for side in sides)
 
 
 def triangles_of(high, low):
@@ -72,13 +67,12 @@ def intersected(kernels, parents, ids):
 @launches("lose", "settle")
 def triangles_lost(kernels, parents, ids):
     """Edges lose each triangle once, however many of its edges leave: a few edges, and a third."""
-    intersect, rows = (load_kernels(kernels, name) for name in ("intersect", "rows"))
+    intersect = load_kernels(kernels, "intersect")
     there, rng = kernels.namespace.asarray, np.random.default_rng(4)
     high, low, *_ = oriented_rows(kernels, ids, lambda count: np.ones(count, "int32"))
     edges = np.arange(len(high)).astype(parents)
     ends = np.concatenate([high, low]), np.concatenate([low, high])
-    whole = rows.rows(*map(there, ends), there(np.tile(edges, 2)), count=VERTICES)
-    whole = whole._replace(ends=whole.ends.astype(ids))
+    whole = make_rows(kernels, ids, *ends, np.tile(edges, 2))
     corners = np.stack(triangles_of(high, low))
     for share in (0.002, 0.33):
         drawn = rng.random(len(high))
@@ -109,16 +103,14 @@ def triangles_lost(kernels, parents, ids):
 @launches("peel_edges")
 def edges_peeled(kernels, parents, ids):
     """Edges that leave at increasing limits, with all edges in the rows and with those that remain."""
-    intersect, rows = (load_kernels(kernels, name) for name in ("intersect", "rows"))
+    intersect = load_kernels(kernels, "intersect")
     if not hasattr(intersect, "peel_edges"):  # on the host, a call does one step
         return
     there = kernels.namespace.asarray
     high, low, *_ = oriented_rows(kernels, ids, lambda count: np.ones(count, "int32"))
     edges, corners = np.arange(len(high)), np.stack(triangles_of(high, low))
     ends = np.concatenate([high, low]), np.concatenate([low, high])
-    weights = there(np.tile(edges, 2).astype(parents))
-    whole = rows.rows(*map(there, ends), weights, count=VERTICES)
-    whole = whole._replace(ends=whole.ends.astype(ids))
+    whole = make_rows(kernels, ids, *ends, np.tile(edges, 2).astype(parents))
     wanted, limit = np.zeros(len(high), "int32"), 0
     while not wanted.all():
         left = corners[:, (wanted[corners] == 0).all(axis=0)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from sanitize_cases import VERTICES, launches, load_kernels
+from sanitize_cases import VERTICES, launches, load_kernels, make_rows
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Rows
@@ -19,11 +19,8 @@ def peeled(kernels, parents, ids):
         source = np.arange(size - 1)
         target = source + 1 if chain else np.full(size - 1, size - 1)
         ends = np.concatenate([source, target]), np.concatenate([target, source])
-        rows = load_kernels(kernels, "rows").rows(
-            *(there(side.astype(ids)) for side in ends), count=size
-        )
-        # The device chooses the ends' dtype by their number, and the kernels' lists have the same dtype.
-        rows = rows._replace(ends=rows.ends.astype(ids))
+        # The kernels' lists have the same dtype as the ends.
+        rows = make_rows(kernels, ids, *(side.astype(ids) for side in ends), count=size)
         counts = np.diff(kernels.to_host(rows.offsets))
         few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
         counts, room = there(counts), kernels.namespace.empty((2, size), ids)
@@ -52,12 +49,9 @@ def predecessors_set(kernels, parents, ids):
     seen[rng.random(VERTICES) < 0.5] = 0
     first = {}
     for row, search in product(range(size), range(64)):
-        near = [
-            end
-            for end in ends[slice(*offsets[row : row + 2])]
-            if seen[end] & np.uint64(1 << search)
-        ]
-        if near and search % 5:
+        row_ends = ends[slice(*offsets[row : row + 2])]
+        near = row_ends[seen[row_ends] & np.uint64(1 << search) > 0]
+        if len(near) and search % 5:
             first[search, row] = near[0]
     bits = np.zeros(size, "uint64")
     for search, row in first:
@@ -86,8 +80,7 @@ def numbers_free(kernels, parents, ids):
     source, target = np.concatenate([pairs, more]).astype(ids).T
     ends = np.concatenate([source, target]), np.concatenate([target, source])
     size, there = clique + 2 * leaves, kernels.namespace.asarray
-    rows = load_kernels(kernels, "rows").rows(*(there(side) for side in ends), count=size)
-    rows = rows._replace(ends=rows.ends.astype(ids), first=0)
+    rows = make_rows(kernels, ids, *ends, count=size)._replace(first=0)
     order = np.lexsort((np.arange(size), -np.bincount(ends[0], minlength=size)))
     found = load_kernels(kernels, "order").first_free(rows, there(order.astype(ids)))
     wanted = np.empty(size, "int32")
@@ -105,20 +98,15 @@ def cycles_joined(kernels, parents, ids):
     pairs = [(path, path + 1), (near, near + rng.integers(2, 40, 60)), ([0] * 9, path[300:309])]
     one, other = np.concatenate([*pairs, ([650], [651])], axis=1).astype(ids)
     source, target = np.concatenate([one, other]), np.concatenate([other, one])
-    rows = load_kernels(kernels, "rows").rows(there(source), there(target), count=size)
+    rows = make_rows(kernels, ids, source, target, count=size)._replace(first=0)
     matrix = sparse.coo_array((np.ones(len(source)), (source, target)), (size, size)).tocsr()
     order, parent = sparse.csgraph.breadth_first_order(matrix, 0)
     label = np.empty(size, ids)
     label[order] = np.arange(size)
     above = label[np.maximum(parent[order], 0)]
     block = kernels.identity(size, ids)
-    load_kernels(kernels, "biconnected").join_cycles(
-        rows._replace(ends=rows.ends.astype(ids), first=0),
-        there(label),
-        there(above),
-        block,
-        threads=2,
-    )
+    join = load_kernels(kernels, "biconnected").join_cycles
+    join(rows, there(label), there(above), block, threads=2)
     kernels.compress(block)
     wanted = sparse.lil_array((size, size))
     for ends in zip(label[one], label[other], strict=True):

@@ -6,7 +6,7 @@ import contextlib
 from unittest import mock
 
 import numpy as np
-from sanitize_cases import VERTICES, inner_edges, launches, load_kernels
+from sanitize_cases import VERTICES, inner_edges, launches, load_kernels, make_rows, vertex_edges
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Reached
@@ -62,7 +62,7 @@ def rows_made(kernels, parents, ids):
 @launches("choose", "count_grains", "part_found", "take_offers")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
-    deal, search, rows = (load_kernels(kernels, name) for name in ("partition", "search", "rows"))
+    deal, search = (load_kernels(kernels, name) for name in ("partition", "search"))
     source, target, *ends = inner_edges(kernels, ids)
     xp, grains = kernels.namespace, -(-VERTICES // 64)
     owner = np.sort(np.arange(grains) % 3).astype("int16")
@@ -77,9 +77,8 @@ def shared_out(kernels, parents, ids):
     np.testing.assert_array_equal(counts, np.bincount(source >> 6, minlength=grains))
 
     owned = VERTICES // 2 // 64 * 64  # the entries after these are mirrors
-    own = xp.asarray(np.flatnonzero(source < owned))
-    made = rows.rows(ends[0][own], ends[1][own], count=owned, columns=VERTICES)
-    made = made._replace(ends=made.ends.astype(ids))
+    own = source < owned
+    made = make_rows(kernels, ids, source[own], target[own], count=owned, columns=VERTICES)
     degrees = np.diff(made.offsets)
     seen = xp.zeros(-(-VERTICES // 64), "uint64")
     predecessor = xp.full(VERTICES, np.iinfo(ids).max, ids)
@@ -101,10 +100,9 @@ def shared_out(kernels, parents, ids):
 @launches("relabel", "owners")
 def rows_changed(kernels, parents, ids):
     rows = load_kernels(kernels, "rows")
-    source, target, *ends = inner_edges(kernels, ids)
+    source, target = vertex_edges(ids)
     weight = np.arange(len(source)).astype("float32" if parents == "int32" else "float64")
-    made = rows.rows(*ends, kernels.namespace.asarray(weight), count=VERTICES)
-    made = made._replace(ends=made.ends.astype(ids))
+    made = make_rows(kernels, ids, source, target, weight)
     labels = np.arange(VERTICES)[::-1].astype(ids)
     renamed = rows.relabelled(made, kernels.namespace.asarray(labels.copy()))
     # Ascending by id is descending by these labels.

@@ -11,12 +11,10 @@ from dask_graphflow.kernels.pull import host as host_pull
 
 @launches(
     "sum_contributions",
-    "sum_weighted",
     "row_totals",
     "shares",
     "apply_sums",
     "sum_batch",
-    "sum_weighted_batch",
     "apply_batch",
 )
 def ranked(kernels, parents, ids):

@@ -142,8 +142,8 @@ def led_through(kernels, parents, ids):
     "measure_piles",
     "least_distance",
     "offer_nearer",
-    "bfs_push_weightless",
-    "bfs_run_weightless",
+    "bfs_push",
+    "bfs_run",
     "weigh",
 )
 def relaxed(kernels, parents, ids):

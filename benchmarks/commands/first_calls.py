@@ -28,19 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=int, default=12, help="R-MAT graph of 2**scale ids")
     parser.add_argument("--repeat", type=int, default=1, help="rounds, each with empty caches")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these functions only")
-    parser.add_argument(
-        "--kernels", type=int, default=0, help="list this many kernels that took the most time"
-    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print a table and store the results."""
-    times = {}
-    for name in options.only or names():
-        times[name] = [measured(name, options) for _ in range(options.repeat)]
-        slowest = sorted(times[name][0]["first"]["kernels"].items(), key=lambda one: -one[1])
-        for kernel, seconds in slowest[: options.kernels]:
-            print(f"{name}: {seconds:.2f} s in {kernel}")
+    times = {
+        name: [measured(name, options) for _ in range(options.repeat)]
+        for name in options.only or names()
+    }
     about = {"scale": options.scale, "threads": options.workers, "calls": times}
     report.show(f"{table(times)}\n\n{NOTES}", about, "first-calls", options)
     return 0

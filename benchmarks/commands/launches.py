@@ -51,9 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--sources", type=int, default=8, help="of each centrality (default 8)")
     parser.add_argument("--repeat", type=int, default=5, help="rounds, within a second")
-    parser.add_argument(
-        "--kernels", type=int, default=0, help="list this many kernels that are launched most often"
-    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -71,17 +68,13 @@ def run(options: argparse.Namespace) -> int:
         for function in options.functions or sorted(ALGORITHMS):
             rows[function] = row = measured(graphs, function, options.repeat, on_gpu)
             print(name, function, " ".join(cells(row)), flush=True)
-            row["kernels"] = dict(most_launched(row, max(KEPT, options.kernels)))
-            for kernel, (count, seconds) in most_launched(row, options.kernels):
-                print(f"    {count:7,} {seconds * 1e3:9.2f} ms  {kernel}")
+            row["kernels"] = dict(most_launched(row, KEPT))
             gc.collect()
     tables = [f"{name}\n{table(rows)}" for name, rows in results["graphs"].items()]
     text = "\n\n".join([*tables, NOTES])
     report.show(text, results, f"launches-scale{options.scale}", options)
-    failed = [
-        row for rows in results["graphs"].values() for row in rows.values() if "failed" in row
-    ]
-    return int(bool(failed))
+    every = [row for rows in results["graphs"].values() for row in rows.values()]
+    return int(any("failed" in row for row in every))
 
 
 def edges_of(graph: str, options: argparse.Namespace) -> Edges:

@@ -13,18 +13,21 @@ from typing import Any
 
 from benchmarks.lib import report
 
-NOTES = """\
+LIMIT = 20.0  # seconds of a call that is measured
+BUDGET = 1.0  # seconds of repeated calls
+NOTES = f"""\
 Milliseconds of one call in NetworkX, in nx-parallel if it is installed, in this backend with the conversion
 of the graph, and in this backend with a graph that was converted before: the least of 2 to 5 calls within
-{budget} s. The last columns are NetworkX's time divided by those of the others; above 1, the other is
+{BUDGET:g} s. The last columns are NetworkX's time divided by those of the others; above 1, the other is
 faster. Iterators are read to their ends. "-" was not measured: its times on smaller graphs predict more
-than {limit} s, or NetworkX or nx-parallel does not have the function. The last table has the numbers of
+than {LIMIT:g} s, or NetworkX or nx-parallel does not have the function. The last table has the numbers of
 edges from which this backend is faster, interpolated between the sizes and rounded up to 1, 2 or 5 times a
 power of ten; they are in ``_graphflow_networkx``. The graphs are random ones of Barabási and Albert, 8
 edges per node. Functions of directed graphs get them with each edge in a random direction, and those of
 acyclic graphs with each edge from the older to the newer node."""
 
 OTHERS = "nx-parallel", "with conversion", "converted"
+K = {"betweenness_centrality": 16, "edge_betweenness_centrality": 16, "k_corona": 8, "k_truss": 4}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,10 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--edges", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6], help="sizes of graphs"
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these functions only")
-    parser.add_argument(
-        "--limit", type=float, default=20, help="do not measure calls that should take longer"
-    )
-    parser.add_argument("--budget", type=float, default=1, help="seconds for repeated calls")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,14 +57,14 @@ def run(options: argparse.Namespace) -> int:
                 before = [
                     sizes[contender] for sizes in seconds[name].values() if contender in sizes
                 ]
-                if forecast(before, len(seconds[name]) - 1) <= options.limit:
-                    found[contender] = least_seconds(call, options.budget)
+                if forecast(before, len(seconds[name]) - 1) <= LIMIT:
+                    found[contender] = least_seconds(call)
             print(edges, name, {one: f"{value:.4f}" for one, value in found.items()}, flush=True)
         texts.append(f"{edges} edges\n{table(seconds, edges)}")
     texts.append(summary(seconds))
-    notes = NOTES.format(budget=options.budget, limit=options.limit)
+
     about = {"edges": options.edges, "threads": options.workers, "seconds": seconds}
-    report.show("\n\n".join([*texts, notes]), about, "networkx-backend", options)
+    report.show("\n\n".join([*texts, NOTES]), about, "networkx-backend", options)
     return 0
 
 
@@ -113,12 +112,7 @@ def options_of(name: str, graph: Any) -> dict[str, Any]:
         "communities": [set(range(part, len(graph), 8)) for part in range(8)],
         "distance": 2 if name == "descendants_at_distance" else None,
         "ebunch": [(node, (node + 7) % len(graph)) for node in range(len(graph))],
-        "k": {
-            "betweenness_centrality": 16,
-            "edge_betweenness_centrality": 16,
-            "k_corona": 8,
-            "k_truss": 4,
-        }.get(name),
+        "k": K.get(name),
         "n": last,
         "seed": 1,
         "source": first,
@@ -162,10 +156,10 @@ def contenders(name: str, graph: Any) -> dict[str, Callable[[], Any]]:
     } | calls
 
 
-def least_seconds(call: Callable[[], Any], budget: float) -> float:
+def least_seconds(call: Callable[[], Any]) -> float:
     """Return the least time of 2 to 5 calls, which read what they return to its end."""
     times: list[float] = []
-    while len(times) < 2 or (len(times) < 5 and sum(times) < budget):
+    while len(times) < 2 or (len(times) < 5 and sum(times) < BUDGET):
         begin = perf_counter()
         found = call()
         if isinstance(found, Iterator):

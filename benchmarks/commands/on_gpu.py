@@ -42,11 +42,9 @@ STUCK = 150  # seconds after which a test that has not ended shows what its thre
 
 @dataclass(frozen=True)
 class Bench:
-    """A call of ``python -m benchmarks``, and the options of its quick form."""
+    """A call of ``python -m benchmarks``, and the peer that it can measure too."""
 
     call: tuple[str, ...]
-    full: tuple[str, ...]
-    quick: tuple[str, ...]
     peer: str = ""
 
 
@@ -58,20 +56,12 @@ ROWS = (
 CALLS = ("idle gang", "bfs", "pagerank", "gf.connected_components")
 BENCHMARKS = {
     "bench-components": Bench(
-        ("algorithms", "--gpu", "--only", FRAME_COMPONENTS),
-        ("--scale", "26"),
-        ("--scale", "20"),
-        "cugraph",
+        ("algorithms", "--gpu", "--scale", "26", "--only", FRAME_COMPONENTS), "cugraph"
     ),
-    "bench-algorithms": Bench(
-        ("algorithms", "--gpu", "--only", *ROWS), ("--scale", "22"), ("--scale", "18"), "cugraph"
-    ),
-    "bench-out-of-core": Bench(("out-of-core",), (), ("--scale", "22", "--cap", "256MiB")),
+    "bench-algorithms": Bench(("algorithms", "--gpu", "--scale", "22", "--only", *ROWS), "cugraph"),
+    "bench-out-of-core": Bench(("out-of-core",)),
     "bench-members": Bench(
-        ("members", "--gpu", "--only", "rmat", *CALLS),
-        ("--scale", "26"),
-        ("--scale", "18"),
-        "dask-cugraph",
+        ("members", "--gpu", "--scale", "26", "--only", "rmat", *CALLS), "dask-cugraph"
     ),
 }
 
@@ -92,7 +82,6 @@ class Result:
     counts: dict[str, int] = field(default_factory=dict)
     why: str = ""
     seconds: float = 0.0
-    quick: bool = False
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {what}" for what, count in self.counts.items())
@@ -100,14 +89,9 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry of the receipt, without empty fields."""
-        entry: dict[str, Any] = {"status": self.status}
-        if self.counts:
-            entry["counts"] = self.counts
-        if self.why:
-            entry["why"] = self.why
-        if self.quick:
-            entry["quick"] = True
-        return {**entry, "seconds": round(self.seconds)} if self.status != NOT_RUN else entry
+        seconds = None if self.status == NOT_RUN else round(self.seconds)
+        entry = {"status": self.status, "counts": self.counts, "why": self.why, "seconds": seconds}
+        return {name: value for name, value in entry.items() if value or value == 0}
 
 
 class Steps:
@@ -117,8 +101,7 @@ class Steps:
     ----------
     out : Path
         Folder of the results.
-    quick : bool
-        Whether to skip slow parts. Such a run does not count for a release.
+
     peers : bool
         Whether to measure cuGraph too.
     limit : float
@@ -130,10 +113,8 @@ class Steps:
         GPUs are assigned in turn.
     """
 
-    def __init__(
-        self, out: Path, *, quick: bool, peers: bool, limit: float, gpus: int, jobs: int = 1
-    ) -> None:
-        self.out, self.quick, self.peers, self.limit = out, quick, peers, limit
+    def __init__(self, out: Path, *, peers: bool, limit: float, gpus: int, jobs: int = 1) -> None:
+        self.out, self.peers, self.limit = out, peers, limit
         self.gpus, self.jobs = gpus, jobs
 
     def run(self, name: str) -> Result:
@@ -152,13 +133,12 @@ class Steps:
             else:
                 result = self.tests(scratch)
         result.seconds = time.monotonic() - start
-        result.quick = self.quick
         return result
 
     def tests(self, scratch: Path) -> Result:
         """Run all tests with cuDF and CuPy, except those that need two GPUs."""
         # Slow tests use other paths through the same kernels, or types that the host compiles for.
-        marks = "not gpu2 and not slow" if self.quick else "not gpu2 and (gpu or not slow)"
+        marks = "not gpu2 and (gpu or not slow)"
         if self.jobs == 1:
             return self.pytest(marks, ["tests"], scratch)
         # A test that runs alone waits until all other processes are between two tests. All these waits
@@ -181,12 +161,11 @@ class Steps:
 
     def two_gpus(self, scratch: Path) -> Result:
         """Run the test files that need two GPUs in parallel; a skipped test counts as not passed."""
-        marks = "gpu2 and not slow" if self.quick else "gpu2"
 
         def part(file: str) -> Result:
             folder = scratch / Path(file).stem
             folder.mkdir()
-            return self.pytest(marks, [file], folder)
+            return self.pytest("gpu2", [file], folder)
 
         with ThreadPoolExecutor() as pool:
             result = together(list(pool.map(part, marked("gpu2"))))
@@ -221,11 +200,9 @@ class Steps:
 
     def benchmark(self, bench: Bench) -> Result:
         """Run a benchmark, which stores its results in the folder of the receipt."""
-        arguments = [*bench.call, *(bench.quick if self.quick else bench.full)]
-        if self.peers and bench.peer:
-            arguments += ["--peers", bench.peer]
-        command = [sys.executable, "-m", "benchmarks", *arguments, "--out", str(self.out)]
-        code = call(command, self.limit)
+        peers = ["--peers", bench.peer] if self.peers and bench.peer else []
+        command = [sys.executable, "-m", "benchmarks", *bench.call, *peers]
+        code = call([*command, "--out", str(self.out)], self.limit)
         return Result(PASSED) if code == 0 else Result(FAILED, why=ended(code))
 
 
@@ -304,11 +281,8 @@ def judge_tests(code: int | None, report: Path) -> Result:
         case for case in cases if case.find("failure") is not None or case.find("error") is not None
     ]
     skipped = sum(case.find("skipped") is not None for case in cases)
-    counts = {
-        "passed": len(cases) - len(bad) - skipped,
-        "failed": len(bad),
-        "skipped": skipped,
-    }
+    passed = len(cases) - len(bad) - skipped
+    counts = {"passed": passed, "failed": len(bad), "skipped": skipped}
     if code == 0 and not bad and counts["passed"]:
         return Result(PASSED, counts)
     names = [f"{case.get('classname')}::{case.get('name')}" for case in bad]
@@ -389,7 +363,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             option, action="append", default=[], choices=names, metavar="STEP",
             help=f"{text}; repeatable; steps and groups of them: {', '.join(names)}",
         )  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help="less of each; counts for no release")
+
     parser.add_argument("--peers", action="store_true", help="measure cuGraph beside us")
     parser.add_argument(
         "--limit", type=float, default=540, help="seconds for each step (default 540)"
@@ -414,14 +388,8 @@ def run(options: argparse.Namespace) -> int:
     about, now = machine(), receipt.sources()
     print(json.dumps(about))
     wanted = chosen(options.skip, options.only)
-    steps = Steps(
-        out,
-        quick=options.quick,
-        peers=options.peers,
-        limit=options.limit,
-        gpus=about["gpus"],
-        jobs=options.jobs,
-    )
+    how = {"peers": options.peers, "limit": options.limit, "jobs": options.jobs}
+    steps = Steps(out, gpus=about["gpus"], **how)
     results = {
         name: Result(NOT_RUN, why="not reached" if name in wanted else "left out by an option")
         for name in receipt.REQUIRED

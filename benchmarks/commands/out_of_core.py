@@ -20,8 +20,8 @@ from benchmarks.lib import gpu, report
 from benchmarks.lib.agreement import Agreement
 from benchmarks.lib.errors import UnusableInputError
 from benchmarks.lib.harness import Outcome, take_turns, timed
+from dask_graphflow.kernels.link import Link
 from dask_graphflow.operators.forests import streaming
-from dask_graphflow.operators.forests.link import Link
 
 EDGE_BYTES = 8  # two int32
 READERS = 4  # maximum number of files that are read at a time

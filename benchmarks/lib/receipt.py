@@ -207,8 +207,6 @@ def problems(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> list[
             missing.append(
                 f"{name}: {step['status']}" + (f" ({w})" if (w := step.get("why")) else "")
             )
-        elif step.get("quick"):
-            missing.append(f"{name}: run with --quick only")
     return missing
 
 
@@ -219,8 +217,7 @@ def table(receipt: Mapping[str, Any]) -> str:
         step, run = results.get(name, ({"status": NOT_RUN}, {}))
         counts = ", ".join(f"{count} {what}" for what, count in step.get("counts", {}).items())
         where = f"{run['machine'].get('device', '?')}, {run['date']}" if run else ""
-        quick = "quick" if step.get("quick") else ""
-        parts = [part for part in (counts, quick, step.get("why"), where) if part]
+        parts = [part for part in (counts, step.get("why"), where) if part]
         lines.append(f"  {name:<18} {step['status']:<8} {'; '.join(parts)}".rstrip())
     return "\n".join(lines)
 

@@ -17,8 +17,8 @@ from typing import Any
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
-from dask_graphflow.operators.biconnected import Blocks
-from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.forests.connected import find_components
+from dask_graphflow.operators.forests.cycle_blocks import Blocks
 from dask_graphflow.operators.view import GraphView
 
 from .bfs import breadth_first
@@ -61,6 +61,6 @@ def articulation_points(g: GraphView) -> Answer:
 
 def blocks_of(g: GraphView) -> tuple[Blocks, Any]:
     """Return the blocks of an undirected graph, and which owned vertices are roots of the search."""
-    is_root = g.exists & (smallest_connected(g) == g.numbers)
+    is_root = g.exists & (find_components(g) == g.numbers)
     search = breadth_first(g, is_root.nonzero()[0])
     return Blocks(g, search.level, search.parents()), is_root

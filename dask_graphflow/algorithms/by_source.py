@@ -1,44 +1,66 @@
-"""Results with one row per source and vertex: their columns, and their rows from a search per source."""
+"""What a search found: a row per vertex, or per source and vertex if each source is searched by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.declarations.answer import Answer, OrNull, Result, rows, vertices
+from dask_graphflow.declarations.vertex_options import only
 from dask_graphflow.operators.access import send_to_lister
+from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.view import GraphView
 
-
-class SourceRows(NamedTuple):
-    """A member's rows of a search from one source."""
-
-    # Array of index, shape (r,). Numbers of owned vertices, in the order of their positions.
-    vertices: Any
-    distances: Any  # array, shape (r,)
-    # Array of index, shape (r,). Vertex numbers; the dtype's maximum for the source.
-    predecessors: Any
+# A member's rows of a search from one source: numbers of owned vertices in the order of their positions,
+# distances, and numbers of predecessors; the dtype's maximum for the source.
+SourceRows = tuple[Any, Any, Any]
 
 
-def search_rows(distance: str) -> Result:
-    """Return the result of a search whose option `by_source` lists the rows of each source."""
-    found = {"distance": distance, "predecessor": "id or null"}
-    by_source = rows({"source": "id", "vertex": "id", **found})
-    return vertices(found, instead={"by_source": by_source})
+class SearchResult(NamedTuple):
+    """What a search found. Arrays have one entry per owned vertex."""
 
+    reached: Any  # array of bool
+    distances: Any
+    predecessors: Any  # array of index. Vertex numbers.
+    none: Any  # array of bool. Which vertices have no predecessor.
 
-def answer_by_source(g: GraphView, sources: Any, searches: Iterator[SourceRows]) -> Answer:
-    """Return the rows of all searches, sorted by source, then by vertex. All members call it.
+    @staticmethod
+    def declare(distance: str) -> Result:
+        """Declare the result of a search whose option `by_source` lists the rows of each source."""
+        found = {"distance": distance, "predecessor": "id or null"}
+        by_source = rows({"source": "id", "vertex": "id", **found})
+        return vertices(found, instead={"by_source": by_source})
 
-    The sources are those of all members, ascending, and there is one search for each. Each member lists
-    about as many sources as the others.
-    """
-    count = len(sources)
-    listed = [send_to_lister(g, list(rows), at, count) for at, rows in enumerate(searches)]
-    source = np.repeat(sources, [len(vertices) for vertices, *_ in listed])
-    vertex, distance, predecessor = (np.concatenate(c) for c in zip(*listed, strict=True))
-    none = predecessor == np.iinfo(predecessor.dtype).max
-    columns = {"source": source, "vertex": vertex, "distance": distance}
-    return Answer({**columns, "predecessor": OrNull(predecessor, none)})
+    def answer(self, targets: Any) -> Answer:
+        """Return the answer with the rows of the vertices, or of the targets if any, that were reached."""
+        predecessors = OrNull(self.predecessors, self.none)
+        columns = {"distance": self.distances, "predecessor": predecessors}
+        return Answer(columns, among=only(targets, self.reached))
+
+    def rows(self, g: GraphView, targets: Any) -> SourceRows:
+        """Return the same rows as those of one of several sources."""
+        at = np.flatnonzero(only(targets, self.reached))
+        never = np.iinfo(self.predecessors.dtype).max
+        predecessors = np.where(self.none[at], never, self.predecessors[at])
+        return g.numbers[at], self.distances[at], predecessors.astype(g.index)
+
+    @staticmethod
+    def answer_by_source(
+        g: GraphView, sources: Any, search_each: Callable[[Any, int], Iterator[SourceRows]]
+    ) -> Answer:
+        """Return the rows of all searches, sorted by source, then by vertex. All members call it.
+
+        A member gives the positions of the sources that it owns. `search_each` takes the index of each
+        source among all sources, which is -1 for other vertices, and the number of sources. It yields the
+        rows of one search after another. Each member lists about as many sources as the others.
+        """
+        places, every = places_of(g, sources)
+        searches = enumerate(search_each(places, len(every)))
+        listed = [send_to_lister(g, list(found), at, len(every)) for at, found in searches]
+        source = np.repeat(every, [len(vertices) for vertices, *_ in listed])
+        vertex, distance, predecessor = (np.concatenate(c) for c in zip(*listed, strict=True))
+        none = predecessor == np.iinfo(predecessor.dtype).max
+        columns = {"source": source, "vertex": vertex, "distance": distance}
+        return Answer({**columns, "predecessor": OrNull(predecessor, none)})

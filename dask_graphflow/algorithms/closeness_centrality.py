@@ -19,8 +19,8 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
-from dask_graphflow.operators.multi_search import distance_sums
 from dask_graphflow.operators.priorities import sample_places
+from dask_graphflow.operators.search.multi_search import sum_distances
 from dask_graphflow.operators.view import GraphView
 
 from .sssp.distances_by_source import distances_from_each
@@ -77,7 +77,7 @@ def closeness_centrality(
     [0.5, 0.75, 0.75, 0.5]
     """
     places, count = sample_places(g, k, seed)
-    sums = _weighted_sums if g.weighted else distance_sums
+    sums = _weighted_sums if g.weighted else sum_distances
     farness, reaching = sums(g, places, count)
     far = farness > 0
     closeness = np.where(far, reaching / np.where(far, farness, 1), 0)
@@ -87,7 +87,7 @@ def closeness_centrality(
 
 
 def _weighted_sums(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
-    """Return the sums and the numbers of weighted distances; see :func:`.distance_sums`."""
+    """Return the sums and the numbers of weighted distances; see :func:`.sum_distances`."""
     farness, reaching = g.column(0, "float64"), g.column(0, "int64")
     for distance in distances_from_each(g, places, count):
         reached = np.isfinite(distance)

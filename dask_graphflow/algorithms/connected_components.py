@@ -9,7 +9,7 @@ from __future__ import annotations
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
-from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.forests.connected import find_components
 from dask_graphflow.operators.view import GraphView
 
 
@@ -42,4 +42,4 @@ def connected_components(g: GraphView) -> Answer:
     """
     every = g.everyone()
     with g.superstep("push", len(every), every.leaving):
-        return Answer({"component": smallest_connected(g)})
+        return Answer({"component": find_components(g)})

@@ -22,8 +22,8 @@ from dask_graphflow.declarations.answer import Answer, edges
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.access import edge_ends, wide_column
+from dask_graphflow.operators.search import whole_searches
 from dask_graphflow.operators.view import GraphView
 
 from .betweenness_centrality.choose_sources import places_of_sources
@@ -109,9 +109,7 @@ def _whole_sources(g: GraphView, places: Any, count: int) -> Any:
     """Return what each edge carries: array of float64, shape (E_p,)."""
     _, ends, _ = edge_ends(g)
     carried = g.column(0, "float64", len(ends))
-    if not whole_searches.add_contributions(
-        g, whole_searches.in_order(places), g.column(0, "float64"), carried
-    ):
+    if not whole_searches.add_dependencies(g, places, g.column(0, "float64"), carried):
         raise lost_weight()
     if g.directed:
         return carried

@@ -22,7 +22,7 @@ from dask_graphflow.declarations.convergence import MaxIter, Precision, Toleranc
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.pull import NeighborSums
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import leaving
+from dask_graphflow.operators.whole_weights import sum_leaving
 
 
 @algorithm(
@@ -92,7 +92,7 @@ def eigenvector_centrality(
 
 def _most_leaving(g: GraphView, sums: NeighborSums) -> float:
     """Return the largest sum of the weights of the edges that leave a vertex, or their number."""
-    return leaving(g)[1] if g.weighted else g.largest(sums.leaving)
+    return sum_leaving(g)[1] if g.weighted else g.largest(sums.leaving)
 
 
 def _shift(g: GraphView, sums: NeighborSums) -> float:

@@ -17,8 +17,8 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
-from dask_graphflow.operators.multi_search import inverse_sums
 from dask_graphflow.operators.priorities import sample_places
+from dask_graphflow.operators.search.multi_search import sum_inverses
 from dask_graphflow.operators.view import GraphView
 
 from .sssp.distances_by_source import distances_from_each
@@ -64,14 +64,14 @@ def harmonic_centrality(
     """
     places, count = sample_places(g, k, seed)
     every = g.count
-    harmonic = (_weighted_sums if g.weighted else inverse_sums)(g, places, count)
+    harmonic = (_weighted_sums if g.weighted else sum_inverses)(g, places, count)
     if count < every:
         harmonic *= (every - 1) / np.maximum(count - (places >= 0), 1)
     return Answer({"harmonic": harmonic})
 
 
 def _weighted_sums(g: GraphView, places: Any, count: int) -> Any:
-    """Return the sums of 1 divided by the weighted distance; see :func:`.inverse_sums`."""
+    """Return the sums of 1 divided by the weighted distance; see :func:`.sum_inverses`."""
     harmonic = g.column(0, "float64")
     for distance in distances_from_each(g, places, count):
         with np.errstate(divide="ignore", over="ignore"):

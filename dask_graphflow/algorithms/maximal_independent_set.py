@@ -21,13 +21,14 @@ from dask_graphflow.declarations.number_options import Seed
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.priorities import priorities
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.programs.typed import where_equal
 
 HIGHER = "priority[src] > priority[dst]"
 WAIT = EdgeOp("wait", target="waits", signal=f"1 if {HIGHER} else 0", slot="add")
 RELEASE = EdgeOp("release", target="waits", signal=f"-1 if {HIGHER} else 0", slot="add")
 EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
+READY = After("waits[dst] == 0 and excluded[dst] == 0")
 
 
 @algorithm(
@@ -66,7 +67,7 @@ def maximal_independent_set(g: GraphView, *, seed: Seed = 0) -> Answer:
     excluded, selected = g.column(0, "int32"), g.column(False, "bool")
     Advance(g, WAIT, {"waits": waits, "priority": priority}, own_changes=True).pull(g.everyone())
     columns = {"waits": waits, "priority": priority, "excluded": excluded}
-    release = Advance(g, RELEASE, columns, own_changes=True, after=where_equal(waits=0, excluded=0))
+    release = Advance(g, RELEASE, columns, own_changes=True, after=READY)
     exclude = Advance(g, EXCLUDE, {"excluded": excluded}, own_changes=True)
     ready = g.frontier((g.exists & (waits == 0)).nonzero()[0])
     while ready:

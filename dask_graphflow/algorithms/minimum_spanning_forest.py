@@ -24,7 +24,7 @@ from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, rows
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.graph.build import Edges
-from dask_graphflow.operators.spanning import SpanningForest, edges_of, merge_edges
+from dask_graphflow.operators.forests.spanning import SpanningForest, edges_of, merge_edges
 from dask_graphflow.operators.view import GraphView
 
 

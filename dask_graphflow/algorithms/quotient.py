@@ -10,7 +10,7 @@ import numpy as np
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.operators.access import own_part
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import edges_between, own_sums
+from dask_graphflow.operators.whole_weights import count_edges_between, own_sums
 
 from .community_metrics.which_community import Communities
 
@@ -31,7 +31,7 @@ def quotient(g: GraphView, frames: Mapping[str, Any], limit: int) -> Answer:
     place = np.full_like(size, k, shape=len(names) + 1)
     place[largest] = np.arange(k, like=place)
     own = place[community]
-    ends = edges_between(g, own, k + 1)
+    ends = count_edges_between(g, own, k + 1)
     ends = ends + ends.T if g.directed else ends
     leaders = _leaders(g, own, k)
     at = np.arange(k * (k + 1), like=place)[own_part(g, k * (k + 1))]

@@ -14,7 +14,11 @@ from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.graph import frames, renumber, vertex_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import brought
-from dask_graphflow.operators.predecessors import FoundPaths, ResultRows, follow_predecessors
+from dask_graphflow.operators.search.follow_predecessors import (
+    FoundPaths,
+    ResultRows,
+    follow_predecessors,
+)
 from dask_graphflow.showing.suggestions import nearest
 
 

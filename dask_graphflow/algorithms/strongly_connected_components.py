@@ -90,8 +90,8 @@ def strongly_connected_components(g: GraphView) -> Answer:
     if g.all_sum(trimmed) < g.count:  # otherwise there are no cycles
         _trim(back, g.degrees, component)  # no remaining vertex leads to a trimmed one
         _take_giant(g, back, component)
-        _trim(g, _entering(g, component), component)
-        _trim(back, _entering(back, component), component)
+        _trim(g, _count_entering(g, component), component)
+        _trim(back, _count_entering(back, component), component)
         _color(g, back, component)
     return Answer({"component": component})
 
@@ -101,18 +101,18 @@ def _take_giant(g: GraphView, back: GraphView, component: Any) -> None:
     paths = g.degrees.astype("float64") * back.degrees * (component < 0)
     most = g.largest(paths)
     if most > 0:
-        pivot = g.positions(g.numbers == _smallest(g, paths == most))
+        pivot = g.positions(g.numbers == _find_smallest(g, paths == most))
         reached = (breadth_first(g, pivot).level >= 0) & (breadth_first(back, pivot).level >= 0)
-        component[reached] = _smallest(g, reached)
+        component[reached] = _find_smallest(g, reached)
 
 
-def _smallest(g: GraphView, among: Any) -> int:
+def _find_smallest(g: GraphView, among: Any) -> int:
     """Return the smallest number of some vertices of all members."""
     numbers = np.where(among, g.numbers, np.iinfo(g.index).max)
     return -int(g.all_reduce(most=-float(numbers.min()) if len(numbers) else -np.inf).most)
 
 
-def _entering(g: GraphView, component: Any) -> Any:
+def _count_entering(g: GraphView, component: Any) -> Any:
     """Return how many edges lead from remaining vertices to each vertex, without self-loops."""
     entering, remaining = g.column(0, "int64"), g.positions(g.exists & (component < 0))
     fixpoint(g, COUNT, {"entering": entering}, g.frontier(remaining), max_iter=1)

@@ -23,22 +23,17 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.operators.access import count_entering, gather
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.direction import Direction
+from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import loops
+from dask_graphflow.operators.whole_weights import sum_loops
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.programs.typed import After
 
 from .strongly_connected_components import strongly_connected_components
 
 REMOVE = EdgeOp("remove", target="entering", signal="-1", slot="add")
 # A vertex that no remaining edge enters is in the generation with the number of the superstep.
-NEXT = After(
-    ("entering", "generation"),
-    ("generation",),
-    "if {entering} != 0:\n    return False\n{generation} = step\nreturn True",
-    "if ({entering}) return false;\n{generation} = step;\nreturn true;",
-)
+NEXT = After("entering[dst] == 0", kept={"generation": "int32(step)"})
 
 
 @algorithm(
@@ -101,7 +96,7 @@ def _check_all_removed(g: GraphView, generation: Any) -> None:
         return
     component = strongly_connected_components(g).columns["component"]
     several = g.exists & (component != g.numbers)
-    looped = g.positions((loops(g, None) > 0) & g.exists)
+    looped = g.positions((sum_loops(g, None) > 0) & g.exists)
     on_cycles = gather(g, np.concatenate([component[several], g.numbers[looped]]))
     first = g.show(on_cycles.min()[None])
     raise CycleError(

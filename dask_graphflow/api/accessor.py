@@ -11,8 +11,6 @@ from dask_graphflow.showing.arguments import attribute_error
 
 from .functions import FrameMethods
 
-__all__ = ["GraphflowAccessor"]
-
 
 @register_dataframe_accessor("gf")
 @pd.api.extensions.register_dataframe_accessor("gf")

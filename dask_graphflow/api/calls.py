@@ -23,10 +23,8 @@ from .graph import Graph
 from .signatures import Described, function_options, make, reading_options
 from .types import ColumnName
 
-__all__ = ["caller", "described", "frame_method", "refuse_options"]
 
-
-def described(name: str) -> Described:
+def describe_algorithm(name: str) -> Described:
     """Return the options of an algorithm's function, and its documentation."""
     declared = ALGORITHMS[name]
     options = function_options(declared)

@@ -23,10 +23,6 @@ from dask_graphflow.tasks.progress import Listener, Progress, Told
 from . import rate_store
 from .measuring import measure_links, room_of
 
-__all__ = ["links_of", "rates_of", "stored_rates_of", "workers_in_use"]
-
-DEVICE = "GPU"  # the Dask resource of workers that use a GPU
-
 # By the client's id, whether arrays are on devices, and the number of workers.
 _measured: dict[tuple[Any, bool, int], Links] = {}
 
@@ -43,8 +39,8 @@ def workers_in_use(device: bool) -> list[ClusterSpec]:
         if memory is not None and not device:
             memory += PROCESS  # the memory of this process is not free any more
         return [ClusterSpec(1, placement.task_threads(1), device, memory)]
-    workers = placement.described(client)
-    gpus = {at for at, info in workers.items() if info.get("resources", {}).get(DEVICE, 0) > 0}
+    workers = placement.describe_workers(client)
+    gpus = {at for at, info in workers.items() if placement.has_gpu(info.get("resources", {}))}
     kinds: dict[tuple[bool, int], list[str]] = {}
     for address, info in sorted(workers.items()):
         kind = address in gpus if gpus else device, int(info["nthreads"])
@@ -71,7 +67,7 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
         return kind.rates
     progress = Progress(listener)
     progress.of(f"calibrate-{uuid4().hex}")
-    sharing = _sharing(kind)
+    sharing = _count_sharing(kind)
     found: Rates = _on(kind.addresses, _rates, kind.device, kind.threads, sharing, fresh, progress)
     return found.over(sharing)
 
@@ -80,8 +76,8 @@ def stored_rates_of(kind: ClusterSpec) -> Rates | None:
     """Return the rates of a worker of a kind like :func:`rates_of`, or None if none are stored."""
     if kind.rates is not None:
         return kind.rates
-    sharing = _sharing(kind)
-    found: Rates | None = _on(kind.addresses, _stored, kind.device, kind.threads, sharing)
+    sharing = _count_sharing(kind)
+    found: Rates | None = _on(kind.addresses, _find_stored, kind.device, kind.threads, sharing)
     return None if found is None else found.over(sharing)
 
 
@@ -103,7 +99,7 @@ def _client_with_workers() -> Any:
     return None if placement.slots().workers == (None,) else client_in_use()
 
 
-def _sharing(kind: ClusterSpec) -> int:
+def _count_sharing(kind: ClusterSpec) -> int:
     """Return the number of workers of a host that share its cores."""
     return 1 if kind.device else -(-kind.workers // kind.hosts)
 
@@ -122,7 +118,7 @@ def _rates(device: bool, threads: int, sharing: int, fresh: bool, progress: Told
         return rate_store.rates(device, _together(threads, sharing), fresh=fresh, tell=tell)
 
 
-def _stored(device: bool, threads: int, sharing: int) -> Rates | None:
+def _find_stored(device: bool, threads: int, sharing: int) -> Rates | None:
     try:
         return rate_store.stored(device, _together(threads, sharing))
     except BackendError:  # there is no GPU here

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
-from dask_graphflow.calls.components import merging
 from dask_graphflow.calls.components.fit_chains import fit_partitions
 from dask_graphflow.calls.components.plan_chains import plan_components
 from dask_graphflow.calls.components.thresholds import component_names
@@ -17,19 +16,18 @@ from dask_graphflow.calls.empty_frames import components_like
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.inputs.edges import check_edges, moved_to_gpu
+from dask_graphflow.inputs.edges import check_edges, moves_to_gpu, read_alike
 from dask_graphflow.inputs.forms import values_of
 from dask_graphflow.inputs.vertex_frame import seed_frames
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.bar import PARTS
 from dask_graphflow.tasks.progress import listener
+from dask_graphflow.tasks.trees import merge_policy
 
 from .calls import refuse_options
 from .graph import Graph
-from .threshold_options import ascending, check_dense
+from .threshold_options import check_dense, sort_thresholds
 from .types import ColumnName, ColumnNames, Edges, Listener
-
-__all__ = ["connected_components"]
 
 
 @explained
@@ -177,12 +175,12 @@ def connected_components(
         edges, source, target, weight=weight, vertices=vertices, directed=True, dropna=dropna
     )
     shown = listener(progress, "connected components", PARTS)
-    merging.merge_policy(merge)
+    merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
-    frame, columns = checked.frame, checked.columns
-    streamed = moved_to_gpu(frame._meta, device)
-    limits = ascending(list(frame.columns), weight, threshold, thresholds)
+    (frame, columns), *listed = checked.frames
+    streamed = moves_to_gpu(frame._meta, device)
+    limits = sort_thresholds(list(frame.columns), weight, threshold, thresholds)
     check_dense(columns, renumber)
     frame = fit_partitions(
         frame, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str)
@@ -190,7 +188,7 @@ def connected_components(
     names = component_names(limits) if thresholds is not None else ["component"]
     components = [vertex_names(name, len(columns.names)) for name in names]
     seeds = [] if seed is None else seed_frames(seed, columns, components)
-    frames = checked._replace(frame=frame).frames(seeds)
+    frames = read_alike([(frame, columns), *listed, *seeds])
     labels = list(itertools.chain(*components))
     return plan_components(
         frames,

@@ -16,8 +16,6 @@ from dask_graphflow.graph import derived
 from dask_graphflow.graph.numbering import num_edges, num_vertices
 from dask_graphflow.showing.arguments import explained
 
-__all__ = ["GraphContents"]
-
 
 class GraphContents:
     """The vertices and edges of a graph, and other forms of it."""

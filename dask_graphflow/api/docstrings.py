@@ -15,8 +15,6 @@ from dask_graphflow.declarations.documentation import Documentation, Entry
 from dask_graphflow.declarations.option import Option
 from dask_graphflow.showing.arguments import READING
 
-__all__ = ["function_documentation", "method_documentation"]
-
 EDGES = """\
 The edge list, one row per edge, in any form that :class:`~dask_graphflow.Graph` describes. A symmetric
 matrix is read as undirected{values}. Or a :class:`~dask_graphflow.Graph`, without the options
@@ -105,7 +103,7 @@ def function_documentation(declared: Algorithm, taken: Sequence[Option]) -> Docu
             together = tuple(p for p in reading if p not in own.parameters)
             entries["source"] = Entry(together, "", "", FRAME)
     sections = dict(own.sections)
-    sections["Returns"] = sections["Returns"] or _returned(declared)
+    sections["Returns"] = sections["Returns"] or _describe_result(declared)
     sections["Returns"] += LAZY + (STEPS if "trace" in names else "")
     sections["Raises"] += _errors(declared, sections["Raises"]) + (RAISES if reading else "")
     return Documentation(own.description, entries, sections)
@@ -126,7 +124,7 @@ def method_documentation(name: str, of_function: Documentation) -> Documentation
     )
 
 
-def _returned(declared: Algorithm) -> str:
+def _describe_result(declared: Algorithm) -> str:
     """Return the description of a result with one row per edge, or one per vertex and known columns."""
     result = declared.result
     if result.rows == "edges":

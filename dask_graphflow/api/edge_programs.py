@@ -21,7 +21,7 @@ from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import policies
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.expressions import (
     COLUMN_TYPES,
@@ -36,8 +36,6 @@ from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 from dask_graphflow.tasks.progress import Progress, listener
-
-__all__ = ["run"]
 
 
 def run(
@@ -87,7 +85,7 @@ def run(
     dtypes = _dtypes(spec, steps, columns, numbers, until)
     if isinstance(op, EdgeOp):
         dtypes = {column: dtypes[column] for column in op.columns}
-    given = None if start is None else _started(spec, name, dtypes, start)
+    given = None if start is None else _read_start(spec, name, dtypes, start)
     _check_names(spec, dtypes)
     begin = {column: _begins(column, columns[column]) for column in dtypes}
     asked = op if isinstance(op, EdgeOp) else steps, begin, numbers, given, settings
@@ -250,7 +248,7 @@ def _begins(name: str, value: Any) -> Any:
     return start
 
 
-def _started(
+def _read_start(
     spec: GraphSpec, program: str, dtypes: Mapping[str, Any], start: Any
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the ids in `start`, and its values for the program's columns: numbers, and ids."""
@@ -284,7 +282,7 @@ def _started(
         if dtypes[name] == "id":
             vertices[name] = named_ids(start[parts[name]], spec.ids, "start")
         else:
-            numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
+            numbers[name] = _fit_column(start[name], name, np.dtype(dtypes[name]))
     rows = start.drop_duplicates()[others]
     if bool((repeated := rows.duplicated()).any()):
         first = to_pandas(rows[repeated]).iloc[0].tolist()
@@ -295,7 +293,7 @@ def _started(
     return ids, numbers, vertices
 
 
-def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
+def _fit_column(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
     """Return a column of `start` in the dtype of the program's column; raise if a value does not fit.
 
     The rules are those for literals in programs: whole numbers fit if they are exact, and floats fit if

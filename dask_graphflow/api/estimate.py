@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
-from dask_graphflow.calls.components import merging
 from dask_graphflow.costs import prediction
 from dask_graphflow.costs.choose_members import choose
 from dask_graphflow.costs.cluster import ClusterSpec
@@ -17,6 +16,7 @@ from dask_graphflow.costs.estimate_of_call import Calibration, Estimate, kind_na
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
 from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import ArgumentError, OptionError
@@ -35,8 +35,6 @@ from .graph_sizes import sizes_of
 from .measuring import STEPS
 from .storage_choice import is_on_disk
 from .types import ColumnName, ColumnNames, Edges, Listener, Storage
-
-__all__ = ["calibrate", "estimate"]
 
 PATHS = "shortest_paths"  # reads the result of a search
 TYPICAL = (
@@ -239,30 +237,13 @@ def estimate(
     Choice(names).check("algorithm", algorithm, None)
     if cluster is None:
         check_waiting("gf.estimate", "gf.estimate(...)")
-    merging.merge_policy(merge)
+    trees.merge_policy(merge)
     if directed is not None:
         Flag().check("directed", directed, None)
-    check_count("shards", shards, least=1, optional=True)
-    check_count("supersteps", supersteps, least=1, optional=True)
-    check_count("k", k, least=1, optional=True)
-    check_count("top_k", top_k, least=1, optional=True)
-    declared = ALGORITHMS.get(algorithm)
-    cost = declared.cost if declared else None
-    costs = {name: one.cost for name, one in sorted(ALGORITHMS.items()) if one.cost}
-    if top_k is not None and (cost is None or cost.listed is None):
-        listing = [name for name, one in costs.items() if one.listed]
-        raise OptionError(
-            f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
-            f"{', '.join(listing)}"
-        )
-    if k is not None and cost is not None:
-        cost = cost.by_source or cost
-    if k is not None and cost is not None and not cost.takes_k:
-        sampling = [name for name, one in costs.items() if one.takes_k]
-        raise OptionError(
-            f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
-            f"{', '.join([*sampling, PATHS])}"
-        )
+    counts = {"shards": shards, "supersteps": supersteps, "k": k, "top_k": top_k}
+    for name, value in counts.items():
+        check_count(name, value, optional=True)
+    declared, cost = ALGORITHMS.get(algorithm), _choose_cost(algorithm, k, top_k)
     if weight is no_default and (declared is None or declared.weights == "ignored"):
         weight = None
     if directed is None and algorithm == "connected_components":
@@ -293,13 +274,13 @@ def estimate(
     if cost is None:
         result = prediction.paths(graph, Workers(kinds, links, pause), k or 1)
     elif algorithm == "connected_components" and not graph.built:
-        depth = trees.depth(merging.merges_of(merge, workers))
+        depth = trees.depth(trees.merge_policy(merge)(workers))
         all_workers, chains = Workers(kinds, links, pause), placement.CHAINS_PER_WORKER
         result = prediction.components(graph, all_workers, merge, depth, chains)
     else:
         if shards is None and cluster is None and isinstance(edges, Graph):
             shards = edges._shards.known_count()
-        used, split = _used(graph, kinds, shards)
+        used, split = _choose_workers(graph, kinds, shards)
         result = prediction.supersteps(
             algorithm,
             cost,
@@ -314,7 +295,31 @@ def estimate(
     return replace(result, reason=result.reason + (TYPICAL if None in stored else ""))
 
 
-def _used(
+def _choose_cost(algorithm: str, k: int | None, top_k: int | None) -> Cost | None:
+    """Return the cost of a call with these options, or raise if it does not have them.
+
+    Paths have no declared cost.
+    """
+    cost = ALGORITHMS[algorithm].cost if algorithm in ALGORITHMS else None
+    costs = {name: one.cost for name, one in sorted(ALGORITHMS.items()) if one.cost}
+    if top_k is not None and (cost is None or cost.listed is None):
+        listing = [name for name, one in costs.items() if one.listed]
+        raise OptionError(
+            f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
+            f"{', '.join(listing)}"
+        )
+    if k is not None and cost is not None:
+        cost = cost.by_source or cost
+        if not cost.takes_k:
+            sampling = [name for name, one in costs.items() if one.takes_k]
+            raise OptionError(
+                f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
+                f"{', '.join([*sampling, PATHS])}"
+            )
+    return cost
+
+
+def _choose_workers(
     graph: GraphSizes, kinds: Sequence[ClusterSpec], shards: int | None
 ) -> tuple[list[ClusterSpec], str]:
     """Return the workers that get a part of a graph, and the reason as text."""

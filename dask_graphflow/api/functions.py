@@ -6,13 +6,13 @@ import inspect
 
 from dask_graphflow.declarations.algorithm import ALGORITHMS
 
-from .calls import caller, described, frame_method
+from .calls import caller, describe_algorithm, frame_method
 from .connected_components import connected_components
 from .signatures import describe, make
 
 COMPONENTS = connected_components.__name__
 calls = {name: caller(ALGORITHMS[name]) for name in sorted(ALGORITHMS)}
-DESCRIBED = {name: described(name) for name in calls}
+DESCRIBED = {name: describe_algorithm(name) for name in calls}
 functions = {name: make(name, about, calls[name], __name__) for name, about in DESCRIBED.items()}
 functions[COMPONENTS] = connected_components
 calls[COMPONENTS] = inspect.unwrap(connected_components)

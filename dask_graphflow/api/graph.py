@@ -26,8 +26,6 @@ from .member_plan import member_plan
 from .shortest_paths import shortest_paths
 from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi, Storage
 
-__all__ = ["Graph"]
-
 LAZY = "no; every compute() builds it again, persist() builds it once"
 KEPT = "yes, and kept"
 
@@ -191,14 +189,12 @@ class Graph(GraphMethods, GraphContents):
             directed=directed,
             dropna=dropna,
         )
-        if checked.columns.weight is None and multi in ("sum", "min"):
+        if checked.rows.weight is None and multi in ("sum", "min"):
             raise WeightError(f"multi={multi!r} needs weights; name their column with weight=")
-        frames = checked.frames()
-        frame, columns = frames[0]
-        spec = graph_spec(frame, columns, directed=checked.directed, multi=multi)
+        spec = graph_spec(*checked.frames[0], directed=checked.rows.directed, multi=multi)
         placement.check_spilling(spec.ids)
-        plan = member_plan(frame, spec, shards, hybrid, device, storage)
-        self._take(Shards(spec, frames, plan))
+        plan = member_plan(checked.frames[0][0], spec, shards, hybrid, device, storage)
+        self._take(Shards(spec, checked.frames, plan))
 
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 

@@ -11,8 +11,6 @@ from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
 from .docstrings import function_documentation, method_documentation
 from .signatures import Described, make, own_options
 
-__all__ = ["GraphMethods"]
-
 
 def _method(declared: Algorithm) -> Callable[..., Any]:
     options, name = own_options(declared), declared.name

@@ -18,12 +18,10 @@ from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.tasks.expr import held_by
-from dask_graphflow.tasks.parquet import pieces_of, read_of
+from dask_graphflow.tasks.expr import find_held
+from dask_graphflow.tasks.parquet import find_source, pieces_of
 
 from .graph import Graph
-
-__all__ = ["sizes_of"]
 
 
 def sizes_of(
@@ -51,19 +49,22 @@ def sizes_of(
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
     checked = check_edges(edges, source, target, weight=weight, directed=directed)
-    frame, columns, edges = checked.frame, checked.columns, checked.rows
-    if checked.vertices and num_vertices is None:
-        num_vertices = len(checked.vertices[0])
+    (frame, columns), rows = checked.frames[0], checked.rows
+    if rows.vertices is not None and num_vertices is None:
+        num_vertices = len(rows.vertices)
     weight, meta = columns.weight, frame._meta
     ids = [*columns.source, *columns.target]
     single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
-    data, origin = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
+    data, origin = (
+        find_source(frame) if isinstance(rows.frame, dd.DataFrame) else rows.frame,
+        "as given",
+    )
     shape = None
     # A frame whose size the caller gives may stand in for a larger one.
     count_degrees &= num_edges is None and num_vertices is None
     files = isinstance(data, list)
     if data is not None and (None in (num_edges, num_vertices) or (single and dense_ids is None)):
-        count, low, high = _counted(data, ids if single else [])
+        count, low, high = _count_rows(data, ids if single else [])
         if None in (num_edges, num_vertices):
             origin = "from the Parquet metadata" if files else "from the frame in memory"
         num_edges = count if num_edges is None else num_edges
@@ -83,7 +84,7 @@ def sizes_of(
         )
     id_bytes = sum(_bytes(meta[column]) for column in columns.source)
     weight_bytes = 0 if weight is None else _bytes(meta[weight])
-    held = bool(held_by(getattr(frame, "expr", frame))[1])
+    held = bool(find_held(getattr(frame, "expr", frame))[1])
     pieces = pieces_of(frame, columns.columns) if files else None
     read_bytes = 0 if pieces is None else pieces.partition * frame.npartitions
     here = data is not None and not files
@@ -93,7 +94,7 @@ def sizes_of(
         -(-num_edges // max(frame.npartitions, 1)),
         id_bytes,
         weight_bytes,
-        checked.directed,
+        rows.directed,
         built=False,
         device=not is_pandas(type(meta)),
         held=held,
@@ -150,7 +151,7 @@ def _kinds(parts: list[Any], dense: bool | None) -> tuple[str, ...]:
     return tuple("text_ids" if dtypes.kind(dtype) == "string" else "far_ids" for dtype in parts)
 
 
-def _counted(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:
+def _count_rows(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:
     """Return the number of rows, and the smallest and the largest id if they are known."""
     if not isinstance(data, list):
         if not ids or not len(data):

@@ -13,8 +13,6 @@ from dask_graphflow.showing.arguments import explained
 from .graph import Graph
 from .member_plan import shard_count
 
-__all__ = ["load_graph"]
-
 
 @explained
 def load_graph(

@@ -31,8 +31,6 @@ from dask_graphflow.showing.bar import Kind, Shown, Step
 from dask_graphflow.tasks import gang
 from dask_graphflow.tasks.names import unique
 
-__all__ = ["STEPS", "is_busy", "measure", "measure_links", "room_of"]
-
 # Binary logarithm of the number of vertices of the measured graph. On a device, a launch takes as long as
 # many thousand edges, so small graphs say nothing about large ones. They are measured only if a device has
 # no room for a larger graph.

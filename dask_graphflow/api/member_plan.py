@@ -18,19 +18,17 @@ from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.memory_model import Part
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.graph.shares import as_hybrid, members_of
-from dask_graphflow.inputs.edges import moved_to_gpu
+from dask_graphflow.inputs.edges import moves_to_gpu
 from dask_graphflow.kernels.gpu import load_cupy
 from dask_graphflow.kernels.memory import PROCESS
 from dask_graphflow.showing.tables import size
 from dask_graphflow.tasks import memory_limits, placement
 from dask_graphflow.tasks.clients import client_in_use
-from dask_graphflow.tasks.expr import held_by
+from dask_graphflow.tasks.expr import find_held
 from dask_graphflow.tasks.parquet import num_rows, pieces_of, rows_at_most
 
 from .rate_store import pull_rate
 from .storage_choice import is_on_disk
-
-__all__ = ["member_plan", "shard_count"]
 
 READ_COPIES = 2  # least number of copies of a partition that a worker has while it reads one
 
@@ -45,15 +43,7 @@ def member_plan(
     device: Any,
     storage: Any,
 ) -> MemberPlan:
-    """Return which members build a graph.
-
-    Parameters
-    ----------
-    edges : dask.dataframe.DataFrame or Held
-    spec : GraphSpec
-    shards, hybrid, device, storage
-        Options of :class:`.Graph`.
-    """
+    """Return which members build a graph of a lazy or held frame, given options of :class:`.Graph`."""
     check_count("shards", shards, least=1, optional=True)
     on_disk, why = is_on_disk(
         storage,
@@ -62,7 +52,7 @@ def member_plan(
         directed=spec.directed,
         weight_bytes=spec.weight_dtype.itemsize if spec.weighted else 0,
     )
-    lent = moved_to_gpu(spec.ids, device)
+    lent = moves_to_gpu(spec.ids, device)
     if on_disk:
         logger.info("The edges of a graph are stored on disk: %s", why or "storage='disk'")
     if hybrid is not None:
@@ -102,10 +92,7 @@ def member_plan(
 def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
     """Check that workers have room for the partitions of Parquet files that they read at the same time.
 
-    Raises
-    ------
-    GraphMemoryError
-        The memory limit of a worker is too low. It suggests a limit for the whole graph.
+    If not, the error suggests a memory limit for the whole graph.
     """
     least = placement.least_room()
     pieces = None if least is None else pieces_of(edges, spec.columns.columns)
@@ -159,7 +146,7 @@ def _most_rows(edges: Any, spec: GraphSpec) -> float:
     rows = num_rows(edges)
     if rows is not None:
         return rows
-    size = placement.held_bytes(held_by(edges.expr)[1])
+    size = placement.count_held_bytes(find_held(edges.expr)[1])
     if size is None:
         return math.inf
     return size / sum(_least_bytes(edges._meta[column].dtype) for column in spec.columns.columns)

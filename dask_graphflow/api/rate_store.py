@@ -35,8 +35,6 @@ from dask_graphflow.showing.bar import Step
 
 from . import measuring
 
-__all__ = ["entries", "folder", "hardware", "pull_rate", "rates", "stored"]
-
 FORMAT = 6
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept
@@ -95,13 +93,7 @@ def pull_rate(device: bool, threads: int, vertices: int) -> float:
 
 
 def entries() -> list[tuple[Path, float, bool]]:
-    """Return the files of this machine, their ages in seconds, and whether they will be measured again.
-
-    Raises
-    ------
-    OptionError
-        ``graphflow.calibration.age`` is invalid.
-    """
+    """Return the files of this machine, their ages in seconds, and whether they will be measured again."""
     files = []
     for path in sorted(folder().glob(f"rates-{_host()}-*.json")):
         kind = re.fullmatch(r"-(cpu|gpu)-(\d+)", path.stem.removeprefix(f"rates-{_host()}"))

@@ -17,11 +17,7 @@ from dask_graphflow.algorithms.shortest_paths import (
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.inputs.hold_frame import as_dask
 from dask_graphflow.showing.arguments import explained
-from dask_graphflow.tasks import gang_build, placement
-from dask_graphflow.tasks.expr import Held
-
-__all__ = ["shortest_paths"]
-
+from dask_graphflow.tasks import gang, gang_build, placement
 
 ADVICE = (
     "it reads the result of sssp or bfs, as in shortest_paths(sssp(edges, sources=..., weight=...), "
@@ -77,17 +73,5 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     width = len(columns) // 2
     ordered = sort_targets(targets, like[columns[:width]])
     members = min(len(placement.slots().workers), int(frame.npartitions))
-    return gang_build.run(
-        [
-            (
-                frame if isinstance(frame, Held) else frame[columns],
-                partial(read, width=width),
-            )
-        ],
-        walk,
-        members,
-        no_paths(ordered, like),
-        ordered,
-        like,
-        name="shortest-paths",
-    )
+    reads = gang_build.deal_reads([(frame, columns, partial(read, width=width))], members)
+    return gang.run(reads, walk, no_paths(ordered, like), ordered, like, name="shortest-paths")

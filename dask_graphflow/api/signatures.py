@@ -22,18 +22,6 @@ from dask_graphflow.showing.arguments import bind, members
 
 from .types import ColumnName, ColumnNames, Listener, Multi
 
-__all__ = [
-    "READING",
-    "TRACE",
-    "Described",
-    "describe",
-    "function_options",
-    "make",
-    "own_options",
-    "parameter",
-    "reading_options",
-]
-
 for module in pkgutil.iter_modules(algorithms.__path__):
     importlib.import_module(f"{algorithms.__name__}.{module.name}")
 

@@ -16,8 +16,6 @@ from dask_graphflow.tasks import placement
 
 from .types import Storage
 
-__all__ = ["is_on_disk"]
-
 
 def is_on_disk(
     storage: Any,

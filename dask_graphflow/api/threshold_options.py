@@ -14,10 +14,8 @@ from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.showing.values import shown
 
-__all__ = ["ascending", "check_dense"]
 
-
-def ascending(
+def sort_thresholds(
     have: Sequence[Any], weight: Any, threshold: float | None, thresholds: Sequence[float] | None
 ) -> list[float]:
     """Return the thresholds in ascending order, or raise if they do not fit the weight.
@@ -27,7 +25,7 @@ def ascending(
     """
     if threshold is not None and thresholds is not None:
         raise OptionError("threshold= and thresholds= were both given; give one of them")
-    given = [threshold] if threshold is not None else _listed(thresholds)
+    given = [threshold] if threshold is not None else _list_thresholds(thresholds)
     if thresholds is not None and not given:
         raise OptionError("thresholds=[] is empty; give at least one, or leave it out")
     limits = [_exact(value) for value in given]
@@ -48,7 +46,7 @@ def ascending(
     return sorted(limits)
 
 
-def _listed(thresholds: Any) -> list[Any]:
+def _list_thresholds(thresholds: Any) -> list[Any]:
     """Return the thresholds as a list, or raise if they are not a list or an array."""
     try:
         return [] if thresholds is None else list(thresholds)

@@ -17,8 +17,6 @@ from dask_graphflow.showing.tables import as_text, size
 
 from .rate_store import hardware
 
-__all__ = ["base_name", "gpus", "installed", "show_versions"]
-
 PACKAGES = ("dask", "distributed", "pandas", "pyarrow", "numpy", "numba", "llvmlite")
 ON_GPU = ("cupy", "cudf", "dask-cudf", "dask-cuda", "rmm", "ucxx")
 FOR_CUDA = re.compile(r"-cuda\d+x|-cu\d+")  # suffix of wheels; Conda packages do not have it
@@ -63,7 +61,7 @@ def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict
             "processor": hardware(False),
             "memory": f"{size(memory.total)}, {size(memory.available)} free",
         },
-        "packages": installed([*PACKAGES, *ON_GPU]),
+        "packages": find_installed([*PACKAGES, *ON_GPU]),
         "cuda": {
             "driver": None if driver is None else f"CUDA {driver // 1000}.{driver % 1000 // 10}",
             "gpus": gpus(),
@@ -87,7 +85,7 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:
     return [(name, "none" if value is None else str(value))]
 
 
-def installed(names: Iterable[str]) -> dict[str, str | None]:
+def find_installed(names: Iterable[str]) -> dict[str, str | None]:
     """Return the versions of packages by their Conda names; None if not installed.
 
     Wheels are found too, such as ``cupy-cuda13x`` for ``cupy``.

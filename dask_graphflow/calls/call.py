@@ -32,7 +32,7 @@ from .shards import Shards
 logger = logging.getLogger(__name__)
 
 MOST_PARTS = 32
-PARTITIONS_PER_PART = 8
+PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 ELSEWHERE = "keep the edges on disk (Graph(..., storage='disk')), "
 
 
@@ -57,20 +57,9 @@ class Call:
     def send(self, shards: Shards, *arguments: Any, frames: Mapping[str, Any] | None = None) -> Any:
         """Send the call to the members of a graph, and return its result as a lazy frame.
 
-        Parameters
-        ----------
-        shards : Shards
-        *arguments
-            Further arguments of the algorithm. They must be picklable.
-        frames : mapping of str to dask.dataframe.DataFrame or Held, optional
-            Frames that all members read. The algorithm gets them before `arguments`, as a dict of lists of
-            partitions.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            The rows of the result. With a trace, a pair of this frame and a frame with one row per
-            superstep.
+        The algorithm gets the picklable `arguments`, after a dict of lists of partitions if there are
+        `frames`, which all members read. With a trace, it returns a pair of frames; the second one has one
+        row per superstep.
         """
         shards.settle()
         meta, by_member = empty_result(shards.spec, self.columns), shards.by_member
@@ -98,21 +87,8 @@ class Call:
     ) -> Any:
         """Carry out the call as a member of a gang, and return the frames of the member's rows.
 
-        Parameters
-        ----------
-        channel, shard, rank, *arguments
-            See :func:`.gang.run`.
-        parts : int
-            Number of frames to split the result into; the same on all members.
-        by_member : bool
-            Whether the frame of the supersteps also contains the member, and how it spent the time of each
-            superstep.
-
-        Returns
-        -------
-        DataFrame, or list of DataFrame
-            One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the
-            trace last.
+        The result is split into `parts` frames, as many on all members. The trace is the last one, and says
+        with `by_member` how the member spent the time. A single frame is not in a list.
         """
         channel.resources.relieve()
         began, mixed = time.perf_counter(), shard.placed is not None

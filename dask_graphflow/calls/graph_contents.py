@@ -52,7 +52,7 @@ def contains(shards: Shards, vertex: Any) -> bool:
     except (EdgeListError, UnknownVertexError):  # no id of this graph's type equals it
         return False
     found = shards.run(partial(_contains, ids=ids), None, name="contains")[0]
-    return bool(clients.computed(found, "contains"))
+    return bool(clients.wait_for(found, "contains"))
 
 
 def _contains(channel: Channel, shard: Shard, rank: int, ids: Any) -> bool:
@@ -69,8 +69,12 @@ def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     sparse = _import("scipy.sparse", "to_scipy")
     clients.check_waiting("to_scipy", "graph.to_scipy()")
     weights = {"weight": shards.spec.weight_dtype} if shards.spec.weighted else {}
-    ids = Call("vertices", _numbered, {**shards.spec.row_columns("vertices"), "number": "int64"})
-    ends = Call("edges", _entries, {"row": "int64", "column": "int64", **weights}, rows="listed")
+    ids = Call(
+        "vertices", _number_vertices, {**shards.spec.row_columns("vertices"), "number": "int64"}
+    )
+    ends = Call(
+        "edges", _list_entries, {"row": "int64", "column": "int64", **weights}, rows="listed"
+    )
     rows, entries = map(_on_host, clients.compute(ids.send(shards), ends.send(shards)))
     numbers = rows.pop("number").to_numpy()
     # Some numbers may belong to no vertex; they have no row.
@@ -81,11 +85,11 @@ def to_scipy(shards: Shards) -> tuple[Any, pd.Index]:
     return matrix, pd.Index(rows["vertex"]) if one else pd.MultiIndex.from_frame(rows)
 
 
-def _numbered(g: GraphView) -> Answer:
+def _number_vertices(g: GraphView) -> Answer:
     return Answer({"number": g.numbers})
 
 
-def _entries(g: GraphView) -> Answer:
+def _list_entries(g: GraphView) -> Answer:
     """Return the vertex numbers of both ends of each edge that is stored with this member's vertices."""
     out = g.member.rows("out")
     sources = sources_of(g, out, g.index)

@@ -85,8 +85,8 @@ def _spell_name(name: Any) -> Any:
     return name if isinstance(name, str | int | float | None) else str(name)
 
 
-def _read(name: Any) -> Any:
-    return tuple(_read(part) for part in name) if isinstance(name, list) else name
+def _read_name(name: Any) -> Any:
+    return tuple(_read_name(part) for part in name) if isinstance(name, list) else name
 
 
 @dataclass(frozen=True)
@@ -157,11 +157,11 @@ def read(
         ids = kernels_for(empty_on(True)).from_pandas(ids)
     weight = None if about.weight_dtype is None else np.dtype(about.weight_dtype)
     columns = EdgeColumns(
-        tuple(map(_read, about.source)),
-        tuple(map(_read, about.target)),
+        tuple(map(_read_name, about.source)),
+        tuple(map(_read_name, about.target)),
         tuple(names),
         tuple(ids.dtypes),
-        weight=_read(about.weight),
+        weight=_read_name(about.weight),
         weight_dtype=weight,
     )
     spec = GraphSpec(columns, about.partitions, ids, weight, about.directed, about.multi)
@@ -180,7 +180,7 @@ def is_saved(path: str) -> bool:
     return bool(folder.fs.isfile(folder.at(folders.MANIFEST)))
 
 
-def described(path: str, *, verify: bool) -> dict[str, Any]:
+def describe_saved(path: str, *, verify: bool) -> dict[str, Any]:
     """Return what the manifest of a saved graph says. With `verify`, check all files."""
     about = read(path, None, "pandas", verify=verify).manifest
     return {

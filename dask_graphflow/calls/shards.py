@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+import dask.dataframe as dd
 from dask.base import tokenize
 from dask.delayed import Delayed, delayed
 
@@ -19,9 +20,10 @@ from dask_graphflow.graph.room import Plan
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.tasks import clients, gang, gang_build
-from dask_graphflow.tasks.expr import Empty, Held, Resident, bind, bind_known
+from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
+from dask_graphflow.tasks.gang_expr import Reads
 from dask_graphflow.tasks.names import named
-from dask_graphflow.tasks.reading import in_memory, on_disk, read_edges, read_vertices
+from dask_graphflow.tasks.reading import read_edges, read_vertices
 from dask_graphflow.tasks.with_frames import with_frames
 
 Derive = Callable[[Shard, Exchange, int], Shard]
@@ -52,17 +54,10 @@ class MemberPlan:
 class Shards:
     """The shards of a graph, which are lazy until they are persisted.
 
-    Parameters
-    ----------
-    spec : GraphSpec
-    frames : sequence of pairs of dask.dataframe.DataFrame or Held, and EdgeColumns
-        The frame of the edges, and optionally the frame of all vertices.
-    plan : MemberPlan
+    `frames` are that of the edges and those of further vertices, and how to read each.
 
     Attributes
     ----------
-    spec, plan
-        The parameters.
     count : int
         Number of shards. If the build chooses it, this is the maximum until :meth:`settle` has the choice.
     reason : str or None
@@ -82,38 +77,37 @@ class Shards:
         self.sizes: dict[str, int] = {}
         self.folder: str | None = None
         self._derive: tuple[Derive, ...] = ()  # steps from the shards to those of a derived graph
-        kept = (
-            bool(frames)
-            and not isinstance(frames[0][0], Held)
-            and bool(Resident.of(frames[0][0].expr))
+        self._memory_plan = None if spec.on_device else self._plan_memory(frames)
+        read: Callable[..., Any] = partial(read_edges, plan=self._memory_plan)
+        inputs = []
+        for frame, columns in frames:
+            inputs.append((frame, columns.columns, partial(read, columns=columns)))
+            read = partial(read_vertices, like=spec.ids, on_disk=plan.on_disk)
+        self._only_edges = len(frames) == 1
+        # Returns what the members read to build the shards; None once the shards are persisted.
+        self._deal_reads: Callable[..., Reads] | None = partial(
+            gang_build.deal_reads, inputs, plan.count, workers=plan.workers, stay=plan.on_disk
         )
-        self._build_plan = Plan(spec.partitions, plan.count, spec.directed, plan.on_disk, kept)
-        readers: list[Callable[..., Any]] = [read_edges, partial(read_vertices, like=spec.ids)]
-        # The frames that the build reads; None once the shards are persisted.
-        self._inputs: list[tuple[Any, Any]] | None = [
-            (frame if isinstance(frame, Held) else frame[columns.columns], self._reader(read, columns))
-            for (frame, columns), read in zip(frames, readers, strict=False)
-        ]  # fmt: skip
         self._choice: Delayed | None = None  # the number and the reason, until they are known
 
-    def _reader(self, read: Callable[..., Any], columns: EdgeColumns) -> Callable[..., Any]:
-        reads = partial(read, columns=columns)
-        if self.plan.on_disk:
-            return partial(on_disk, read=reads)
-        if self.spec.on_device or read is not read_edges:
-            return reads
-        return partial(in_memory, read=reads, plan=self._build_plan)
+    def _plan_memory(self, frames: Sequence[tuple[Any, EdgeColumns]]) -> Plan:
+        edges = frames[0][0] if frames else None
+        kept = isinstance(edges, dd.DataFrame) and Resident.of(edges.expr) is not None
+        spec, plan = self.spec, self.plan
+        return Plan(spec.partitions, plan.count, spec.directed, plan.on_disk, kept)
 
     @property
     def persisted(self) -> bool:
         """Whether the shards are persisted, or are being built for that."""
-        return self._inputs is None
+        return self._deal_reads is None
 
     @cached_property
     def built(self) -> list[Delayed]:
         """The shards, each as a lazy object or, once persisted, as the future of one."""
-        built: list[Delayed] = self._build(
-            self._build_loop(), None, name="build", alone=self.spec.on_device
+        assert self._deal_reads is not None
+        alone = self.spec.on_device
+        built: list[Delayed] = gang.run(
+            self._deal_reads(alone=alone), self._build_loop(), None, name="build", alone=alone
         )
         return built
 
@@ -125,11 +119,11 @@ class Shards:
     def persist(self) -> Shards:
         """Start to build the shards and keep them; return the persisted shards."""
         kept = object.__new__(Shards)
-        kept.__dict__.update(self.__dict__, built=clients.persisted(self.built))
+        kept.__dict__.update(self.__dict__, built=clients.persist(self.built))
         kept.sizes = dict(self.sizes)
-        kept._inputs = None  # it would stay in memory otherwise
+        kept._deal_reads = None  # the frames would stay in memory otherwise
         if self.plan.choose is not None:
-            kept._choice = clients.persisted(_chosen(kept.built[0]))
+            kept._choice = clients.persist(_chosen(kept.built[0]))
         return kept
 
     @classmethod
@@ -177,7 +171,7 @@ class Shards:
         if name in self.sizes:
             return self.sizes[name]
         counted = self.run(loop, None, name=f"num-{name}")[0]
-        number = int(clients.computed(counted, f"num_{name}"))
+        number = int(clients.wait_for(counted, f"num_{name}"))
         if self.persisted:
             self.sizes[name] = number
         return number
@@ -194,17 +188,9 @@ class Shards:
     ) -> Any:
         """Return, lazily, the result of a gang that runs on the shards; see :func:`.gang.run`.
 
-        Parameters
-        ----------
-        loop, meta, *arguments, name
-            See :func:`.gang.run`.
-        incoming : bool
-            Whether `loop` uses only the edges that enter vertices. Several shards that are not persisted
-            are then built with only these edges. False by default.
-        frames : mapping of str to dask.dataframe.DataFrame or Held, optional
-            Frames that all members read; see :func:`.with_frames`.
-        idle : object, optional
-            The result of a member without a shard. By default it is `meta`.
+        If `loop` uses only `incoming` edges, several shards that are not persisted are built with only
+        these. All members read the `frames`; see :func:`.with_frames`. By default, `idle`, the result of a
+        member without a shard, is `meta`.
         """
         bind(self._futures())
         self.settle()
@@ -215,41 +201,31 @@ class Shards:
         elif idle is None and meta is not None:
             idle = Empty.of(meta).frame
         alone = self.spec.on_device or self.plan.on_devices
-        settings: dict[str, Any] = {"name": name, "alone": alone, "idle": idle}
-        if incoming and self._builds_incoming():
-            both = partial(
-                _build_and_run, build=self._build_loop(turned=True), loop=loop, idle=idle
-            )
-            return self._build(both, meta, *arguments, **settings)
-        shards = self.built
-        if frames:
-            shards, loop = with_frames(shards, frames, loop)
-        return gang.run(shards, loop, meta, *arguments, **settings)
+        shards: Any
+        if incoming and self._deal_reads is not None and self._can_build_incoming():
+            shards, build = self._deal_reads(alone=alone), self._build_loop(turned=True)
+            loop = partial(_build_and_run, build=build, loop=loop, idle=idle)
+        elif frames:
+            shards, loop = with_frames(self.built, frames, loop)
+        else:
+            shards = self.built
+        return gang.run(shards, loop, meta, *arguments, name=name, alone=alone, idle=idle)
 
-    def _builds_incoming(self) -> bool:
+    def _can_build_incoming(self) -> bool:
         """Return whether a call can build only the edges that enter vertices."""
         spec = self.spec
         plain = spec.directed and not spec.weighted and spec.multi == "keep"
         plain = plain and not self._derive and not self.plan.on_disk
-        return plain and self.count > 1 and self._inputs is not None and len(self._inputs) == 1
+        return plain and self.count > 1 and self._only_edges
 
     def _build_loop(self, *, turned: bool = False) -> gang.Loop:
         spec, plan = self.spec, self.plan
         recipe = Recipe(
             spec.directed, spec.multi, turned=turned, hybrid=plan.hybrid, rate=plan.rate,
             choose=plan.choose, for_device=plan.device, on_disk=plan.on_disk,
-            plan=None if spec.on_device else self._build_plan,
+            plan=self._memory_plan,
         )  # fmt: skip
         return partial(build, recipe=recipe)
-
-    def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:
-        """Run a loop on the partitions of the inputs."""
-        assert self._inputs is not None
-        plan = self.plan
-        return gang_build.run(
-            self._inputs, loop, self.count, meta, *arguments, workers=plan.workers, stay=plan.on_disk,
-            **settings,
-        )  # fmt: skip
 
     def _futures(self) -> list[Any]:
         """Return the futures of persisted shards; an empty list if no cluster stores them."""

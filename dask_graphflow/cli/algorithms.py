@@ -86,10 +86,14 @@ def _option(of: Option, text: str) -> Callable[[options.Command], options.Comman
         case "direction":
             on, off = "--directed", "--undirected"
             default = f" {on if of.default is None else off} is the default."
-            name, kind, text = f"{on}/{off}", {"default": None}, _said(text, on, off) + default
+            name, kind, text = (
+                f"{on}/{off}",
+                {"default": None},
+                _name_flags(text, on, off) + default,
+            )
         case "flag":
             on, off = name, f"--no-{name[2:]}"
-            name, kind, text = f"{on}/{off}", {"default": None}, _said(text, on, off)
+            name, kind, text = f"{on}/{off}", {"default": None}, _name_flags(text, on, off)
         case "number":
             kind = {"callback": partial(_number, optional=of.optional), "metavar": "NUMBER"}
         case "numbers":
@@ -99,7 +103,7 @@ def _option(of: Option, text: str) -> Callable[[options.Command], options.Comman
     return click.option(name, required=of.required, help=text, **kind)
 
 
-def _said(text: str, on: str, off: str) -> str:
+def _name_flags(text: str, on: str, off: str) -> str:
     """Replace True and False in the description of a flag by its two options."""
     return re.sub(r"\bFalse\b", off, re.sub(r"\bTrue\b", on, text))
 

@@ -48,7 +48,7 @@ def checked() -> list[CheckResult]:
             # A check that fails to run is a finding itself, and the other checks are still useful.
             name = check.__name__
             results.append(
-                CheckResult(name, WRONG, _said(error), "report this line as a bug", needed=True)
+                CheckResult(name, WRONG, _describe(error), "report this line as a bug", needed=True)
             )
     return results
 
@@ -67,7 +67,7 @@ def requirements() -> Iterator[CheckResult]:
     else:
         yield CheckResult("Python", WRONG, python, f"install Python {wanted}", needed=True)
     needed = _required()
-    there = versions.installed(one.name for one in needed)
+    there = versions.find_installed(one.name for one in needed)
     for one in needed:
         yield _requirement(one, there[one.name])
 
@@ -104,7 +104,7 @@ def kernels() -> Iterator[CheckResult]:
         _run(None)
     except Exception as error:
         todo = "pip install --upgrade --force-reinstall numba llvmlite"
-        yield CheckResult("kernels", WRONG, _said(error), todo, needed=True)
+        yield CheckResult("kernels", WRONG, _describe(error), todo, needed=True)
     else:
         yield CheckResult("kernels", OK, "compiled by Numba; the result is correct", needed=True)
 
@@ -189,7 +189,7 @@ def _cuda_of(driver: int, packages: dict[str, str]) -> int:
 
 def _for_cuda(wanted: Requirement, extra: str) -> CheckResult:
     base, install = versions.base_name(wanted.name), _install(extra)
-    there = {name: version for name, version in versions.installed([base]).items() if version}
+    there = {name: version for name, version in versions.find_installed([base]).items() if version}
     installed = ", ".join(f"{name} {version}" for name, version in there.items())
     others = " ".join(name for name in there if name not in (wanted.name, base))
     if others:
@@ -213,7 +213,7 @@ def _on_gpu(packages: list[CheckResult]) -> CheckResult:
         _run("gpu")
     except Exception as error:
         advice = gpu.found().advice
-        return CheckResult(name, WRONG, _said(error).removesuffix(advice).rstrip(), advice)
+        return CheckResult(name, WRONG, _describe(error).removesuffix(advice).rstrip(), advice)
     return CheckResult(name, OK, "compiled by NVRTC; the result is correct")
 
 
@@ -221,7 +221,7 @@ def extras() -> Iterator[CheckResult]:
     """Check the packages that plots and Dask's dashboard need."""
     for extra, user in (("plot", "gf.plot"), ("dashboard", "Dask's dashboard")):
         for wanted in _required(extra):
-            (version,) = versions.installed([wanted.name]).values()
+            (version,) = versions.find_installed([wanted.name]).values()
             check = _requirement(wanted, version)._replace(needed=False)
             if check.state != OK:
                 found = f"{check.found}; {user} needs it"
@@ -257,7 +257,7 @@ def calibration() -> Iterator[CheckResult]:
         yield CheckResult("calibration", MISSING, state, todo)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 

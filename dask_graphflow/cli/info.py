@@ -52,7 +52,7 @@ def info(
             raise click.UsageError(
                 f"{paths[0]} is a saved graph, whose ends are known. Omit --source and --target."
             )
-        click.echo(show(saving.described(paths[0], verify=verify)))
+        click.echo(show(saving.describe_saved(paths[0], verify=verify)))
         return
     if verify:
         raise click.UsageError("--verify checks one saved graph. Give the path of one folder.")
@@ -71,14 +71,14 @@ def info(
         if ends is None:
             (told["rows"],) = engine.compute(edges.map_partitions(len).sum())
         else:
-            told |= _counted(engine, edges, *ends)
+            told |= _count(engine, edges, *ends)
         told = {
             name: value.item() if hasattr(value, "item") else value for name, value in told.items()
         }
     click.echo(show(told))
 
 
-def _counted(engine: Engine, edges: Any, source: Any, target: Any) -> dict[str, Any]:
+def _count(engine: Engine, edges: Any, source: Any, target: Any) -> dict[str, Any]:
     """Return the numbers of rows and vertices, and the range and the mean of the degrees."""
     from dask_graphflow.api.functions import degrees
 

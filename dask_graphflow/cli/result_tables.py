@@ -42,7 +42,7 @@ def _csv_lines(batch: pa.RecordBatch, separator: str) -> memoryview:
     parts: list[Any] = []
     for column in batch.columns:
         parts += [separator, _csv_cells(plain(column), separator)]
-    return _joined([*parts[1:], "\n"], null="")
+    return _join([*parts[1:], "\n"], null="")
 
 
 def _csv_cells(values: pa.Array, separator: str) -> pa.Array:
@@ -66,7 +66,7 @@ def _json_lines(batch: pa.RecordBatch) -> memoryview:
     parts: list[Any] = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         parts += ["," if parts else "{", encode(name), ":", _json_cells(column)]
-    return _joined([*parts, "}\n"], null="null")
+    return _join([*parts, "}\n"], null="null")
 
 
 def _json_cells(column: pa.Array) -> pa.Array:
@@ -84,7 +84,7 @@ def _json_cells(column: pa.Array) -> pa.Array:
     return texts
 
 
-def _joined(parts: Sequence[Any], null: str) -> memoryview:
+def _join(parts: Sequence[Any], null: str) -> memoryview:
     """Return the bytes of all rows, which are columns of text and texts in between."""
     columns = [pa.scalar(part, TEXT) if isinstance(part, str) else part for part in parts]
     lines = pc.binary_join_element_wise(
@@ -107,7 +107,7 @@ def first_rows(rows: Any) -> str:
 
 def summary_text(told: dict[str, Any]) -> str:
     """Return names and values as a table; whole numbers have thousands separators."""
-    return as_text([(name, _told(value)) for name, value in told.items()])
+    return as_text([(name, _tell(value)) for name, value in told.items()])
 
 
 def summary_json(told: dict[str, Any]) -> str:
@@ -115,7 +115,7 @@ def summary_json(told: dict[str, Any]) -> str:
     return json.dumps(finite(told), indent=1, default=str, allow_nan=False)
 
 
-def _told(value: Any) -> str:
+def _tell(value: Any) -> str:
     if isinstance(value, dict):
         distinct = f"{value['distinct']:,} distinct, " if "distinct" in value else ""
         return f"{distinct}{_cell(value['min'])} to {_cell(value['max'])}"

@@ -210,7 +210,7 @@ class Communicators:
         if held is not None and len(names) > 1:  # another member no longer has it
             held.abort()
             held = None
-        held = held or _connected(channel, self.nccl(), ranks)
+        held = held or _connect(channel, self.nccl(), ranks)
         with self._lock:
             self._held[members] = held
             over = [self._held.pop(old) for old in list(self._held)[:-KEPT]]
@@ -283,7 +283,7 @@ class _Communicator:
         communicator.abort()
 
 
-def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
+def _connect(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
     """Return a new communicator of the members with these ranks."""
     own = ranks.index(channel.rank)
     name = swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]

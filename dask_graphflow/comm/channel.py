@@ -155,21 +155,34 @@ class Aborts:
             self._ends = []
 
 
-class _InProcess:
-    encrypted = True
+class OwnSide:
+    """What a channel of either kind knows about itself."""
 
-    def __init__(self, rank: int, size: int, members: list[_InProcess]) -> None:
-        self.rank, self.size = rank, size
+    def __init__(self, rank: int, size: int, *, encrypted: bool) -> None:
+        self.rank, self.size, self.encrypted = rank, size, encrypted
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
         self.resources = Resources()
+        self._error: BaseException | None = None
+        self._aborts = Aborts()
+
+    def narrow(self, size: int) -> None:
+        """See :meth:`.Channel.narrow`."""
+        self.size = size
+
+    def abort_too(self, end: Callable[[], Any]) -> None:
+        """See :meth:`.Channel.abort_too`."""
+        self._aborts.add(end)
+
+
+class _InProcess(OwnSide):
+    def __init__(self, rank: int, size: int, members: list[_InProcess]) -> None:
+        super().__init__(rank, size, encrypted=True)
         self._members = members
         # One inbox per sender. It contains messages, and an error as its last entry.
         self._inboxes: list[SimpleQueue[memoryview | BaseException]] = [
             SimpleQueue() for _ in range(size)
         ]
-        self._error: BaseException | None = None
-        self._aborts = Aborts()
 
     def send(self, to: int, *parts: Any) -> None:
         if self._error is not None:
@@ -201,12 +214,6 @@ class _InProcess:
         for inbox in self._inboxes:
             inbox.put(error)
         self._aborts.call()
-
-    def narrow(self, size: int) -> None:
-        self.size = size
-
-    def abort_too(self, end: Callable[[], Any]) -> None:
-        self._aborts.add(end)
 
     def close(self) -> None:
         self._aborts.clear()

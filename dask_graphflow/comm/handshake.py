@@ -122,7 +122,7 @@ class Meeting:
         """
         self._deadline = deadline
         try:
-            self._where = [self._resolved(other) for other in range(self._rank)]
+            self._where = [self._resolve(other) for other in range(self._rank)]
             if self._callers:
                 self._listening.setblocking(False)
                 self._listening.listen(BACKLOG)
@@ -175,7 +175,7 @@ class Meeting:
             if len(strangers) >= PENDING:
                 self._drop(strangers[0])
             talk = _Talk(line, None)
-            talk.steps = self._answered(talk)
+            talk.steps = self._answer(talk)
             self._talks[talk] = None
             self._advance(talk)
             if not self._callers:
@@ -192,11 +192,11 @@ class Meeting:
             self._due[other] = time.monotonic() + AGAIN[1]
             return
         talk = _Talk(line, other)
-        talk.steps = self._calling(talk, other, address)
+        talk.steps = self._introduce(talk, other, address)
         self._talks[talk] = None
         self._advance(talk)
 
-    def _resolved(self, other: int) -> list[tuple[int, Any]]:
+    def _resolve(self, other: int) -> list[tuple[int, Any]]:
         host, port = self._addresses[other]
         try:
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -241,7 +241,7 @@ class Meeting:
 
     # Conversations
 
-    def _calling(self, talk: _Talk, other: int, address: Any) -> Steps:
+    def _introduce(self, talk: _Talk, other: int, address: Any) -> Steps:
         failed = talk.line.connect_ex(address)
         if failed == errno.EINPROGRESS:
             yield selectors.EVENT_WRITE
@@ -255,36 +255,36 @@ class Meeting:
             name = self._addresses[other][0] if context.check_hostname else None
             yield from _encrypt(talk, context, server_hostname=name)
         hello = HELLO.pack(self._rank, other, secrets.token_bytes(NONCE))
-        _send(talk, hello + self._proof(b"hello", hello))
+        _send(talk, hello + self._prove(b"hello", hello))
         nonce = yield from _read(talk, NONCE)
-        yield from self._proved(talk, b"called", hello + nonce)
-        _send(talk, self._proof(b"caller", hello + nonce))
+        yield from self._check_proof(talk, b"called", hello + nonce)
+        _send(talk, self._prove(b"caller", hello + nonce))
         return other
 
-    def _answered(self, talk: _Talk) -> Steps:
+    def _answer(self, talk: _Talk) -> Steps:
         if self._contexts is not None:
             yield from _encrypt(talk, self._contexts[0], server_side=True)
         hello = yield from _read(talk, HELLO.size)
-        yield from self._proved(talk, b"hello", hello)
+        yield from self._check_proof(talk, b"hello", hello)
         caller, called, _ = HELLO.unpack(hello)
         if called != self._rank or hello in self._hellos:  # a known hello is a replay by a stranger
             raise ConnectionError
         self._hellos.add(hello)
         talk.heard, talk.until = True, self._deadline
         nonce = secrets.token_bytes(NONCE)
-        _send(talk, nonce + self._proof(b"called", hello + nonce))
-        yield from self._proved(talk, b"caller", hello + nonce)
+        _send(talk, nonce + self._prove(b"called", hello + nonce))
+        yield from self._check_proof(talk, b"caller", hello + nonce)
         if not self._rank < caller < len(self._addresses) or caller in self._lines:
             raise ConnectionError
         return int(caller)
 
-    def _proof(self, side: bytes, said: bytes) -> bytes:
+    def _prove(self, side: bytes, said: bytes) -> bytes:
         # The proof contains the side that gives it. Otherwise a stranger could send our own proof back.
         return hmac.digest(self._secret, side + said, "sha256")
 
-    def _proved(self, talk: _Talk, side: bytes, said: bytes) -> Generator[int, None, None]:
+    def _check_proof(self, talk: _Talk, side: bytes, said: bytes) -> Generator[int, None, None]:
         proof = yield from _read(talk, PROOF)
-        if not hmac.compare_digest(proof, self._proof(side, said)):
+        if not hmac.compare_digest(proof, self._prove(side, said)):
             raise ConnectionError
 
 

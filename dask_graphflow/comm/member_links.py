@@ -110,7 +110,7 @@ class KeptLinks:
         """
         key = tuple(shards), rank
         name = run.encode()
-        links = self._led(key, name) if rank else self._popped(key)
+        links = self._find_named(key, name) if rank else self._pop(key)
         if links is None:
             return None
         if not ready():
@@ -132,7 +132,7 @@ class KeptLinks:
         if not channel.leave():
             return
         with self._changed:
-            old = self._removed(self._named, lambda _, links: links.broken())
+            old = self._remove(self._named, lambda _, links: links.broken())
             if wanted() and links.key not in self._idle:
                 self._idle[links.key] = links
                 self._changed.notify_all()
@@ -144,7 +144,7 @@ class KeptLinks:
     def drop(self, shard: Any) -> None:
         """Close the links of members with this shard."""
         with self._changed:
-            old = self._removed(self._idle, lambda key, _: key[0][key[1]] == shard)
+            old = self._remove(self._idle, lambda key, _: key[0][key[1]] == shard)
         for links in old:
             links.close()
 
@@ -156,11 +156,11 @@ class KeptLinks:
         for links in old:
             links.close()
 
-    def _popped(self, key: Key) -> MemberLinks | None:
+    def _pop(self, key: Key) -> MemberLinks | None:
         with self._changed:
             return self._idle.pop(key, None)
 
-    def _led(self, key: Key, run: bytes) -> MemberLinks | None:
+    def _find_named(self, key: Key, run: bytes) -> MemberLinks | None:
         """Return the links on which member 0 has named this run, or None."""
         with self._changed:
             self._changed.wait_for(
@@ -181,7 +181,7 @@ class KeptLinks:
             self._changed.notify_all()
         return links if named == run else None
 
-    def _removed(
+    def _remove(
         self, kept: dict[Any, MemberLinks], condition: Callable[[Any, MemberLinks], bool]
     ) -> list[MemberLinks]:
         return [kept.pop(key) for key, links in list(kept.items()) if condition(key, links)]

@@ -16,13 +16,12 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from .channel import Aborts, PeerLost, buffers
+from .channel import OwnSide, PeerLost, buffers
 from .connections import Connection
 from .handshake import Contexts, Meeting
-from .resources import Resources
 
 
 class Listener:
@@ -80,7 +79,7 @@ class Listener:
         self._socket.close()
 
 
-class Sockets:
+class Sockets(OwnSide):
     """A :class:`~.channel.Channel` on connections, which :class:`~.links.KeptLinks` may keep afterwards.
 
     Attributes
@@ -90,14 +89,9 @@ class Sockets:
     """
 
     def __init__(self, rank: int, peers: dict[int, Connection], *, encrypted: bool) -> None:
-        self.rank, self.size, self.encrypted = rank, len(peers) + 1, encrypted
-        self.bytes_sent = self.bytes_received = 0
-        self.seconds_waited = 0.0
-        self.resources = Resources()
+        super().__init__(rank, len(peers) + 1, encrypted=encrypted)
         self.peers = peers
-        self._error: BaseException | None = None
         self._lock = threading.Lock()
-        self._aborts = Aborts()
 
     def send(self, to: int, *parts: Any) -> None:
         """See :meth:`.Channel.send`."""
@@ -133,14 +127,6 @@ class Sockets:
                 for peer in self.peers.values():
                     peer.abort()
         self._aborts.call()
-
-    def narrow(self, size: int) -> None:
-        """See :meth:`.Channel.narrow`."""
-        self.size = size
-
-    def abort_too(self, end: Callable[[], Any]) -> None:
-        """See :meth:`.Channel.abort_too`."""
-        self._aborts.add(end)
 
     def close(self) -> None:
         """See :meth:`.Channel.close`."""

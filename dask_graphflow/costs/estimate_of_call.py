@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dask_graphflow.showing.tables import as_html, as_text, counted, duration, size
+from dask_graphflow.showing.tables import Table, counted, duration, size
 
 from .cluster import ClusterSpec
 from .links import Links, speed
@@ -13,8 +13,8 @@ from .links import Links, speed
 MEASURED = ("workers", "million edges/s:", "hook", "build", "pull", "search")
 
 
-@dataclass(frozen=True)
-class Calibration:
+@dataclass(frozen=True, repr=False)
+class Calibration(Table):
     """The measured speed of a cluster's workers and of the links between them.
 
     Attributes
@@ -38,7 +38,10 @@ class Calibration:
             rows.append((name, f"V = {largest:,}", *(f"{rate / 1e6:,.0f}" for rate in rates)))
         return rows
 
-    def _between(self) -> str:
+    def _head(self) -> tuple[str, ...]:
+        return MEASURED
+
+    def _note(self) -> str:
         links = self.links
         return (
             f"between two: messages {speed(links.c)}, forests {speed(links.moves)}, a round "
@@ -46,15 +49,9 @@ class Calibration:
             f"{duration(links.level)}, a task {duration(links.task)}, a gang {duration(links.gang)}"
         )
 
-    def __repr__(self) -> str:
-        return f"{as_text([MEASURED, *self._rows()])}\n{self._between()}"
 
-    def _repr_html_(self) -> str:
-        return as_html(self._rows(), head=MEASURED, note=self._between())
-
-
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Table):
     """The predicted time and memory of a call.
 
     Attributes
@@ -113,12 +110,6 @@ class Estimate:
             ("plan", plan),
             ("reason", self.reason),
         ]
-
-    def __repr__(self) -> str:
-        return as_text(self._rows())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows())
 
 
 def kind_name(kind: ClusterSpec) -> str:

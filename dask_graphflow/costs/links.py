@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dask_graphflow.showing.tables import as_html, as_text, duration
+from dask_graphflow.showing.tables import Table, duration
 
 
-@dataclass(frozen=True)
-class Links:
+@dataclass(frozen=True, repr=False)
+class Links(Table):
     """Speed of the links between workers; :func:`dask_graphflow.calibrate` measures it.
 
     Parameters
@@ -56,12 +56,6 @@ class Links:
             ("an empty gang", duration(self.gang)),
             ("a task", duration(self.task)),
         ]
-
-    def __repr__(self) -> str:
-        return as_text(self._rows())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows())
 
 
 def speed(rate: float) -> str:

@@ -159,7 +159,7 @@ def components(
     """
     links, count, vertices = workers.links, len(workers), graph.vertices
     hooks = workers.rates("hooks", vertices)
-    # If edges are streamed to a device, each chunk is copied while the last is hooked: forests/link.py.
+    # If edges are streamed to a device, each chunk is copied while the last is hooked: kernels/link.py.
     copied = COPIED / (2 * graph.id_bytes)
     reached = [
         min(rate, copied) if one.device and not graph.device else rate

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
-from dask_graphflow.showing.tables import as_html, as_text
+from dask_graphflow.showing.tables import Table
 
 KERNELS = {
     "hooks": "hook, edges/s",
@@ -28,8 +28,8 @@ KERNELS = {
 }
 
 
-@dataclass(frozen=True)
-class Rates:
+@dataclass(frozen=True, repr=False)
+class Rates(Table):
     """Measured speed of one worker, for graphs of several sizes.
 
     Parameters
@@ -102,12 +102,6 @@ class Rates:
         return [
             [title, *(f"{rate / 1e6:,.4g}" for rate in rates)] for title, rates in curves if rates
         ]
-
-    def __repr__(self) -> str:
-        return as_text([self._head(), *self._rows()])
-
-    def _repr_html_(self) -> str:
-        return as_html(self._rows(), head=self._head())
 
     def rate(self, kernel: str, vertices: float) -> float:
         """Return the rate of a kernel on a graph with a number of vertices.

@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 from dask_graphflow.showing.arguments import members
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
@@ -62,6 +63,9 @@ class Choice(Check):
                 f"{nearest(value, self.names)}"
             )
         return value
+
+
+DirectionRule = Annotated[str, Choice(DIRECTION_RULES)]
 
 
 @dataclass(frozen=True)

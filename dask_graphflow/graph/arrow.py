@@ -64,7 +64,7 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
         return as_frame(given.to_native(), role, choose)
     if hasattr(given, "collect_schema"):  # polars
         names = given.collect_schema().names()
-        given = given.select([names[at] for at in _chosen(names, choose)])
+        given = given.select([names[at] for at in _choose(names, choose)])
     _check_exported(given, role, choose)
     if hasattr(given, "collect"):
         given = given.collect()
@@ -83,13 +83,13 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
     if not types.is_struct(values.type):
         return _series(values)
     table = pa.Table.from_struct_array(values)
-    table = table.select(_chosen(table.column_names, choose))
+    table = table.select(_choose(table.column_names, choose))
     frame = pd.DataFrame(dict(enumerate(map(_series, table.columns))), copy=False)
     frame.columns = pd.Index(table.column_names)
     return frame
 
 
-def _chosen(names: list[str], choose: Choose | None) -> list[int]:
+def _choose(names: list[str], choose: Choose | None) -> list[int]:
     """Return the positions of the columns to convert. Names can occur more than once."""
     kept = names if choose is None else choose(names)
     return [at for at, name in enumerate(names) if name in kept]
@@ -110,7 +110,7 @@ def _check_exported(given: Any, role: str, choose: Choose | None) -> None:
         if to is not None:
             raise VertexTypeError(_not_exported(role, given.dtype, library, call))
         return
-    for at in _chosen([name for name, _ in columns], choose):
+    for at in _choose([name for name, _ in columns], choose):
         name, dtype = columns[at]
         to = NOT_EXPORTED.get(str(dtype))
         if to is not None:

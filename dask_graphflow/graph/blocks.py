@@ -24,12 +24,12 @@ def blocks(rows: Rows, most: int | None = None) -> Iterator[tuple[slice, Any]]:
     if most is None and not is_on_disk(rows.ends):
         yield slice(0, len(rows.ends)), rows
         return
+    stop = 0
     for low, high in pieces_of(rows.offsets, -(-len(rows.ends) // (most or BLOCK))):
         if low < high:
-            edges = slice(int(rows.offsets[low]), int(rows.offsets[high]))
-            weights = None if rows.weights is None else rows.weights[edges]
-            offsets = rows.offsets[low : high + 1] - edges.start
-            yield edges, Rows(offsets, rows.ends[edges], weights, rows.first + low)
+            part = rows.part(low, high)
+            first, stop = stop, stop + len(part.ends)
+            yield slice(first, stop), part
 
 
 def pieces_of(offsets: Any, count: int) -> list[tuple[int, int]]:

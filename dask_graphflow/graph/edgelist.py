@@ -227,7 +227,7 @@ class EdgeColumns:
                 )
             else:
                 advice = self._one_dtype(name, series.dtype, dtype)
-            raise VertexTypeError(_differs(where, series, dtype, value) + advice) from error
+            raise VertexTypeError(_say_difference(where, series, dtype, value) + advice) from error
 
     def _one_dtype(self, column: Any, actual: Any, announced: Any) -> str:
         """Return advice, as the end of a message, on how to give all partitions one dtype."""
@@ -287,7 +287,7 @@ class EdgeColumns:
         except Inexact as error:
             where = f"partition {partition} of {self.role}"
             raise WeightError(
-                _differs(where, weight, self.weight_dtype, error.value)
+                _say_difference(where, weight, self.weight_dtype, error.value)
                 + "Give all partitions one dtype before the call, for example with "
                 f"{self.role}.astype({{{self.weight!r}: 'float64'}})"
             ) from error
@@ -312,7 +312,7 @@ def column_of(frame: Any, column: Any, where: str) -> Any:
     return selected
 
 
-def _differs(where: str, series: Any, dtype: Any, value: Any) -> str:
+def _say_difference(where: str, series: Any, dtype: Any, value: Any) -> str:
     """Return the beginning of a message: the two dtypes of a column, and the value that does not fit."""
     holds = "" if value is None else f" and holds {_shown(value)}"
     return (

@@ -205,7 +205,7 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     # There are few of them, so the host is faster than a device.
     numbers = kernels_for(there).to_host(there)
     if shard.placed is not None:
-        numbers = _placed(shard, exchange, np.where(numbers < 0, -1, numbers + first))
+        numbers = _to_places(shard, exchange, np.where(numbers < 0, -1, numbers + first))
     has = occurs(shard, exchange)
     xp = kernels_for(has).namespace
     near = numbers >= 0
@@ -219,7 +219,7 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     return xp.asarray(sorted_unique(numbers[numbers >= 0]) if unique else numbers)
 
 
-def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:
+def _to_places(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:
     """Convert numbers to places in this range, from 0; -1 for vertices of other members.
 
     Each member passes -1 for the vertices whose numbers it does not know.

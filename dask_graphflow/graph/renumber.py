@@ -90,7 +90,7 @@ def _order(ids: Any) -> tuple[Any, Any]:
     return ordered.reset_index(drop=True), order
 
 
-def _inverse(order: Any, places: Any) -> Any:
+def _invert(order: Any, places: Any) -> Any:
     """Return `places`, which are in sorted order, in the original order of the rows."""
     result = places.copy()
     result[order] = places
@@ -101,7 +101,7 @@ def sort(ids: Any) -> tuple[Any, Any]:
     """Sort ids that are unique; return them, and the new row of each original row."""
     ordered, order = _order(ids)
     places = kernels_for(ids).namespace.arange(len(ids), dtype=index_dtype(len(ids)))
-    return ordered, _inverse(order, places)
+    return ordered, _invert(order, places)
 
 
 def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -121,7 +121,7 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
         new[1:] |= kernels_for(ordered).asarray(differs.astype("bool"))
     places = xp.cumsum(new).astype(index_dtype(len(ordered))) - 1
     uniques = ordered.iloc[xp.flatnonzero(new)].reset_index(drop=True)
-    return uniques, _cut(_inverse(order, places), pieces)
+    return uniques, _cut(_invert(order, places), pieces)
 
 
 def union(pieces: Sequence[Any], *, threads: int = 1) -> tuple[Any, list[Any]]:

@@ -69,7 +69,7 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
     if is_pandas(kind) != (host or is_pandas(type(ids))):
         moved = brought(build(kind, made), pd.DataFrame() if host else ids)
         made = {name: moved[name] for name in names}
-    made = {name: _converted(column, types[name], role) for name, column in made.items()}
+    made = {name: _convert(column, types[name], role) for name, column in made.items()}
     return build(pd.DataFrame if host else type(ids), made)
 
 
@@ -166,7 +166,7 @@ def _within(value: int, dtype: Any) -> bool:
     return low <= value <= high
 
 
-def _converted(values: Any, dtype: Any, role: str) -> Any:
+def _convert(values: Any, dtype: Any, role: str) -> Any:
     """Return given ids with the graph's dtype.
 
     Raises

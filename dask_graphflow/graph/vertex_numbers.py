@@ -52,7 +52,7 @@ def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
     if starts[-1] == shard.count:
         return Numbered(shard.numbers, shard.count)
     first, last = shard.homes[shard.rank : shard.rank + 2]
-    own = _counted(has, starts[shard.rank], index_dtype(shard.size))
+    own = _count(has, starts[shard.rank], index_dtype(shard.size))
     if shard.placed is not None:
         # A member's places ascend by number, so they are grouped by home, in the order of homes.
         owners = shard.host.owners(shard.placed.places[first:last])
@@ -63,7 +63,7 @@ def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
     return Numbered(own, starts[-1], indices + first, starts)
 
 
-def _counted(has: Any, first: int, dtype: Any) -> Any:
+def _count(has: Any, first: int, dtype: Any) -> Any:
     return np.maximum(np.cumsum(has) + (first - 1), 0).astype(dtype)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,39 +15,20 @@ from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
 
-from .forms import as_edges
+from .forms import EdgeRows, as_edges
 from .hold_frame import hold
 from .vertex_frame import vertex_frame
 
-__all__ = ["CheckedEdges", "check_edges", "moved_to_gpu"]
-
 Frames = list[tuple[Any, EdgeColumns]]
+"""Frames of Dask, or :class:`.Held`, that are read as edges, and how to read each."""
 
 
 class CheckedEdges(NamedTuple):
     """The edges of a call, whose columns are valid."""
 
-    frame: Any  # dask.dataframe.DataFrame or Held
-    columns: EdgeColumns  # how to read the edges
-    vertices: list[Any]  # ids that are vertices even without an edge: frames, series or lists
-    directed: bool  # whether edges lead only from their source to their target
-    # DataFrame of Dask, pandas or cuDF. The edges before a frame in memory became one partition.
-    rows: Any
-
-    def frames(self, more: Sequence[tuple[Any, EdgeColumns]] = ()) -> Frames:
-        """Return the frames of edges, of vertices, and more that are read together, and how to read each.
-
-        All of them are read with id dtypes that can represent the ids of all of them.
-        """
-        listed = [vertex_frame(ids, self.columns, self.frame._meta) for ids in self.vertices]
-        every = [(self.frame, self.columns), *listed, *more]
-        common = self.columns.dtypes
-        for _, columns in every[1:]:
-            common = tuple(
-                dtypes.common_dtype(one, other, "the edges' id", columns.role)
-                for one, other in zip(common, columns.dtypes, strict=True)
-            )
-        return [(frame, replace(columns, dtypes=common)) for frame, columns in every]
+    # The edges, and the ids that are vertices even without an edge. All are read with the same id dtypes.
+    frames: Frames
+    rows: EdgeRows  # the edges before a frame in memory became one partition
 
 
 def check_edges(
@@ -80,28 +61,47 @@ def check_edges(
     frame = hold(rows.frame, "edges", [*sources, *targets], library)
     if weight is not None:
         edgelist.check_weight(frame, weight, library)
-    meta, of_ids = frame._meta, []
+    columns = EdgeColumns(
+        tuple(sources),
+        tuple(targets),
+        tuple(edgelist.vertex_names("vertex", len(sources))),
+        tuple(_id_dtypes(frame._meta, sources, targets, library)),
+        weight=weight,
+        dropna=dropna,
+        weight_dtype=None if weight is None else dtypes.number_dtype(frame._meta[weight].dtype),
+        library=library,
+    )
+    listed = [
+        vertex_frame(ids, columns, frame._meta)
+        for ids in (rows.vertices, vertices)
+        if ids is not None
+    ]
+    return CheckedEdges(read_alike([(frame, columns), *listed]), rows)
+
+
+def _id_dtypes(meta: Any, sources: list[Any], targets: list[Any], library: str) -> Iterator[Any]:
+    """Yield the dtype of each part of an id, which can represent both ends."""
     for s, t in zip(sources, targets, strict=True):
         left = dtypes.vertex_dtype(meta[s], "source", library)
         right = dtypes.vertex_dtype(meta[t], "target", library)
         others = [name for name, one in ((s, left), (t, right)) if dtypes.kind(one) != "string"]
         advice = f"Make both text, for example with {convert('edges', library, others, 'text')}"
-        of_ids.append(dtypes.common_dtype(left, right, f"source={s!r}", f"target={t!r}", advice))
-    columns = EdgeColumns(
-        tuple(sources),
-        tuple(targets),
-        tuple(edgelist.vertex_names("vertex", len(sources))),
-        tuple(of_ids),
-        weight=weight,
-        dropna=dropna,
-        weight_dtype=None if weight is None else dtypes.number_dtype(meta[weight].dtype),
-        library=library,
-    )
-    listed = [ids for ids in (rows.vertices, vertices) if ids is not None]
-    return CheckedEdges(frame, columns, listed, rows.directed, rows.frame)
+        yield dtypes.common_dtype(left, right, f"source={s!r}", f"target={t!r}", advice)
 
 
-def moved_to_gpu(frame: Any, device: Any) -> bool:
+def read_alike(frames: Frames) -> Frames:
+    """Return frames that are read with id dtypes that can represent the ids of all of them.
+
+    The first frame has the edges.
+    """
+    common, *others = (columns.dtypes for _, columns in frames)
+    for (_, columns), own in zip(frames[1:], others, strict=True):
+        pairs = zip(common, own, strict=True)
+        common = tuple(dtypes.common_dtype(*pair, "the edges' id", columns.role) for pair in pairs)
+    return [(frame, replace(columns, dtypes=common)) for frame, columns in frames]
+
+
+def moves_to_gpu(frame: Any, device: Any) -> bool:
     """Return whether a call moves edges from host memory to a GPU; raise if `device` is invalid."""
     if device is not None and not (isinstance(device, str) and device == "gpu"):
         raise OptionError(

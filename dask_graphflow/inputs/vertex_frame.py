@@ -19,8 +19,6 @@ from dask_graphflow.showing.tables import counted
 
 from .hold_frame import as_dask, hold
 
-__all__ = ["seed_frames", "vertex_frame"]
-
 
 def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, EdgeColumns]:
     """Return the vertices, a frame or a list, as edges from each vertex to itself, and how to read them.

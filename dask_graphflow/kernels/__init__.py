@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -186,7 +187,10 @@ def aligned(value: Any) -> Any:
 
 
 def each_array(
-    value: Any, change: Callable[[np.ndarray], Any], changed: dict[int, Any] | None = None
+    value: Any,
+    change: Callable[[np.ndarray], Any],
+    changed: dict[int, Any] | None = None,
+    edges: Callable[[np.ndarray], Any] | None = None,
 ) -> Any:
     """Return a value with what `change` returns in place of each host array.
 
@@ -198,6 +202,8 @@ def each_array(
     change : callable
     changed : dict, optional
         The results so far, by the `id` of the array, so that repeated arrays share one result.
+    edges : callable, optional
+        What to do with the ends and the weights of rows instead.
     """
     changed = {} if changed is None else changed
     if isinstance(value, np.ndarray):
@@ -205,12 +211,17 @@ def each_array(
             changed[id(value)] = change(value)
         return changed[id(value)]
     if isinstance(value, list):
-        return [each_array(item, change, changed) for item in value]
+        return [each_array(item, change, changed, edges) for item in value]
     if isinstance(value, dict):
-        return {name: each_array(item, change, changed) for name, item in value.items()}
+        return {name: each_array(item, change, changed, edges) for name, item in value.items()}
     if isinstance(value, tuple):
-        items = [each_array(item, change, changed) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        names = getattr(value, "_fields", ())
+        of_edges = EDGES if {*names} >= EDGES else ()
+        items = [
+            each_array(item, (name in of_edges and edges) or change, changed, edges)
+            for name, item in itertools.zip_longest(names, value)
+        ]
+        return type(value)(*items) if names else tuple(items)
     return value
 
 
@@ -249,26 +260,16 @@ def lift(value: Any, *, linked: bool = False) -> Any:
     GraphMemoryError
         The device does not have enough memory, or the host has not enough for edges that stay there.
     """
-    if isinstance(value, np.ndarray):
+
+    def copy(array: np.ndarray) -> Any:
         from .common import device
 
         try:
-            return _copied(device.namespace, value)
+            return _copied(device.namespace, array)
         except MemoryError as error:
-            raise no_room_on_device(value.nbytes) from error
-    if isinstance(value, list):
-        return [lift(item, linked=linked) for item in value]
-    if isinstance(value, tuple):
-        fields = getattr(value, "_fields", None)
-        if fields is None:
-            return tuple(lift(item, linked=linked) for item in value)
-        stay = EDGES if linked and {*fields} >= EDGES else ()
-        lifted = (
-            _link(item) if name in stay else lift(item, linked=linked)
-            for name, item in zip(fields, value, strict=True)
-        )
-        return type(value)(*lifted)
-    return value
+            raise no_room_on_device(array.nbytes) from error
+
+    return each_array(value, copy, edges=_link if linked else None)
 
 
 def _copied(namespace: Any, array: np.ndarray) -> Any:
@@ -282,11 +283,11 @@ def _copied(namespace: Any, array: np.ndarray) -> Any:
     return copy
 
 
-def _link(array: np.ndarray | None) -> Any:
+def _link(array: np.ndarray) -> Any:
     """Return edges in pinned host memory as an array of the device."""
     from . import device_copies
 
-    if array is not None and is_on_disk(array):
+    if is_on_disk(array):
         check_room(
             kernels_for(array),
             array.nbytes,
@@ -294,4 +295,4 @@ def _link(array: np.ndarray | None) -> Any:
             "Leave out device='gpu', or use more GPUs or more memory",
             limit=disk.memory(),
         )
-    return array if array is None else device_copies.linked(array)
+    return device_copies.linked(array)

@@ -23,6 +23,14 @@ class Rows(NamedTuple):
     weights: Any  # callers know whether there are any
     first: int  # the vertex of the first row. The rows belong to consecutive vertices.
 
+    def part(self, low: int, high: int) -> Rows:
+        """Return the rows `low` to ``high - 1``, whose offsets begin at 0 too."""
+        offsets = self.offsets[low : high + 1]
+        edges = slice(int(offsets[0]), int(offsets[-1]))
+        weights = None if self.weights is None else self.weights[edges]
+        offsets = offsets - edges.start if edges.start else offsets
+        return Rows(offsets, self.ends[edges], weights, self.first + low)
+
 
 class Reached(NamedTuple):
     """The vertices that a breadth-first search has reached."""

@@ -32,7 +32,7 @@ def to_words(vertices: Any, size: int) -> Any:
 
 def listed(marks: Any, dtype: Any) -> Any:
     vertices, tail = cupy.empty(len(marks), dtype), cupy.zeros(1, "uint64")
-    launch(instance("list_marked", dtype), len(marks), marks, np.uint64(len(marks)), vertices, tail)
+    launch(instance("list_marked", dtype), len(marks), marks, len(marks), vertices, tail)
     return vertices[: int(read(tail)[0])]
 
 
@@ -40,13 +40,7 @@ def add_words(words: Any, vertices: Any) -> None:
     """Set the bits of a list of vertices."""
     if len(vertices):
         vertices = cupy.ascontiguousarray(vertices)
-        launch(
-            instance("set_words", vertices.dtype),
-            len(vertices),
-            vertices,
-            np.uint64(len(vertices)),
-            words,
-        )
+        launch(instance("set_words", vertices.dtype), len(vertices), vertices, len(vertices), words)
 
 
 def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
@@ -55,14 +49,8 @@ def from_words(words: Any, dtype: Any, count: int | None = None) -> Any:
         count = int(read(ends[-1:])[0]) if len(words) else 0
     vertices = cupy.empty(count, dtype)
     if count:
-        launch(
-            instance("write_words", vertices.dtype),
-            32 * len(words),
-            words,
-            np.uint64(len(words)),
-            ends,
-            vertices,
-        )
+        kernel = instance("write_words", vertices.dtype)
+        launch(kernel, 32 * len(words), words, len(words), ends, vertices)
     return vertices
 
 
@@ -76,7 +64,7 @@ def tally(words: Any, degrees: Any = None) -> tuple[int, int]:
 def tally_into(words: Any, degrees: Any, report: Any) -> None:
     """Add the number of vertices in a bitmap, and the sum of their degrees, to a report."""
     if len(words):
-        size = np.uint64(len(words))
+        size = len(words)
         launch("tally", 32 * len(words), words, size, of_owned(degrees), report)
 
 
@@ -84,14 +72,8 @@ def sum_degrees(vertices: Any, degrees: Any) -> int:
     if not len(vertices):
         return 0
     report, vertices = cupy.zeros(COUNTS, "uint64"), cupy.ascontiguousarray(vertices)
-    launch(
-        instance("sum_degrees", vertices.dtype),
-        len(vertices),
-        vertices,
-        np.uint64(len(vertices)),
-        of_owned(degrees),
-        report,
-    )
+    kernel, size = instance("sum_degrees", vertices.dtype), len(vertices)
+    launch(kernel, size, vertices, size, of_owned(degrees), report)
     return int(read(report)[LEAVING])
 
 
@@ -105,7 +87,7 @@ def ones(words: Any) -> Any:
     """Return how many bits of each word are set, as int64."""
     counts = cupy.empty(len(words), "int64")
     if len(words):
-        launch("count_ones", len(words), words, np.uint64(len(words)), counts)
+        launch("count_ones", len(words), words, len(words), counts)
     return counts
 
 

@@ -68,6 +68,17 @@ def run(kernel: Callable[..., Part], ranges: np.ndarray, *arguments: Any) -> lis
     return share(lambda part: kernel(*arguments, ranges, part), parts, parts)
 
 
+def even_cuts(count: int, parts: int) -> list[int]:
+    """Return where each of some parts of equal size begins, and where the last one ends."""
+    return [count * part // parts for part in range(parts + 1)]
+
+
+def in_parts(work: Callable[[int, int], Part], count: int, parts: int, threads: int) -> list[Part]:
+    """Call ``work(start, stop)`` for each part of `count` items, on some threads; return the results."""
+    cuts = even_cuts(count, parts)
+    return share(lambda part: work(cuts[part], cuts[part + 1]), parts, threads)
+
+
 def turns(bounds: Sequence[int]) -> np.ndarray:
     """Return ranges for :func:`take`: part `i` starts with items ``bounds[i]`` to ``bounds[i + 1] - 1``."""
     ranges = np.zeros((len(bounds) - 1) * TURN, np.int64)
@@ -88,7 +99,7 @@ def even_turns(count: int, parts: int, cost: np.ndarray | None = None) -> np.nda
         each other.
     """
     if cost is None or cost[0] == cost[-1]:
-        cuts = [count * part // parts for part in range(1, parts)]
+        cuts = even_cuts(count, parts)[1:-1]
     else:
         wanted = [cost[0] + (cost[-1] - cost[0]) * part // parts for part in range(1, parts)]
         cuts = np.searchsorted(cost, wanted).tolist() if wanted else []

@@ -11,7 +11,7 @@ import numpy as np
 
 from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 
-NULL = np.uint64(0)  # a null pointer
+NULL = np.uint64(0)  # a null pointer, which CuPy has no word for
 
 READ = 1 << 16  # most bytes that :func:`read` returns
 BLOCKS = 32  # per multiprocessor: several times as many as fit at once, so that none is left idle
@@ -47,14 +47,17 @@ def _kernel(name: str, device: int, shares: bool = False) -> Any:
     return kernel
 
 
-def launch(name: str, items: int, *arguments: Any) -> None:
-    """Run a kernel on the current device, with up to one thread per item."""
-    launch_blocks(name, blocks_for(items), THREADS, 0, *arguments)
+def launch(kernel: Any, items: int, *arguments: Any) -> None:
+    """Run a kernel on the current device, with up to one thread per item.
+
+    None stands for a null pointer. Python's numbers have 64 bits in a kernel; others are given as NumPy's.
+    """
+    launch_blocks(kernel, blocks_for(items), THREADS, 0, *arguments)
 
 
-def launch_resident(name: str, items: int, *arguments: Any) -> None:
+def launch_resident(kernel: Any, items: int, *arguments: Any) -> None:
     """Run a kernel in few blocks, because each adds to the same totals at its end."""
-    launch_blocks(name, resident_blocks(items), THREADS, 0, *arguments)
+    launch_blocks(kernel, resident_blocks(items), THREADS, 0, *arguments)
 
 
 def resident_blocks(items: int) -> int:
@@ -67,25 +70,35 @@ def blocks_for(items: int) -> int:
     return max(1, min(-(-items // THREADS), BLOCKS * attribute("MultiProcessorCount")))
 
 
-def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
-    """Run a kernel in `blocks` blocks of `threads` threads, each with `shared` bytes of shared memory."""
-    device = cupy.cuda.runtime.getDevice()
-    kernel = _kernel(name, device, shares=shared > 0)
-    kernel((blocks,), (threads,), arguments, shared_mem=shared)
+def launch_blocks(kernel: Any, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
+    """Run a kernel in `blocks` blocks of `threads` threads, each with `shared` bytes of shared memory.
+
+    The kernel is given by its name, or as a function of CuPy.
+    """
+    function = _function(kernel, shared)
+    function((blocks,), (threads,), _values(arguments), shared_mem=shared)
+
+
+def _function(kernel: Any, shared: int) -> Any:
+    if isinstance(kernel, str):
+        return _kernel(kernel, cupy.cuda.runtime.getDevice(), shares=shared > 0)
+    return kernel
+
+
+def _values(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(NULL if one is None else one for one in arguments)
 
 
 def launch_gang(kernel: Any, *arguments: Any, blocks: int | None = None, shared: int = 0) -> None:
     """Run a kernel whose blocks wait for each other, and therefore all run at the same time.
 
-    The kernel is given by its name, or as a function of CuPy. By default, there is one block per
-    multiprocessor; :func:`gang_blocks` says how many fit. Each has `shared` bytes of shared memory.
+    See :func:`launch_blocks`. By default, there is one block per multiprocessor; :func:`gang_blocks` says
+    how many fit.
     """
-    if isinstance(kernel, str):
-        kernel = _kernel(kernel, cupy.cuda.runtime.getDevice(), shares=shared > 0)
     blocks = attribute("MultiProcessorCount") if blocks is None else blocks
     # A cooperative launch fails if the blocks do not all fit at once, instead of waiting forever.
-    function = kernel.kernel
-    function((blocks,), (GANG,), arguments, shared_mem=shared, enable_cooperative_groups=True)
+    function, values = _function(kernel, shared).kernel, _values(arguments)
+    function((blocks,), (GANG,), values, shared_mem=shared, enable_cooperative_groups=True)
 
 
 def gang_blocks(name: str, shared: int = 0) -> int:
@@ -101,6 +114,11 @@ def _gang_blocks(name: str, device: int, shared: int) -> int:
 
 
 _threads = threading.local()  # pinned memory of each thread, into which the device copies numbers
+
+
+def struct_of(members: str) -> np.dtype[Any]:
+    """Return a struct of CUDA C++ whose members all have 8 bytes: pointers, and numbers of at least 0."""
+    return np.dtype([(member, "u8") for member in members.split()])
 
 
 def read(array: Any) -> np.ndarray:

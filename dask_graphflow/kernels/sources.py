@@ -17,10 +17,18 @@ OPTIONS = (
     f"-DGANG={GANG}",
 )
 
-_C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
+C_TYPES = {
+    "None": "None",
+    "bool": "bool",
+    "int32": "int",
+    "int64": "long long",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
 _IDS = ("int32", "int64")
-_WEIGHTS = tuple(_C_TYPES)
-_C_TYPES |= {"uint32": "unsigned int", "uint64": "unsigned long long"}
+_WEIGHTS = ("int32", "int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
 _KEYS = ("uint32", "uint64")
 _SUMS = ("int64", "float64")
@@ -31,142 +39,79 @@ _RULES = ("COUNT", "SUM", "SCORE")  # as in groups.cu
 def instance(kernel: str, *arguments: Any) -> str:
     """Return the CUDA C++ name of a kernel template with some arguments.
 
-    An argument is a dtype, or the name of a constant.
+    An argument is a dtype, the name of a constant, or None: the type of weights if there are none.
 
     Examples
     --------
     >>> instance("hook", "int32", "int64")
     'hook<int, long long>'
     """
-    names = (_C_TYPES.get(str(argument), argument) for argument in arguments)
+    names = (C_TYPES.get(str(argument), argument) for argument in arguments)
     return f"{kernel}<{', '.join(names)}>"
 
 
-def _instances(kernel: str, parameters: int) -> tuple[str, ...]:
-    return _each(kernel, *[_IDS] * parameters)
-
-
-def _each(kernel: str, *choices: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(instance(kernel, *dtypes) for dtypes in product(*choices))
+def _each(kernels: str, *choices: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the instances of some kernel templates, for all combinations of their arguments."""
+    combined = [*product(*choices)]
+    return tuple(instance(kernel, *types) for kernel in kernels.split() for types in combined)
 
 
 KERNELS: dict[str, tuple[str, ...]] = {
     "forest.cu": (
         "clear_report",
-        *_instances("hook", 2),
-        *_instances("absorb", 2),
-        *_instances("hook_first", 1),
-        *_instances("choose_tree", 1),
-        *_instances("hook_rest", 1),
-        *_instances("compress", 1),
-        *_instances("mark_members", 1),
-        *_instances("identity", 1),
-        *_instances("bounds", 1),
         "count_seen",
-        *_instances("write_labels", 2),
+        *_each("hook absorb write_labels", _IDS, _IDS),
+        *_each("hook_first choose_tree hook_rest compress mark_members identity bounds", _IDS),
     ),
-    "giant.cu": (
-        *_instances("choose_giant", 1),
-        "mark_giant",
-        *_instances("count_ends", 1),
-        "pick_hubs",
-        *_instances("filter", 1),
-    ),
+    "giant.cu": ("mark_giant", "pick_hubs", *_each("choose_giant count_ends filter", _IDS)),
     "rows.cu": (
-        *_instances("count_ids", 1),
-        *_instances("row_bins", 1),
-        *_instances("count_selected", 1),
-        *_instances("select", 1),
         "count_heads",
-        *_instances("write_rows", 1),
-        *(instance("write_weights", dtype) for dtype in _WEIGHTS),
-        *_instances("owners", 1),
-        *_instances("relabel", 1),
+        *_each("count_ids row_bins count_selected select write_rows owners relabel", _IDS),
+        *_each("write_weights", _WEIGHTS),
     ),
     "peers.cu": ("meet", "spread"),
-    "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
+    "partition.cu": _each("choose count_grains", _IDS),
     "advance.cu": (
-        *_instances("list_marked", 1),
         "count_true",
-        *_instances("set_words", 1),
         "count_ones",
-        *_instances("write_words", 1),
-        *_instances("gather_degrees", 1),
-        *_instances("uniquify", 1),
         "tally",
-        *_instances("sum_degrees", 1),
+        *_each("list_marked set_words write_words gather_degrees uniquify sum_degrees", _IDS),
     ),
     "search.cu": (
-        *_instances("bfs_pull", 1),
-        *_instances("bfs_pull_rest", 1),
-        *_instances("bfs_push", 1),
-        *_instances("bfs_push_to_all", 1),
-        *_instances("bfs_run", 1),
-        *_each("bfs_push_weightless", _IDS, _FLOATS),
-        *_each("bfs_run_weightless", _IDS, _FLOATS),
-        *_instances("part_found", 1),
-        *_instances("take_offers", 1),
+        *_each("bfs_pull bfs_pull_rest bfs_push_to_all part_found take_offers", _IDS),
+        *_each("bfs_push bfs_run", _IDS, ("None", *_FLOATS)),
     ),
     "pull.cu": (
-        *_each("sum_contributions", _IDS, _FLOATS),
-        *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
-        *_each("row_totals", _FLOATS),
-        *_each("shares", _SUMS, _FLOATS),
-        *_each("apply_sums", _FLOATS),
-        *_instances("sum_batch", 1),
-        *_each("sum_weighted_batch", _IDS, _FLOATS),
         "apply_batch",
+        *_each("sum_contributions", _IDS, _FLOATS, ("None", *_FLOATS)),
+        *_each("sum_batch", _IDS, ("None", *_FLOATS)),
+        *_each("row_totals apply_sums", _FLOATS),
+        *_each("shares", _SUMS, _FLOATS),
     ),
-    "scores.cu": (
-        "total",
-        *(instance("combine", dtype) for dtype in _SUMS),
-        *_each("scale", _SUMS, _FLOATS),
-    ),
+    "scores.cu": ("total", *_each("combine", _SUMS), *_each("scale", _SUMS, _FLOATS)),
     "buckets.cu": (
-        *_each("light_first", _IDS, _FLOATS),
-        *_each("relax", _IDS, _FLOATS),
-        *_each("relax_on", _IDS, _FLOATS),
-        *_each("offer_distances", _IDS, _FLOATS),
-        *_each("take_mirrors", _IDS),
-        *_instances("measure_piles", 1),
-        *_instances("least_distance", 1),
-        *_each("offer_nearer", _IDS, _FLOATS),
+        *_each("light_first relax relax_on offer_distances offer_nearer", _IDS, _FLOATS),
+        *_each("take_mirrors measure_piles least_distance", _IDS),
         *_each("weigh", _FLOATS),
     ),
     "searches.cu": _each("search", _IDS, ("true", "false")),
-    "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
+    "peel.cu": _each("peel_run peel_all", _IDS),
     "spanning.cu": _each("join_components", _IDS, _KEYS),
-    "biconnected.cu": _instances("join_cycles", 1),
-    "predecessors.cu": _instances("set_predecessors", 1),
+    "biconnected.cu": _each("join_cycles", _IDS),
+    "predecessors.cu": _each("set_predecessors", _IDS),
     "order.cu": _each("first_free", _IDS, ("BLOCK", "WARP")),
-    "groups.cu": (
-        *_each("few_groups", _IDS, _RULES),
-        *_each("some_groups", _IDS, _RULES),
-        *_each("many_groups", _IDS, _RULES),
-    ),
+    "groups.cu": _each("few_groups some_groups many_groups", _IDS, _RULES),
     "sweep.cu": _each("sweep", _IDS, ("true", "false")),
-    "between.cu": (
-        *_instances("number_groups", 1),
-        *_instances("list_members", 1),
-        *_instances("sum_between", 1),
-        *_instances("copy_rows", 1),
-        *_instances("weight_between", 1),
-        *_instances("edges_inside", 1),
+    "between.cu": _each(
+        "number_groups list_members sum_between copy_rows weight_between edges_inside", _IDS
     ),
     "intersect.cu": (
-        *_instances("triangles", 1),
-        *_instances("credit", 1),
-        *_instances("lose", 2),
-        *_instances("settle", 1),
-        *_instances("peel_edges", 2),
-        *_instances("common", 1),
+        *_each("triangles credit settle common", _IDS),
+        *_each("lose peel_edges", _IDS, _IDS),
     ),
     "sample.cu": (
-        *_instances("hashes", 1),
-        *_instances("walk", 1),
-        *_instances("propose", 1),
-        *_instances("connected", 1),
         "pick_edges",
+        *_each("hashes walk propose connected", _IDS),
         *_each("cumulate", _FLOATS),
     ),
 }

@@ -16,17 +16,17 @@ from .registry import networkx_function
 @networkx_function
 def bridges(G: ConvertedGraph, root: Node | None) -> Iterator[tuple[Node, Node]]:
     """Return the bridges of a graph, or of the component of a node, in the order of the edges."""
-    found = _bridges(G, root)
+    found = _find_bridges(G, root)
     return zip(G.nodes_at(G.sources[found]), G.nodes_at(G.targets[found]), strict=True)
 
 
 @networkx_function
 def has_bridges(G: ConvertedGraph, root: Node | None) -> bool:
     """Return whether a graph, or the component of a node, has a bridge."""
-    return bool(_bridges(G, root).any())
+    return bool(_find_bridges(G, root).any())
 
 
-def _bridges(G: ConvertedGraph, root: Node | None) -> Any:
+def _find_bridges(G: ConvertedGraph, root: Node | None) -> Any:
     """Return which edges are bridges, in the component of `root` if it is given."""
     if root is not None and root not in G:
         raise nx.NodeNotFound(f"Root node {root} is not in graph")

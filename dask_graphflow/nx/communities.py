@@ -19,7 +19,7 @@ def louvain_communities(
     G: ConvertedGraph, weight: Any, resolution: float, threshold: float, seed: Any
 ) -> list[set[Node]]:
     """Return the communities that the Louvain method finds."""
-    return _best(G, "louvain", weight, seed, resolution=resolution, tol=threshold)
+    return _find_best(G, "louvain", weight, seed, resolution=resolution, tol=threshold)
 
 
 @networkx_function
@@ -27,10 +27,10 @@ def leiden_communities(
     G: ConvertedGraph, weight: Any, resolution: float, seed: Any, metric: str = "modularity"
 ) -> list[set[Node]]:
     """Return the communities that the Leiden method finds; before NetworkX 3.7, those by modularity."""
-    return _best(G, "leiden", weight, seed, resolution=resolution, objective=metric)
+    return _find_best(G, "leiden", weight, seed, resolution=resolution, objective=metric)
 
 
-def _best(
+def _find_best(
     G: ConvertedGraph, algorithm: str, weight: Any, seed: Any, **options: Any
 ) -> list[set[Node]]:
     number = nx.utils.create_py_random_state(seed).randrange(2**31)

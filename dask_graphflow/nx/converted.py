@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.tasks.clients import compute
 
 from .attributes import attribute_values
 
@@ -163,7 +164,7 @@ class ConvertedGraph:
     def compute(self, graph: Graph, algorithm: str, **options: Any) -> pd.DataFrame:
         """Run an algorithm on a graph that :meth:`build` returned; see :meth:`run`."""
         with dask.config.set(scheduler=SCHEDULER):
-            result: pd.DataFrame = getattr(graph, algorithm)(**options).compute()
+            result: pd.DataFrame = compute(getattr(graph, algorithm)(**options))[0]
         return result
 
     def build(self, weights: Any, *, reverse: bool = False) -> Graph:

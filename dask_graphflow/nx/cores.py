@@ -32,7 +32,7 @@ def k_truss(G: ConvertedGraph, k: float) -> ConvertedGraph:
     return G.subgraph(nodes, kept)
 
 
-def _compared(
+def _compare(
     compare: Callable[[Any, Any], Any], less: int, G: ConvertedGraph, k: int | None
 ) -> ConvertedGraph:
     """Return the subgraph of the nodes whose core numbers are at least k, k, or at most k."""
@@ -40,9 +40,9 @@ def _compared(
     return G.subgraph(compare(cores, max(cores) - less if k is None else k))
 
 
-register("k_core", partial(_compared, operator.ge, 0))
-register("k_shell", partial(_compared, operator.eq, 0))
-register("k_crust", partial(_compared, operator.le, 1))
+register("k_core", partial(_compare, operator.ge, 0))
+register("k_shell", partial(_compare, operator.eq, 0))
+register("k_crust", partial(_compare, operator.le, 1))
 
 
 @networkx_function

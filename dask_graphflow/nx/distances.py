@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import networkx as nx
 
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function, register
-from .searches import distances, require, search
+from .searches import Read, distances, paths, require, search
 
 
 @networkx_function
@@ -20,32 +21,33 @@ def has_path(G: ConvertedGraph, source: Node, target: Node) -> bool:
     return bool(len(reached))
 
 
-@networkx_function
-def single_source_shortest_path_length(
-    G: ConvertedGraph, source: Node, cutoff: float | None
-) -> dict[Node, int]:
-    """Return the number of edges to each node that can be reached from the source."""
-    require(G, "Source {} is not in G", source)
-    return distances(G, search(G, source, cutoff))
+def _from_end(
+    read: Read, message: str, end: str, *, G: ConvertedGraph, cutoff: float | None, **node: Node
+) -> dict[Node, Any]:
+    """Return what a search finds from a source, or against the edges from a target."""
+    require(G, message, node[end])
+    return read(G, search(G, node[end], cutoff, reverse=end == "target"))
 
 
-@networkx_function
-def single_target_shortest_path_length(
-    G: ConvertedGraph, target: Node, cutoff: float | None
-) -> dict[Node, int]:
-    """Return the number of edges from each node that can reach the target."""
-    require(G, "Target {} is not in G", target)
-    return distances(G, search(G, target, cutoff, reverse=True))
+READS: dict[str, dict[str, Read]] = {
+    "source": {"path": paths, "path_length": distances},
+    "target": {"path": partial(paths, backward=True), "path_length": distances},
+}
+for end, reads in READS.items():
+    for ending, read in reads.items():
+        message = f"{end.capitalize()} {{}} {'is not' if read is distances else 'not'} in G"
+        find = partial(_from_end, read, message, end)
+        register(f"single_{end}_shortest_{ending}", find, ["G", end, "cutoff"])
 
 
-def _reached(reverse: bool, G: ConvertedGraph, source: Node) -> set[Node]:
+def _find_reached(reverse: bool, G: ConvertedGraph, source: Node) -> set[Node]:
     """Return the other nodes that can be reached from the source, or that can reach it."""
     _require_node(G, source)
     return {*G.nodes_at(search(G, source, reverse=reverse).vertex.to_numpy())} - {source}
 
 
-register("descendants", partial(_reached, False))
-register("ancestors", partial(_reached, True))
+register("descendants", partial(_find_reached, False))
+register("ancestors", partial(_find_reached, True))
 
 
 @networkx_function

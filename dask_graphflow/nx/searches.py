@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import networkx as nx
@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from .converted import ConvertedGraph, Node
+
+Read = Callable[[ConvertedGraph, pd.DataFrame], dict[Node, Any]]
 
 
 def require(G: ConvertedGraph, message: str, node: Node) -> None:

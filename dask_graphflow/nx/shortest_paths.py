@@ -9,27 +9,9 @@ import networkx as nx
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function
 from .searches import distances, path_to, paths, require, search, weighted_search
-from .weighted_paths import bellman_ford_path, bellman_ford_path_length, dijkstra_path_length
+from .weighted_paths import length_to, single_source_bellman_ford
 
 ALL_PAIRS = "all pairs of nodes are not supported; give source= or target="
-
-
-@networkx_function
-def single_source_shortest_path(
-    G: ConvertedGraph, source: Node, cutoff: float | None
-) -> dict[Node, list[Node]]:
-    """Return a shortest path from the source to each node that can be reached."""
-    require(G, "Source {} not in G", source)
-    return paths(G, search(G, source, cutoff))
-
-
-@networkx_function
-def single_target_shortest_path(
-    G: ConvertedGraph, target: Node, cutoff: float | None
-) -> dict[Node, list[Node]]:
-    """Return a shortest path to the target from each node that can reach it."""
-    require(G, "Target {} not in G", target)
-    return paths(G, search(G, target, cutoff, reverse=True), backward=True)
 
 
 @networkx_function
@@ -39,12 +21,14 @@ def shortest_path(
     """Return a shortest path between two nodes, or each from a source, or each to a target."""
     end = _one_end(source, target, weight, method)
     if source is None or target is None:
-        return paths(G, _reached(G, end, weight, method, source is None), backward=source is None)
+        return paths(
+            G, _find_reached(G, end, weight, method, source is None), backward=source is None
+        )
     if weight is not None and method == "bellman-ford":
-        return bellman_ford_path(G, source, target, weight)
+        return single_source_bellman_ford(G, source, target, weight)[1]
     require(G, "Source {} is not in G", source)
     require(G, "Target {} is not in G", target)
-    found = _reached(G, source, weight, method)
+    found = _find_reached(G, source, weight, method)
     return path_to(G, found, target, f"No path between {source} and {target}.")
 
 
@@ -55,11 +39,9 @@ def shortest_path_length(
     """Return the distance between two nodes, or from a source, or to a target."""
     end = _one_end(source, target, weight, method)
     if source is None or target is None:
-        return distances(G, _reached(G, end, weight, method, source is None))
-    if weight is not None and method == "bellman-ford":
-        return bellman_ford_path_length(G, source, target, weight)
+        return distances(G, _find_reached(G, end, weight, method, source is None))
     if weight is not None:
-        return dijkstra_path_length(G, source, target, weight)
+        return length_to(method, G, source, target, weight)
     require(G, "Source {} is not in G", source)
     require(G, "Target {} is not in G", target)
     found = G.run("bfs", sources=[G.positions[source]], targets=[G.positions[target]])
@@ -76,7 +58,9 @@ def _one_end(source: Node | None, target: Node | None, weight: Any, method: str)
     return target if source is None else source
 
 
-def _reached(G: ConvertedGraph, end: Node, weight: Any, method: str, reverse: bool = False) -> Any:
+def _find_reached(
+    G: ConvertedGraph, end: Node, weight: Any, method: str, reverse: bool = False
+) -> Any:
     if weight is None:
         require(G, "Source {} not in G", end)
         return search(G, end, reverse=reverse)

@@ -14,9 +14,7 @@ import pandas as pd
 
 from .converted import ConvertedGraph, Node
 from .registry import networkx_function, register
-from .searches import distances, given_sources, path_to, paths, require, weighted_search
-
-Read = Callable[[ConvertedGraph, pd.DataFrame], dict[Node, Any]]
+from .searches import Read, distances, given_sources, path_to, paths, require, weighted_search
 
 
 def _dijkstra(
@@ -90,39 +88,31 @@ def _distance_and_path(
     return distances(G, found)[target], path
 
 
-@networkx_function
-def dijkstra_path(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> list[Node]:
+def _path(
+    find: Callable[..., Any], G: ConvertedGraph, source: Node, target: Node, weight: Any
+) -> list[Node]:
     """Return a shortest path between two nodes."""
-    path: list[Node] = multi_source_dijkstra(G, [source], target, None, weight)[1]
+    path: list[Node] = find(G, source, target, weight=weight)[1]
     return path
 
 
-@networkx_function
-def bellman_ford_path(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> list[Node]:
-    """Return a shortest path between two nodes."""
-    path: list[Node] = single_source_bellman_ford(G, source, target, weight)[1]
-    return path
-
-
-@networkx_function
-def dijkstra_path_length(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> float:
-    """Return the distance between two nodes."""
-    require(G, "Node {} not found in graph", source)
-    return _length_to(G, source, target, weight, "Node {} not reachable from {}")
-
-
-@networkx_function
-def bellman_ford_path_length(G: ConvertedGraph, source: Node, target: Node, weight: Any) -> float:
-    """Return the distance between two nodes."""
-    same = source == target
-    require(G, "Node {} not found in graph" if same else "Source {} not in G", source)
-    return _length_to(G, source, target, weight, "node {} not reachable from {}")
-
-
-def _length_to(G: ConvertedGraph, source: Node, target: Node, weight: Any, message: str) -> float:
-    lengths = {}
+def length_to(method: str, G: ConvertedGraph, source: Node, target: Node, weight: Any) -> float:
+    """Return the distance between two nodes, with the errors of one of NetworkX's methods."""
+    dijkstra, lengths = method == "dijkstra", dict[Node, float]()
+    found = dijkstra or source == target
+    require(G, "Node {} not found in graph" if found else "Source {} not in G", source)
     if target in G:
         lengths = distances(G, weighted_search(G, [source], weight, targets=[target]))
     if target not in lengths:
-        raise nx.NetworkXNoPath(message.format(target, source))
+        node = "Node" if dijkstra else "node"
+        raise nx.NetworkXNoPath(f"{node} {target} not reachable from {source}")
     return lengths[target] if source != target else 0
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "dijkstra": partial(single_source_dijkstra, cutoff=None),
+    "bellman_ford": single_source_bellman_ford,
+}
+for method, find in METHODS.items():
+    register(f"{method}_path", partial(_path, find))
+    register(f"{method}_path_length", partial(length_to, method))

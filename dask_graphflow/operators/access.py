@@ -36,9 +36,8 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
         return move_to(where, column[numbers])
     distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
     asked = g.member.exchange.all_to_all(_by_owner(g, distinct, distinct))
-    received = g.member.exchange.all_to_all(
-        [column[places - g.member.shard.low] for places in asked]
-    )
+    low = g.member.shard.low
+    received = g.member.exchange.all_to_all([column[places - low] for places in asked])
     return move_to(where, np.concatenate(received)[back])
 
 
@@ -55,20 +54,16 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
     places = places_of(g, numbers)
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
-    sent = g.member.exchange.all_to_all(_by_owner(g, places, places))
-    for to, own in zip(
-        sent, g.member.exchange.all_to_all(_by_owner(g, places, values)), strict=True
+    for to, own in swap_columns(
+        g, list(zip(_by_owner(g, places, places), _by_owner(g, places, values), strict=True))
     ):
         at(column, to - g.member.shard.low, own)
 
 
 def gather(g: GraphView, values: Any) -> Any:
     """Return the values of all members, concatenated by rank. All members call it."""
-    return (
-        values
-        if g.member.exchange.size == 1
-        else np.concatenate(g.member.exchange.all_gather(values))
-    )
+    exchange = g.member.exchange
+    return values if exchange.size == 1 else np.concatenate(exchange.all_gather(values))
 
 
 def move_to(array: Any, values: Any) -> Any:
@@ -160,12 +155,8 @@ def send_to_lister(g: GraphView, columns: list[Any], group: int, count: int) -> 
     All members call it. The first column contains numbers of owned vertices, in the order of their
     positions. For `group` and `count`, see :func:`send_groups`.
     """
-    exchange = g.member.exchange
-    to = group * exchange.size // count
-    if exchange.size > 1:
-        ranks = range(exchange.size)
-        parts = ([values if rank == to else values[:0] for rank in ranks] for values in columns)
-        columns = [np.concatenate(exchange.all_to_all(part)) for part in parts]
+    send = send_groups(g, np.full_like(columns[0], group), count)
+    columns = [send(column) for column in columns]
     return columns if g.member.shard.placed is None else sort_rows(columns, 1)
 
 
@@ -280,31 +271,6 @@ def at_ends(g: GraphView, column: Any, value: Callable[..., Any], weights: Any =
         return value(values[owners], values[block.ends], *weighted)
 
     return per_edge(rows, of_block)
-
-
-def edges_among(g: GraphView, ids: Any) -> tuple[Any, Any]:
-    """Return the edges that leave this member's vertices among some, as row numbers of `ids`, a frame.
-
-    All members call it. Each id occurs once.
-    """
-    shard, places = g.member.shard.host, _on_host(g.places(ids))
-    order = np.argsort(places)
-    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    own = np.flatnonzero((places >= shard.low) & (places < shard.low + shard.owned))
-    for row in own.tolist():
-        low, high = map(int, shard.out.offsets[places[row] - shard.low :][:2])
-        ends = _on_host(shard.out.ends[low:high])
-        at = order[np.searchsorted(places, ends, sorter=order).clip(max=len(places) - 1)]
-        hits = at[places[at] == ends]
-        sources.append(np.full(len(hits), row))
-        targets.append(hits)
-    there = kernels_for(shard.out.ends).namespace.asarray
-    return there(np.concatenate(sources)), there(np.concatenate(targets))
-
-
-def _on_host(values: Any) -> np.ndarray:
-    on_host: np.ndarray = kernels_for(values).to_host(values)
-    return on_host
 
 
 def offsets_of(lengths: Any) -> Any:

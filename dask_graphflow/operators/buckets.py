@@ -42,9 +42,10 @@ from .view import GraphView
 SAMPLED = 16  # one edge in 16 is counted to find hubs
 
 
-class Labelled(NamedTuple):
-    """Rows by labels instead of vertex numbers."""
+class WaitingRows(NamedTuple):
+    """Rows prepared for buckets of a width, perhaps by labels instead of vertex numbers."""
 
+    width: float
     rows: Any
     # Array of integers, shape (V,), or None. Label of each vertex, and vertex of each label; None for rows
     # by vertices.
@@ -59,12 +60,10 @@ class Buckets:
 
     Parameters
     ----------
-    light : Labelled
+    light : WaitingRows
         See :func:`light_first` and :func:`unit_weights`.
     sources : array of integers
         Positions of the sources that this member owns, each once.
-    delta : float
-        Width of a bucket.
     cutoff : float
         Maximum distance; infinite for none.
     distance : array of float64, shape (V_p + mirrors,), optional
@@ -80,21 +79,20 @@ class Buckets:
     def __init__(
         self,
         g: GraphView,
-        light: Labelled,
+        light: WaitingRows,
         sources: Any,
-        delta: float,
         cutoff: float,
         distance: Any = None,
     ) -> None:
-        self._g, (rows, self._labels, self._names) = g, light
-        self._rows, self._sources = rows.rows, self._labelled(sources)
+        self._g, (width, rows, self._labels, self._names) = g, light
+        self._rows, self._sources = rows.rows, self._to_labels(sources)
         if distance is None:
             distance = g.column(np.inf, "float64", g.member.local("out").size)
             distance[self._sources] = 0
         self._mirrors = None if g.member.alone else g.member.mirrors("out")
         self._kernels = buckets_kernels.of(distance)
         self._waiting = self._kernels.new_buckets(
-            rows, distance, self._sources, delta, cutoff=cutoff, threads=g.member.threads
+            rows, distance, self._sources, width, cutoff=cutoff, threads=g.member.threads
         )
         self._distance, self._counts = distance, self._waiting.counts
         self.lowest, self._late = 0.0, False
@@ -136,7 +134,7 @@ class Buckets:
         """
         if self._late:  # a waiting vertex may be nearer than the lowest bucket
             return
-        own, distance = self._labelled(targets), self._distance
+        own, distance = self._to_labels(targets), self._distance
         own_farthest = float(distance[own].max()) if len(own) else -math.inf
         farthest = self._g.all_reduce(most=own_farthest).most
         if farthest < self.lowest:
@@ -215,7 +213,7 @@ class Buckets:
             frontier = np.concatenate(reached)
             settled[frontier] = True
 
-    def _labelled(self, vertices: Any) -> Any:
+    def _to_labels(self, vertices: Any) -> Any:
         return vertices if self._labels is None else self._labels[vertices]
 
 
@@ -246,37 +244,40 @@ def bucket_width(g: GraphView) -> float:
     return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0
 
 
-def light_first(g: GraphView, delta: float) -> Labelled:
-    """Return rows with the edges first that are light for buckets of a width.
+def light_first(g: GraphView) -> WaitingRows:
+    """Return rows with the edges first that are light for buckets of :func:`bucket_width`.
 
-    A device caches them with the graph, and numbers hubs first.
+    All members call it, and raise the errors of that function. A device caches the rows with the graph, and
+    numbers hubs first.
     """
-    rows = g.member.local("out").rows
-    if not g.member.shard.on_device:
-        return Labelled(buckets_kernels.of(rows.ends).light_first(rows, delta))
+    width, rows = bucket_width(g), g.member.local("out").rows
     if g.member.shard.linked:  # there is no room on the device for a copy of its edges
-        return Labelled(Light(rows, rows.offsets[1:]))
+        return WaitingRows(width, Light(rows, rows.offsets[1:]))
 
-    def make() -> Labelled:
-        labelled = _hubs_first(g) if g.member.alone else Labelled(rows)
-        light_first = buckets_kernels.of(rows.ends).light_first
-        return labelled._replace(rows=light_first(labelled.rows, delta))
+    def make(labelled: WaitingRows) -> WaitingRows:
+        kernels = buckets_kernels.of(rows.ends)
+        return labelled._replace(rows=kernels.light_first(labelled.rows, width))
 
-    kept: Labelled = g.member.shard.kept(stored.LIGHT_FIRST, make)
+    plain = WaitingRows(width, rows)
+    if not g.member.shard.on_device:
+        return make(plain)
+    kept: WaitingRows = g.member.shard.kept(
+        stored.LIGHT_FIRST, lambda: make(_hubs_first(g, width) if g.member.alone else plain)
+    )
     return kept
 
 
-def unit_weights(g: GraphView) -> Labelled:
+def unit_weights(g: GraphView) -> WaitingRows:
     """Return rows with a weight of 1 for every edge, prepared for buckets of width 1."""
     rows = g.member.local("out").rows
     ones = per_edge(rows, lambda block: np.ones_like(block.ends, "float32"))
     rows = rows._replace(weights=ones)
     # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
     # bucket.
-    return Labelled(Light(rows, rows.offsets[1:]))
+    return WaitingRows(1.0, Light(rows, rows.offsets[1:]))
 
 
-def _hubs_first(g: GraphView) -> Labelled:
+def _hubs_first(g: GraphView, width: float) -> WaitingRows:
     """Return rows by labels, hubs first, so that the distances that are read most often are adjacent."""
     rows = g.member.local("out").rows
     kernels = rows_kernels.of(rows.ends)
@@ -284,8 +285,7 @@ def _hubs_first(g: GraphView) -> Labelled:
     if g.directed:  # a sample of the edges is enough to find hubs
         degrees = kernels.degrees(rows.ends[::SAMPLED], count=g.size)
     if not has_hubs(degrees):
-        return Labelled(rows)
+        return WaitingRows(width, rows)
     labels = kernels.degree_labels(degrees if g.directed else 2 * degrees + g.exists)
-    return Labelled(
-        kernels.relabelled(rows, labels, threads=g.member.threads), labels, inverse(labels)
-    )
+    rows = kernels.relabelled(rows, labels, threads=g.member.threads)
+    return WaitingRows(width, rows, labels, inverse(labels))

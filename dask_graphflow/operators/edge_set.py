@@ -37,6 +37,21 @@ def edges_from(g: GraphView, which: Any) -> EdgeSet:
     return EdgeSet(which.astype(g.index, copy=False)[row], entries)
 
 
+def edges_among(g: GraphView, ids: Any) -> tuple[Any, Any]:
+    """Return the edges that leave this member's vertices among some, as row numbers of `ids`, a frame.
+
+    All members call it. Each id occurs once.
+    """
+    places, rows, low = g.places(ids), g.member.rows("out"), g.member.shard.low
+    order = np.argsort(places)
+    own = np.flatnonzero((places >= low) & (places < low + g.owned))
+    _, row, entries = entries_of(rows, places[own] - low, g.member.threads)
+    ends = disk.take(rows.ends, entries)
+    at = order[np.minimum(np.searchsorted(places[order], ends), len(order) - 1)]
+    hits = np.flatnonzero(places[at] == ends)
+    return own[row[hits]], at[hits]
+
+
 def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
     """Return the edges between the chosen vertices, a mask. All members call it.
 

@@ -16,8 +16,8 @@ from dask_graphflow.kernels import peel as peel_kernels
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
-from .vertex_set import VertexSet
-from .view import Frontier, GraphView
+from .frontier import Frontier, VertexSet
+from .view import GraphView
 
 REMOVE = EdgeOp("remove", target="count", signal="-1", slot="add")
 

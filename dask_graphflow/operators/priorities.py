@@ -1,4 +1,4 @@
-"""Random priorities and samples of vertices, which depend only on a seed and on the order of the ids.
+"""Random orders and samples of vertices, which depend only on a seed and on the order of the ids.
 
 .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 """
@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.graph.hubs import inverse
+from dask_graphflow.kernels import order as order_kernels
+from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels import sample as sample_kernels
 
+from .access import gather
 from .view import GraphView
 
 
@@ -26,12 +30,18 @@ def priorities(ranks: Any, seed: Any) -> Any:
 LAST = np.iinfo("int64").max
 
 
-def sample_places(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
+def sample_places(
+    g: GraphView, count: int | None, seed: int, chosen: Any = None
+) -> tuple[Any, int]:
     """Return the place of each owned vertex in a random sample, and the size of the sample.
 
     All members call it. A `count` of None takes all vertices. Places are 0, 1, ... in the order of the ids;
-    -1 for vertices that are not in the sample.
+    -1 for vertices that are not in the sample. Instead of a sample, a member can give the positions of the
+    `chosen` vertices that it owns, each once.
     """
+    if chosen is not None:
+        places, numbers = places_of(g, chosen)
+        return places, len(numbers)
     exists, ranks = g.exists, g.ranks
     every = g.count
     if count is None or count >= every:
@@ -41,9 +51,7 @@ def sample_places(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]
     share = (count + 8 * math.sqrt(count) + 64) / every
     for limit in (int(min(share, 1.0) * 2.0**64) - 2**63 - 1, LAST):
         own = drawn[g.positions(drawn <= limit)]
-        least = np.sort(
-            own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own))
-        )
+        least = np.sort(gather(g, own))
         if len(least) >= count:
             break
     places, chosen = places_of(g, g.positions(drawn <= least[count - 1]))
@@ -57,7 +65,26 @@ def places_of(g: GraphView, chosen: Any) -> tuple[Any, Any]:
     are as in :func:`sample_places`.
     """
     own = g.numbers[chosen]
-    numbers = np.sort(own if g.member.alone else np.concatenate(g.member.exchange.all_gather(own)))
+    numbers = np.sort(gather(g, own))
     places = g.column(-1, "int64")
     places[chosen] = np.searchsorted(numbers, own)
     return places, numbers
+
+
+def take_first_free(g: GraphView, priority: Any) -> Any | None:
+    """Give each vertex, in an order, the smallest number that no neighbor before it has, as int32.
+
+    Vertices with more edges come first. Among vertices with the same number of edges, those of a higher
+    priority come first; no two vertices have the same one. The graph is simple and undirected. Positions
+    that are not vertices get -1. The result is None if there are several members.
+    """
+    if not g.member.alone:
+        return None
+    rows = g.member.local("out").rows
+    with g.superstep("push", g.count, len(rows.ends)):
+        by_priority = np.argsort(priority)[::-1]
+        labels = rows_kernels.of(rows.ends).degree_labels(g.degrees[by_priority])
+        order = by_priority[inverse(labels)].astype(rows.ends.dtype)
+        numbers = order_kernels.of(rows.ends).first_free(rows, order)
+    numbers[~g.exists] = -1
+    return numbers

@@ -35,38 +35,10 @@ from dask_graphflow.kernels import pull as pull_kernels
 from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import units
 
+from .frontier import Frontier, VertexSet
 from .member import Member
-from .vertex_set import VertexSet
 
 Tell = Callable[[dict[str, Any]], None]
-
-
-class Frontier:
-    """A set of vertices over all members; each vertex is listed by its owner.
-
-    Its length is the number of vertices over all members.
-
-    Parameters
-    ----------
-    own : VertexSet, or None
-        This member's vertices in the set; None for all vertices.
-    count, leaving : int
-        Number of vertices over all members, and number of edges that leave them.
-    """
-
-    __slots__ = ("_count", "leaving", "own")
-
-    def __init__(self, own: VertexSet | None, count: int, leaving: int) -> None:
-        self.own, self._count, self.leaving = own, count, leaving
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def vertices(self) -> Any:
-        """Positions of this member's vertices in the set."""
-        assert self.own is not None, "a frontier of all vertices has no list"
-        return self.own.vertices
 
 
 class GraphView:

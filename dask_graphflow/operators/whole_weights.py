@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their su
 SMALLEST, LARGEST = 1e-200, 1e200
 
 
-def leaving(g: GraphView) -> tuple[Any, float]:
+def sum_leaving(g: GraphView) -> tuple[Any, float]:
     """Return the weighted out-degrees, and the largest one over all members.
 
     Raises
@@ -40,31 +40,22 @@ def leaving(g: GraphView) -> tuple[Any, float]:
     return totals, largest
 
 
-def whole_weights(g: GraphView) -> tuple[Any, float]:
+def whole_weights(g: GraphView, *, of_pairs: bool = False) -> tuple[Any, float]:
     """Return the weights of the edges, rounded to whole multiples of a unit, as int64, and the unit.
 
     All members call it. They use the same unit, which is a power of 2: the sum of all weights over all
-    members is at most 2**61 units. Without weights, the weights are None and the unit is 1. It raises
-    :class:`.WeightError` if a weight is negative, infinite or NaN, or if weights differ too much to be
-    added up.
+    members is at most 2**61 units, or only that of the edges of any two vertices, if sums are `of_pairs`.
+    Without weights, the weights are None and the unit is 1. It raises :class:`.WeightError` if a weight is
+    negative, infinite or NaN, or if weights differ too much to be added up.
     """
     if not g.weighted:
         return None, 1.0
-    totals, largest = leaving(g)
-    total = g.total(totals, largest)
-    unit = _unit(g, totals, total, "the sum of all weighted degrees")
+    totals, bound = sum_leaving(g)
+    what = "the largest weighted degree"
+    if not of_pairs:
+        bound, what = g.total(totals, bound), "the sum of all weighted degrees"
+    unit = _unit(g, totals, bound, what)
     return _whole(g.member.local("out").rows, unit), unit
-
-
-def whole_weights_of_pairs(g: GraphView) -> Any:
-    """Return weights rounded to whole multiples of a unit that is fine enough for few vertices, as int64.
-
-    All members call it. They use the same unit, which is a power of 2: the sum of the weights of the edges
-    of any two vertices is at most 2**61 units. It raises the errors of :func:`whole_weights`.
-    """
-    totals, largest = leaving(g)
-    unit = _unit(g, totals, largest, "the largest weighted degree")
-    return _whole(g.member.local("out").rows, unit)
 
 
 def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
@@ -77,9 +68,9 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     """
     if not g.weighted:
         return list(sides)
-    totals = leaving(g)[0]
+    totals = sum_leaving(g)[0]
     if g.directed:
-        totals = totals + leaving(g.T)[0]
+        totals = totals + sum_leaving(g.T)[0]
     powers = BITS_BY_VERTEX - np.frexp(totals)[1]
     return [rows._replace(weights=_scale(g, rows, powers)) for rows in sides]
 
@@ -87,15 +78,11 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
 
-    `inside` is the result of :func:`loops`. A self-loop counts twice.
+    `inside` is the result of :func:`sum_loops`. A self-loop counts twice.
     """
     if weights is None:
         return g.degrees + inside
-    rows = g.member.local("out").rows._replace(weights=weights)
-    return (
-        np.concatenate([g.column(0, "int64", 0), *(_row_sums(block) for _, block in blocks(rows))])
-        + inside
-    )
+    return _row_sums(g, weights) + inside
 
 
 def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
@@ -110,15 +97,9 @@ def whole_skew(g: GraphView, degrees: Any, unit: float) -> Any:
     return 2 * whole_degrees(g, weights, 0) - degrees
 
 
-def loops(g: GraphView, weights: Any) -> Any:
+def sum_loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
-    rows, sums = g.member.local("out").rows._replace(weights=weights), g.column(0, "int64")
-    for _, block in blocks(rows):
-        owners = sources_of(g, block)
-        inside = owners == block.ends
-        values = None if weights is None else block.weights[inside]
-        sums += own_sums(owners[inside], values, g.owned)
-    return sums
+    return _row_sums(g, weights, lambda sources, targets: sources == targets)
 
 
 def sums_inside(g: GraphView, weights: Any, labels: Any) -> Any:
@@ -126,14 +107,8 @@ def sums_inside(g: GraphView, weights: Any, labels: Any) -> Any:
 
     All members call it. Without weights, each edge has the weight 1.
     """
-    rows, values = g.member.local("out").rows._replace(weights=weights), wide_column(g, labels)
-    sums = [g.column(0, "int64", 0)]
-    for _, block in blocks(rows):
-        owners = sources_of(g, block)
-        inside = (values[owners] == values[block.ends]).astype("int64")
-        counted = inside if block.weights is None else inside * block.weights
-        sums.append(_row_sums(block._replace(weights=counted)))
-    return np.concatenate(sums)
+    values = wide_column(g, labels)
+    return _row_sums(g, weights, lambda sources, targets: values[sources] == values[targets])
 
 
 def own_sums(labels: Any, values: Any, count: int) -> Any:
@@ -158,7 +133,7 @@ def sums_of_groups(g: GraphView, groups: Any, values: Any, count: int) -> Any:
     return sum_parts(g, own_sums(groups, values, count))
 
 
-def edges_between(g: GraphView, groups: Any, count: int) -> Any:
+def count_edges_between(g: GraphView, groups: Any, count: int) -> Any:
     """Return how many edges lead from the vertices of each group to those of each: array of int64.
 
     All members call it, with groups 0 to `count` - 1, and get the same array of shape (count, count).
@@ -174,11 +149,22 @@ def edges_between(g: GraphView, groups: Any, count: int) -> Any:
     return g.elementwise_sum(counts).reshape(count, count)
 
 
-def _row_sums(rows: Any) -> Any:
-    """Return the sum of the weights of each row of a block, whose weights are int64."""
-    sums = np.zeros_like(rows.weights, shape=len(rows.weights) + 1)
-    np.cumsum(rows.weights, out=sums[1:])
-    return sums[rows.offsets[1:]] - sums[rows.offsets[:-1]]
+def _row_sums(g: GraphView, weights: Any, counts: Callable[[Any, Any], Any] | None = None) -> Any:
+    """Return the sum of the weights, by default 1 each, of each owned vertex's edges, as int64.
+
+    `counts` takes the sources and the targets of some edges, and returns which of them count; by default
+    all.
+    """
+    rows, sums = g.member.local("out").rows._replace(weights=weights), [g.column(0, "int64", 0)]
+    for _, block in blocks(rows):
+        values = block.weights
+        if counts is not None:
+            inside = counts(sources_of(g, block), block.ends)
+            values = inside.astype("int64") if values is None else inside * values
+        before = np.zeros_like(values, shape=len(values) + 1)
+        np.cumsum(values, out=before[1:])
+        sums.append(before[block.offsets[1:]] - before[block.offsets[:-1]])
+    return np.concatenate(sums)
 
 
 def _unit(g: GraphView, totals: Any, bound: float, what: str) -> float:

@@ -12,8 +12,9 @@ from dask_graphflow.calls.call import Call
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.graph import vertex_ids
 from dask_graphflow.graph.frames import to_pandas
-from dask_graphflow.operators.access import edges_among
+from dask_graphflow.operators.edge_set import edges_among
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.tasks.clients import compute
 
 
 def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
@@ -24,7 +25,7 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     dtypes = dict.fromkeys(("source", "target"), "int64")
     named = vertex_ids.named(ids, graph._shards.spec.ids)
     call = Call("adjacency", _adjacent, dtypes, rows="listed")
-    pairs = call.send(graph._shards, named).compute()
+    (pairs,) = compute(call.send(graph._shards, named))
     return np.unique(to_pandas(pairs).to_numpy(), axis=0)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphflow.exceptions import BackendError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 # The palette of Okabe and Ito. Color-blind readers can tell its colors apart, and it nearly works in gray.
@@ -82,15 +83,38 @@ def named(parts: Sequence[Any], most: int) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
+def log_axes(ax: Axes, most_x: float, most_y: float) -> None:
+    """Make both axes logarithmic, with room around values from 1 to the largest ones."""
+    ax.set_xscale("log")
+    ax.set_yscale("log", nonpositive="clip")
+    # At least a decade, so that the axes also work for a single value.
+    ax.set_xlim(0.8, max(10, 1.6 * most_x))
+    ax.set_ylim(0.7, max(10, 1.8 * most_y))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(with_commas)
+        axis.set_minor_formatter("")
+    plain(ax)
+
+
+def names_of(ids: pd.DataFrame, most: int) -> list[str]:
+    """Return the names of ids, of at most `most` letters each."""
+    return [named(parts, most) for parts in ids.itertuples(index=False, name=None)]
+
+
+def halo(ax: Axes) -> list[Any]:
+    """Return path effects that set a text off from what it covers."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
+
+
 def write_names(ax: Axes, names: Sequence[str], points: np.ndarray, above: np.ndarray) -> None:
     """Write names in the given order, and leave out each one that would cover a name before it.
 
     Points are in the units of the data. `above` is how far a name begins above its point, in points; a name
     is centered on its point if it is 0.
     """
-    from matplotlib.patheffects import withStroke
-
-    halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
+    around = halo(ax)
     texts = [
         ax.annotate(
             name,
@@ -100,7 +124,7 @@ def write_names(ax: Axes, names: Sequence[str], points: np.ndarray, above: np.nd
             ha="center",
             va="bottom" if up else "center",
             color=INK,
-            path_effects=halo,
+            path_effects=around,
             zorder=4,
         )
         for name, point, up in zip(names, points, above, strict=True)

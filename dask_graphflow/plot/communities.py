@@ -10,7 +10,7 @@ from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, color_bar, map_axes, named, pyplot, write_names
+from .canvas import FAINT, color_bar, map_axes, names_of, pyplot, write_names
 from .drawing import built
 from .layout import forceatlas2, positions
 from .quotient import Quotient, quotient
@@ -133,8 +133,7 @@ def _draw(ax: Axes, found: Quotient) -> None:
     ax.add_collection(circles)
     ax.autoscale_view()
     color_bar(ax, circles, "edges that stay inside the community (%)")
-    largest = found.names.head(NAMED).itertuples(index=False, name=None)
-    names = [named(ids, LONGEST) for ids in largest]
+    names = names_of(found.names.head(NAMED), LONGEST)
     write_names(ax, names, points[: len(names)], np.zeros(len(names)))
 
 

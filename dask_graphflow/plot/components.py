@@ -16,10 +16,10 @@ from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 from dask_graphflow.tasks.names import unique
 
-from .canvas import INK, PALETTE, named, new_axes, plain, pyplot, with_commas
+from .canvas import INK, PALETTE, log_axes, named, new_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,20 +77,12 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     '3 components of 6 vertices'
     """
     pyplot()  # before anything is computed
-    summary = _sizes(labels, column)
+    summary = _count_sizes(labels, column)
     sizes, counts = summary.sizes, summary.counts
     ax = new_axes(ax, (5, 3.5))
     ax.vlines(sizes, 0, counts, color=PALETTE[0], linewidth=1.5, alpha=0.35)
     ax.plot(sizes, counts, "o", color=PALETTE[0], markersize=5, clip_on=False)
-    ax.set_xscale("log")
-    ax.set_yscale("log", nonpositive="clip")
-    # At least a decade, so that the axes also work for a single size.
-    ax.set_xlim(0.8, max(10, 1.6 * sizes.max(initial=1)))
-    ax.set_ylim(0.7, max(10, 1.8 * counts.max(initial=1)))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(with_commas)
-        axis.set_minor_formatter("")
-    plain(ax)
+    log_axes(ax, sizes.max(initial=1), counts.max(initial=1))
     noun = "component" if str(column).startswith("component") else "group"
     ax.set_xlabel(f"size of a {noun} (vertices)")
     ax.set_ylabel(f"{noun}s of that size")
@@ -149,7 +141,7 @@ class _Sizes:
         return cls(sizes, counts, min(largest, default=()))
 
 
-def _sizes(labels: Any, column: Any) -> _Sizes:
+def _count_sizes(labels: Any, column: Any) -> _Sizes:
     if not hasattr(labels, "columns"):
         raise EdgeListError(
             f"labels is a {type(labels).__module__}.{type(labels).__name__}; give a frame with one "
@@ -157,16 +149,16 @@ def _sizes(labels: Any, column: Any) -> _Sizes:
         )
     names = _columns(labels, column)
     if not isinstance(labels, dd.DataFrame):
-        return _Sizes.of(_counted(labels[names]))
+        return _Sizes.of(_count_vertices(labels[names]))
     check_waiting("gf.plot.components", "gf.plot.components(...)")
-    meta = _counted(labels._meta[names])
-    counts = labels[names].map_partitions(_counted, meta=meta, token="graphflow-plot")
+    meta = _count_vertices(labels._meta[names])
+    counts = labels[names].map_partitions(_count_vertices, meta=meta, token="graphflow-plot")
     # In the worst case, there are as many components as vertices, so use as many partitions.
     sizes = counts.groupby(names, sort=False)[SIZE].sum(split_out=labels.npartitions)
     whole = sizes.reset_index().to_delayed()
     of = dask.delayed(_Sizes.of)
     tasks = (of(part, dask_key_name=unique("plot")) for part in whole)
-    return _Sizes.all(list(dask.compute(*tasks)))
+    return _Sizes.all(list(compute(*tasks)))
 
 
 def _columns(labels: Any, column: Any) -> list[Any]:
@@ -183,7 +175,7 @@ def _columns(labels: Any, column: Any) -> list[Any]:
     return names
 
 
-def _counted(part: Any) -> pd.DataFrame:
+def _count_vertices(part: Any) -> pd.DataFrame:
     """Return one row per component of a partition, with the number of its vertices there."""
     part = to_pandas(part)
     for name in part.columns:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dask
 import numpy as np
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 
-from .canvas import PALETTE, new_axes, plain, pyplot, with_commas
+from .canvas import PALETTE, log_axes, new_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,17 +76,9 @@ def degrees(degrees: Any, *, ax: Axes | None = None) -> Axes:
             label=name.replace("_", "-"),
             clip_on=False,
         )
-    ax.set_xscale("log")
-    ax.set_yscale("log")
     largest = max((int(values[-1]) for values, _ in counts.values() if len(values)), default=1)
     total = max(int(vertices.sum()) for _, vertices in counts.values())
-    # At least a decade, so that the axes also work for a single degree.
-    ax.set_xlim(0.8, max(10, 1.6 * largest))
-    ax.set_ylim(0.7, max(10, 1.8 * total))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(with_commas)
-        axis.set_minor_formatter("")
-    plain(ax)
+    log_axes(ax, largest, total)
     ax.set_xlabel("edges")
     ax.set_ylabel("vertices with at least so many")
     title = f"{counted(total, 'vertex', 'vertices')}, with up to {counted(largest, 'edge')}"
@@ -111,7 +102,7 @@ def _counts(degrees: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
             "'in_degree' and 'out_degree'. Give the result of gf.degrees"
         )
     check_waiting("gf.plot.degrees", "gf.plot.degrees(...)")
-    counted_values = dask.compute(*(degrees[name].value_counts() for name in names))
+    counted_values = compute(*(degrees[name].value_counts() for name in names))
     found = {}
     for name, series in zip(names, counted_values, strict=True):
         series = to_pandas(series).sort_index()

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import dask
 import numpy as np
 import pandas as pd
 
@@ -16,7 +15,7 @@ from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 
 from .subgraph import rows_of
 
@@ -50,7 +49,7 @@ def whole(graph: Graph, limit: int) -> Drawing:
             "allowed, but slow. Draw a part of the graph, which gf.k_core or gf.ego_graph returns, or its "
             "communities with gf.plot.communities"
         )
-    ids, edges = (on_host(frame) for frame in dask.compute(graph.vertices(), graph.edges()))
+    ids, edges = (on_host(frame) for frame in compute(graph.vertices(), graph.edges()))
     return Drawing(ids, pairs_of(edges, ids))
 
 
@@ -91,7 +90,7 @@ def column_for(frame: Any, ids: pd.DataFrame, name: str) -> pd.Series:
 
 def computed(frame: Any) -> pd.DataFrame:
     """Return a frame, lazy or not, as a pandas frame."""
-    return on_host(dask.compute(frame)[0])
+    return on_host(compute(frame)[0])
 
 
 def on_host(frame: Any) -> pd.DataFrame:

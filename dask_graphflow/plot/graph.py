@@ -12,7 +12,7 @@ from dask_graphflow.exceptions import OptionError, UnknownColumnError
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, PALETTE, color_bar, map_axes, named, pyplot, write_names
+from .canvas import FAINT, PALETTE, color_bar, map_axes, named, names_of, pyplot, write_names
 from .drawing import LIMIT, Drawing, built, column_for, computed, pairs_of, whole
 from .layout import forceatlas2, positions
 from .subgraph import rows_of
@@ -143,10 +143,7 @@ def graph(
     vertices, links = counted(len(points), "vertex", "vertices"), len(drawing.edges)
     ax.set_title(title or f"{vertices}, {counted(links, 'edge')}", loc="left")
     rows = np.lexsort((-degree, -order))[:names]
-    texts = [
-        named(ids, LONGEST) for ids in drawing.ids.iloc[rows].itertuples(index=False, name=None)
-    ]
-    write_names(ax, texts, points[rows], sizes[rows] / 2 + 1)
+    write_names(ax, names_of(drawing.ids.iloc[rows], LONGEST), points[rows], sizes[rows] / 2 + 1)
     return ax
 
 

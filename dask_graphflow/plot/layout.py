@@ -117,10 +117,10 @@ def positions(
         strongGravityMode=True,
         gravity=GRAVITY,
     )
-    return _lying(placed)
+    return _lay_flat(placed)
 
 
-def _lying(points: np.ndarray) -> np.ndarray:
+def _lay_flat(points: np.ndarray) -> np.ndarray:
     """Return points turned around their center, so that they are spread most along the x axis."""
     if not len(points):
         return points

@@ -10,7 +10,7 @@ from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.tasks.clients import check_waiting
 
-from .canvas import INK, PALETTE, named, new_axes, pyplot
+from .canvas import INK, PALETTE, halo, names_of, new_axes, pyplot
 from .rings import rings
 from .subgraph import Subgraph, around
 
@@ -116,7 +116,7 @@ def neighborhood(
     sizes = _sizes(subgraph)
     _edges(ax, subgraph, points, sizes)
     _vertices(ax, subgraph, points, sizes)
-    names = [named(row, LONGEST) for row in subgraph.ids.itertuples(index=False, name=None)]
+    names = names_of(subgraph.ids, LONGEST)
     things = ("neighbor",) if hops == 1 else ("vertex", "vertices")
     title = f"{names[0]}: {counted(len(subgraph) - 1, *things)}"
     title += f" within {hops} edges" if hops > 1 else ""
@@ -185,10 +185,7 @@ def _labels(
     sizes: np.ndarray,
 ) -> list[Any]:
     """Write the name of each vertex on its outer side, and return the texts."""
-    from matplotlib.patheffects import withStroke
-
-    size = 9 if len(subgraph) <= 40 else 8
-    halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
+    size, around_text = 9 if len(subgraph) <= 40 else 8, halo(ax)
     texts = []
     for row, name in enumerate(names):
         way = np.array([np.cos(angles[row]), np.sin(angles[row])]) if row else np.array([0, -1])
@@ -206,7 +203,7 @@ def _labels(
             fontsize=size if row else size + 2,
             fontweight="normal" if row else "bold",
             color=INK,
-            path_effects=halo,
+            path_effects=around_text,
             zorder=4,
             in_layout=False,  # the text will fit in the Axes, which must not shrink for it
         )

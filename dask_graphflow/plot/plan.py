@@ -69,7 +69,7 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     '16 partitions in 4 chains, 0 merges'
     """
     pyplot()
-    reduction = _reduction(labels)
+    reduction = _find_reduction(labels)
     chains: Sequence[Chain] = reduction.operand("chains")
     merges: Sequence[Merge] = reduction.operand("merges")
     parts = int(reduction.operand("parts"))
@@ -104,7 +104,7 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _reduction(labels: Any) -> Any:
+def _find_reduction(labels: Any) -> Any:
     """Return the only reduction in the expression of a lazy frame."""
     give = "give the lazy result of connected_components, before compute() or persist()"
     if not hasattr(labels, "expr"):

@@ -49,7 +49,7 @@ def rings(
     across = edges[(edges != 0).all(axis=1) & (edges[:, 0] != edges[:, 1])]
     best, best_length = angles, _length(angles, distance, across)
     for _ in range(SWEEPS if len(across) else 0):
-        drawn = _drawn_to(angles, across)
+        drawn = _find_directions(angles, across)
         for siblings in children:
             siblings.sort(key=lambda vertex: (drawn[vertex], vertex))
         angles = _spread(children, distance)
@@ -81,7 +81,7 @@ def _spread(children: list[list[int]], distance: np.ndarray) -> np.ndarray:
     return angles
 
 
-def _drawn_to(angles: np.ndarray, across: np.ndarray) -> np.ndarray:
+def _find_directions(angles: np.ndarray, across: np.ndarray) -> np.ndarray:
     """Return the mean direction of each vertex and its neighbors, as an angle near the vertex's own."""
     middle = np.exp(1j * angles)
     for one, other in (across.T, across.T[::-1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import dask
@@ -11,12 +12,12 @@ import pandas as pd
 
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.declarations.number_options import check_count
-from dask_graphflow.declarations.option import Flag
+from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import to_pandas
 from dask_graphflow.inputs.edges import check_edges
-from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.tasks.clients import compute
 from dask_graphflow.tasks.names import unique
 from dask_graphflow.tasks.partitions import partitions_of
 
@@ -57,9 +58,7 @@ def around(
     dropna: bool,
 ) -> Subgraph:
     """Return the subgraph around a vertex; see :func:`.neighborhood.neighborhood`."""
-    if follow not in FOLLOW:
-        names = ", ".join(map(repr, FOLLOW))
-        raise OptionError(f"follow={follow!r}; give {names}{nearest(follow, FOLLOW)}")
+    Choice(FOLLOW).check("follow", follow, None)
     check_count("hops", hops)
     check_count("limit", limit)
     if isinstance(edges, Graph):
@@ -70,27 +69,27 @@ def around(
                 f"follow={follow!r} goes against edges, and a Graph is searched along them; give the "
                 "edges, with source= and target="
             )
-        graph = edges.persist()
-        ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
-        pairs = adjacency(graph, ids)
-        return Subgraph(
-            ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
-        )
-    Flag().check("dropna", dropna, None)
-    checked = check_edges(edges, source, target, directed=directed, dropna=dropna)
-    columns, directed = checked.columns, checked.directed
-    ends = ([*columns.source], [*columns.target])[:: -1 if follow == "in" else 1]
-    graph = Graph(
-        checked.rows,
-        source=ends[0],
-        target=ends[1],
-        directed=directed and follow != "both",
-        vertices=checked.vertices[0] if checked.vertices else None,
-        dropna=dropna,
-    ).persist()
+        graph, directed = edges.persist(), edges.directed
+        between = partial(adjacency, graph)
+    else:
+        Flag().check("dropna", dropna, None)
+        checked = check_edges(edges, source, target, directed=directed, dropna=dropna)
+        (frame, columns), rows = checked.frames[0], checked.rows
+        directed = rows.directed
+        ends = ([*columns.source], [*columns.target])[:: -1 if follow == "in" else 1]
+        graph = Graph(
+            rows.frame,
+            source=ends[0],
+            target=ends[1],
+            directed=directed and follow != "both",
+            vertices=rows.vertices,
+            dropna=dropna,
+        ).persist()
+        between = partial(_among, frame, columns)
     ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
-    pairs = _among(checked.frame, columns, ids)
-    return Subgraph(ids, distance, parent, _once(pairs, directed), directed, reached)
+    # If edges have no direction, reversed pairs count as equal.
+    pairs = between(ids) if directed else np.sort(between(ids), axis=1)
+    return Subgraph(ids, distance, parent, np.unique(pairs, axis=0), directed, reached)
 
 
 def _nearest(
@@ -103,17 +102,16 @@ def _nearest(
     reached = graph.bfs([vertex], depth_limit=hops)
     columns = list(reached.columns)
     names = columns[: columns.index("distance")]
-    there = _host(reached.groupby("distance").size().compute()).sort_index()
-    counts = there.reindex(range(hops + 1), fill_value=0).to_numpy()
+    (there,) = compute(reached.groupby("distance").size())
+    counts = to_pandas(there).sort_index().reindex(range(hops + 1), fill_value=0).to_numpy()
     whole = int(np.searchsorted(counts.cumsum(), limit, side="right")) - 1
-    rings = [_host(reached[reached["distance"] <= whole].compute())]
+    (inside,) = compute(reached[reached["distance"] <= whole])
+    rings = [to_pandas(inside)]
     if left := limit - len(rings[0]) if whole < hops else 0:
         ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
         parts = ring.to_delayed()
         most = dask.delayed(_most_edges)
-        best = dask.compute(
-            *(most(part, names, left, dask_key_name=unique("plot")) for part in parts)
-        )
+        best = compute(*(most(part, names, left, dask_key_name=unique("plot")) for part in parts))
         rings.append(_most_edges(pd.concat(best), names, left)[columns])
     near = pd.concat(rings).sort_values(["distance", *names], ignore_index=True)
     parents = near[columns[len(names) + 1 :]].set_axis(names, axis=1)
@@ -125,7 +123,7 @@ def _nearest(
 
 def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
     """Return the rows of the `count` vertices with the most edges; ties go to the smaller ids."""
-    part = _host(part)
+    part = to_pandas(part)
     degrees = [column for column in part.columns if column.endswith("degree")]
     part = part.assign(__degree__=-part[degrees].sum(axis=1))
     most: pd.DataFrame = part.sort_values(["__degree__", *names]).head(count)
@@ -137,7 +135,7 @@ def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     parts = partitions_of(frame)
     between = dask.delayed(_between)
-    pairs = dask.compute(
+    pairs = compute(
         *(
             between(part, i, columns, ids, dask_key_name=unique("plot"))
             for i, part in enumerate(parts)
@@ -151,7 +149,7 @@ def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) ->
     first, values = columns.names[0], ids.iloc[:, 0].tolist()
     # The first part of the ids rules out most edges, before anything is copied to the host.
     near = source.series[first].isin(values) & target.series[first].isin(values)
-    ends = [rows_of(ids, _host(side.frame[near])) for side in (source, target)]
+    ends = [rows_of(ids, to_pandas(side.frame[near])) for side in (source, target)]
     pairs = np.column_stack(ends)
     inside: np.ndarray = pairs[(pairs >= 0).all(axis=1)]
     return inside
@@ -164,14 +162,3 @@ def rows_of(ids: pd.DataFrame, wanted: pd.DataFrame) -> np.ndarray:
     else:
         row_numbers = pd.MultiIndex.from_frame(ids).get_indexer(pd.MultiIndex.from_frame(wanted))
     return row_numbers
-
-
-def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
-    """Return each pair once; if edges have no direction, reversed pairs count as equal."""
-    distinct: np.ndarray = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
-    return distinct
-
-
-def _host(frame: Any) -> Any:
-    """Return a frame or series as a pandas object."""
-    return to_pandas(frame)

@@ -13,7 +13,7 @@ from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
 from dask_graphflow.showing.arguments import explained
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
-from dask_graphflow.tasks.clients import check_waiting
+from dask_graphflow.tasks.clients import check_waiting, compute
 
 from .canvas import INK, PALETTE, plain, pyplot, with_commas
 
@@ -76,7 +76,7 @@ def trace(steps: Any, *, fig: Any = None) -> np.ndarray:
     [1, 1, 1, 1]
     """
     plt = pyplot()
-    steps = _checked(steps)
+    steps = _check(steps)
     many = "member" in steps.columns
     if fig is None:
         fig = plt.figure(figsize=(8, 8 if many else 5), layout="constrained")
@@ -106,7 +106,7 @@ def trace(steps: Any, *, fig: Any = None) -> np.ndarray:
     return panels
 
 
-def _checked(steps: Any) -> pd.DataFrame:
+def _check(steps: Any) -> pd.DataFrame:
     if not hasattr(steps, "columns"):
         raise EdgeListError(
             f"steps is a {type(steps).__module__}.{type(steps).__name__}; give the second frame that "
@@ -122,7 +122,7 @@ def _checked(steps: Any) -> pd.DataFrame:
             )
     if isinstance(steps, dd.DataFrame):
         check_waiting("gf.plot.trace", "gf.plot.trace(...)")
-        steps = steps.compute()
+        (steps,) = compute(steps)
     frame: pd.DataFrame = steps
     return frame
 

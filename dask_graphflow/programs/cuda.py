@@ -6,25 +6,18 @@ The text calls functions of ``cuda/edge_op.cuh``, and has to come after it.
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.kernels.program import DeviceProgram
+from dask_graphflow.kernels.sources import C_TYPES
 
-from .expressions import INTEGERS, LEAVES, Node, spelled
+from .after import OWN_FUNCTIONS
+from .expressions import INTEGERS, LEAVES, Node, is_fenced, spelled
 from .typed import Code, TypedProgram
 
-C_TYPES = {
-    "bool": "bool",
-    "int32": "int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-    "float32": "float",
-    "float64": "double",
-}
 _CALLS = {
     "+": "add",
     "-": "subtract",
@@ -38,15 +31,7 @@ _CALLS = {
     "abs": "absolute",
     "min": "smaller",
     "max": "larger",
-}
-_COMBINE = {
-    "min": "edge::minimum(old, message)",
-    "max": "edge::maximum(old, message)",
-    "add": "edge::add(old, message)",
-    "or": "old | message",
-}
-_FUNCTION = "    __device__ __forceinline__ "
-_NO_COND = "bool cond(Index) const { return true; }\n"
+} | {name: name for name in OWN_FUNCTIONS}
 
 
 def compiled(program: TypedProgram) -> DeviceProgram:
@@ -81,17 +66,10 @@ struct {struct_name(program)} {{
     static constexpr bool {flags};
 
 {_members(program)}
-{_FUNCTION}Value* target() const {{ return {program.target}_; }}
-
+{_function("Value* target() const", [f"return {program.target}_;"])}
 {_functions(program)}
-{_FUNCTION}bool after(Index dst, long long step) const
-    {{
-{_after(program)}
-    }}
-{_FUNCTION}static Value combine(Value old, Value message)
-    {{
-        return {_COMBINE[program.slot]};
-    }}
+{_function("bool after(Index dst, long long step) const", _after(program))}
+{_function("static Value combine(Value old, Value message)", _returned(program.combine))}
 }};
 """
 
@@ -126,25 +104,25 @@ def vertex_struct(
     def spell(node: Node, args: list[str]) -> str:
         return names[node.kind, node.value] if node.kind in LEAVES else _spelled(node, args)
 
-    vertex = "(unsigned long long vertex) const\n"
-    functions = [
-        f"{_FUNCTION}{C_TYPES[root.dtype]} value{i}{vertex}{_body(root, spell)}"
-        for i, root in enumerate(roots)
-    ]
+    head, (code, values) = f"{C_TYPES[roots[0].dtype]} value", _written(spell, *roots)
     if assigns:
-        # All values are computed before the first one is assigned.
-        steps = [f"        const auto new{i} = value{i}(vertex);\n" for i in range(len(roots))]
-        steps += [f"        to{i}[vertex] = new{i};\n" for i in range(len(roots))]
-        functions.append(f"{_FUNCTION}void assign{vertex}    {{\n{''.join(steps)}    }}\n")
-    text = "".join([*(f"    {line};\n" for line in lines), *functions])
+        head, (compute, assign) = (
+            "void assign",
+            _assigned(values, [f"to{i}[vertex]" for i in range(len(roots))]),
+        )
+        code += compute + assign
+    else:
+        code.append(f"return {values[0]};")
+    text = "".join(f"    {line};\n" for line in lines)
+    text += _function(f"{head}(unsigned long long vertex) const", code)
     return f"struct Values {{\n{text}}};\n", np.dtype(members, align=True)
 
 
 def _members(program: TypedProgram) -> str:
-    lines = []
+    lines, after = [], program.after
+    changes = {**after.always, **after.kept} if after else {}
     for name, dtype in program.columns.items():
-        changes = name == program.target or (program.after and name in program.after.changes)
-        constant = "" if changes else "const "
+        constant = "" if name == program.target or name in changes else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
     lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in program.params.items()]
     return "".join(lines)
@@ -153,25 +131,46 @@ def _members(program: TypedProgram) -> str:
 def _functions(program: TypedProgram) -> str:
     code = program.code
     if isinstance(code, Code):
-        return code.cuda if code.cond else f"{code.cuda}\n{_FUNCTION}{_NO_COND}"
-    signal, cond = (_body(tree) for tree in code)
+        always = _function("bool cond(Index) const", ["return true;"])
+        return code.cuda if code.cond else f"{code.cuda}\n{always}"
+    heads = "Value signal(Index src, Index dst, Weight weight) const", "bool cond(Index dst) const"
+    return "".join(_function(head, _returned(tree)) for head, tree in zip(heads, code, strict=True))
+
+
+def _after(program: TypedProgram) -> list[str]:
+    if program.after is None:
+        return ["return true;"]
+    always, kept = program.after.always, program.after.kept
+    lines, (keep, *values) = _written(_spelled, *program.after.roots)
+    compute, assign = _assigned(values, [f"{name}_[dst]" for name in (*always, *kept)])
+    count = len(always)
+    lines += [f"const bool keep = {keep};", *compute[:count]]
+    lines += ["if (keep) {", *compute[count:], *assign[count:], "}"]
+    return [*lines, *assign[:count], "return keep;"]
+
+
+def _returned(tree: Node) -> list[str]:
+    lines, (value,) = _written(_spelled, tree)
+    return [*lines, f"return {value};"]
+
+
+def _function(head: str, lines: Sequence[str]) -> str:
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"    __device__ __forceinline__ {head}\n    {{\n{body}    }}\n"
+
+
+def _assigned(values: Sequence[str], columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return lines that compute values, and lines that assign them when all of them are computed."""
     return (
-        f"{_FUNCTION}Value signal(Index src, Index dst, Weight weight) const\n{signal}\n"
-        f"{_FUNCTION}bool cond(Index dst) const\n{cond}"
+        [f"const auto new{i} = {value};" for i, value in enumerate(values)],
+        [f"{column} = new{i};" for i, column in enumerate(columns)],
     )
 
 
-def _after(program: TypedProgram) -> str:
-    if program.after is None:
-        return "        return true;"
-    text = program.after.cuda.format(**{name: f"{name}_[dst]" for name in program.after.columns})
-    return textwrap.indent(text, 8 * " ")
-
-
-def _body(tree: Node, spell: Callable[[Node, list[str]], str] | None = None) -> str:
-    variables, text = spelled(tree, spell or _spelled)
-    lines = [f"        const {C_TYPES[dtype]} {name} = {w};\n" for dtype, name, w in variables]
-    return "".join(["    {\n", *lines, f"        return {text};\n", "    }\n"])
+def _written(spell: Callable[[Node, list[str]], str], *roots: Node) -> tuple[list[str], list[str]]:
+    """Return lines that define variables, and the code of each tree, which reads them."""
+    variables, texts = spelled(spell, *roots)
+    return [f"const {C_TYPES[dtype]} {name} = {text};" for dtype, name, text in variables], texts
 
 
 def _spelled(node: Node, args: list[str]) -> str:
@@ -199,7 +198,7 @@ def _spelled(node: Node, args: list[str]) -> str:
             return f"({(' && ' if node.kind == 'and' else ' || ').join(args)})"
     if node.kind in _CALLS:
         return f"edge::{_CALLS[node.kind]}({', '.join(args)})"
-    left = f"edge::fenced({args[0]})" if node.args[0].dtype.startswith("float") else args[0]
+    left = f"edge::fenced({args[0]})" if is_fenced(node, args) else args[0]
     return f"({left} {node.kind} {args[1]})"
 
 

@@ -28,6 +28,7 @@ from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
 from . import cuda
+from .after import After
 from .expressions import (
     COLUMN_TYPES,
     FUNCTIONS,
@@ -41,7 +42,7 @@ from .expressions import (
     is_plain,
     scalar,
 )
-from .typed import After, Code, TypedProgram
+from .typed import Code, TypedProgram
 
 Slot = Literal["min", "max", "add", "or"]
 SLOTS = get_args(Slot)
@@ -161,9 +162,9 @@ class EdgeOp:
             needs_weight = self.signal.needs_weight
             reads_numbers = False  # the functions use src and dst only as indices of columns
         else:
-            self._keep("signal", _text(f"{self}: signal", self.signal))
+            self._keep(signal=_text(f"{self}: signal", self.signal))
             if self.cond is not None:
-                self._keep("cond", _text(f"{self}: cond", self.cond))
+                self._keep(cond=_text(f"{self}: cond", self.cond))
             signal, cond = self._readers()
             signal.signal(self.target)
             cond.cond()
@@ -174,11 +175,9 @@ class EdgeOp:
             names = signal.names | cond.names
             needs_weight = "weight" in names
             reads_numbers = not {"src", "dst"}.isdisjoint(names)
-        self._keep("reads_src", reads_src)
-        self._keep("reads_dst", reads_dst)
-        self._keep("needs_weight", needs_weight)
-        self._keep("reads_numbers", reads_numbers)
-        self._keep("columns", tuple(sorted({self.target, *reads_src, *reads_dst})))
+        self._keep(reads_src=reads_src, reads_dst=reads_dst)
+        self._keep(needs_weight=needs_weight, reads_numbers=reads_numbers)
+        self._keep(columns=tuple(sorted({self.target, *reads_src, *reads_dst})))
         for name in self.params:
             if name in self.columns:
                 raise OptionError(
@@ -200,8 +199,8 @@ class EdgeOp:
                     f"_, begins with no digit, and is not {', '.join(taken)}: rename it"
                 )
         params = {name: self._scalar(name, self.params[name]) for name in sorted(self.params)}
-        self._keep("params", params)
-        self._keep("param_dtypes", tuple((name, v.dtype.name) for name, v in params.items()))
+        dtypes = tuple((name, v.dtype.name) for name, v in params.items())
+        self._keep(params=params, param_dtypes=dtypes)
 
     def _scalar(self, name: str, value: Any, dtype: str | None = None) -> Any:
         number = scalar(value, dtype)
@@ -227,18 +226,18 @@ class EdgeOp:
         options = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return f"EdgeOp({self.name!r}, {options})"
 
-    def _keep(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+    def _keep(self, **values: Any) -> None:
+        vars(self).update(values)  # a frozen dataclass refuses assignments
 
     def _readers(
         self, index: str = "number", weight: str = "number", columns: dict[str, str] | None = None
     ) -> tuple[Reader, Reader]:
         """Return readers of the signal and of cond. The defaults stand for dtypes that are not known."""
-        types = index, weight, columns, dict(self.param_dtypes)
-        signal, cond = Scope(("src", "dst", "weight"), *types), Scope(("dst",), *types)
+        types = columns, dict(self.param_dtypes)
+        signal = Scope({"src": index, "dst": index, "weight": weight}, *types)
         return (
             Reader(f"{self}: signal", str(self.signal), signal),
-            Reader(f"{self}: cond", self.cond or "True", cond),
+            Reader(f"{self}: cond", self.cond or "True", Scope({"dst": index}, *types)),
         )
 
     def with_params(self, /, **params: Any) -> EdgeOp:
@@ -278,7 +277,7 @@ class EdgeOp:
                     f"{self}: no parameter {name!r}; there are {there}{nearest(name, values)}"
                 )
             values[name] = self._scalar(name, value, values[name].dtype.name)
-        return _with_values(self, values)
+        return _with(self, params=values)
 
     @classmethod
     def from_code(
@@ -488,18 +487,18 @@ class BoundOp:
     @property
     def typed(self) -> TypedProgram:
         """The program with its dtypes, as the compilers read it."""
-        op = self.op
+        op, columns = self.op, dict(self.dtypes)
         return TypedProgram(
             op.name,
             op.target,
             op.slot,
             op.first_hit,
-            columns=dict(self.dtypes),
+            columns=columns,
             params=dict(op.param_dtypes),
             index_dtype=self.index_dtype,
             weight_dtype=self.weight_dtype,
             code=op.signal if isinstance(op.signal, Code) else self.trees,
-            after=op.after,
+            after=None if op.after is None else op.after.read(self.index_dtype, columns),
         )
 
     @property
@@ -546,21 +545,19 @@ class BoundOp:
 def without_values(op: EdgeOp) -> EdgeOp:
     """Return a program with all parameters set to 0: equal for all programs that share compiled code."""
     zeros = {name: type(value)() for name, value in op.params.items()}
-    return _with_values(op, zeros) if zeros else op
+    return _with(op, params=zeros) if zeros else op
 
 
 def with_after(op: EdgeOp, after: After) -> EdgeOp:
     """Return a program that also does something with each vertex that a superstep changes."""
-    op = copy.copy(op)
-    op._keep("after", after)
-    op._keep("columns", tuple(sorted({*op.columns, *after.columns})))
-    return op
+    columns = tuple(sorted({*op.columns, *after.columns}))
+    return _with(op, after=after, columns=columns)
 
 
-def _with_values(op: EdgeOp, params: Mapping[str, Any]) -> EdgeOp:
+def _with(op: EdgeOp, **values: Any) -> EdgeOp:
     # This skips the checks, which would parse the expressions again.
     op = copy.copy(op)
-    op._keep("params", params)
+    vars(op).update(values)
     return op
 
 

@@ -49,7 +49,7 @@ LARGEST_WHOLE = (
 DEEPEST = 20  # maximum number of operations that are written within each other
 SHOWN = 80  # maximum number of characters of an expression in an error message
 
-_ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
+ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),
     ast.Mult: ("*", operator.mul),
@@ -64,7 +64,7 @@ _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.RShift: (">>", operator.rshift),
 }
 _BITWISE = ("&", "|", "^", "<<", ">>", "~")
-_COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
+COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
     ast.Lt: ("<", operator.lt),
@@ -72,6 +72,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
 }
+_COMPARED = [kind for kind, _ in COMPARISONS.values()]
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
 FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
 RESERVED = ("src", "dst", "weight", "inf")
@@ -108,9 +109,7 @@ class Scope:
     The dtypes of columns are None if they are not known yet.
     """
 
-    names: tuple[str, ...] = ("src", "dst", "weight")
-    index: str = "number"
-    weight: str = "number"
+    names: Mapping[str, str]
     columns: dict[str, str] | None = None
     params: Mapping[str, str] = field(default_factory=dict)
 
@@ -138,7 +137,7 @@ class Reader:
 
     label: str
     text: str
-    scope: Scope = Scope()
+    scope: Scope
     columns: dict[tuple[str, str], Node] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
@@ -234,9 +233,9 @@ class Reader:
                 return self._unary(tree, tree.operand, "negative", operator.neg)
             case ast.UnaryOp(op=ast.Invert()):
                 return self._unary(tree, tree.operand, "~", operator.invert)
-            case ast.BinOp() if type(tree.op) in _ARITHMETIC:
+            case ast.BinOp() if type(tree.op) in ARITHMETIC:
                 return self._arithmetic(tree)
-            case ast.Compare() if all(type(op) in _COMPARISONS for op in tree.ops):
+            case ast.Compare() if all(type(op) in COMPARISONS for op in tree.ops):
                 return self._comparison(tree)
             case ast.BoolOp():
                 kind = "and" if isinstance(tree.op, ast.And) else "or"
@@ -306,15 +305,14 @@ class Reader:
             return Node("parameter", self.scope.params[tree.id], value=tree.id)
         if tree.id in self.scope.names:
             self.names.add(tree.id)
-            dtype = self.scope.weight if tree.id == "weight" else self.scope.index
-            return Node("name", dtype, value=tree.id)
+            return Node("name", self.scope.names[tree.id], value=tree.id)
         if tree.id in ("src", "weight"):
             raise self._error(tree, f"cond is a question about dst alone, and knows no {tree.id}")
         allowed = ", ".join(self.scope.names)
         raise self._error(
             tree,
             f"{tree.id!r} is neither {allowed}, a parameter nor a column's value; "
-            f"a column is read as {tree.id}[{self.scope.names[0]}]",
+            f"a column is read as {tree.id}[{next(iter(self.scope.names))}]",
         )
 
     def _column(self, tree: ast.Subscript) -> Node:
@@ -345,7 +343,7 @@ class Reader:
         return Node(kind, dtype, (self._convert(operand, node, dtype),))
 
     def _arithmetic(self, tree: ast.BinOp) -> Node:
-        kind, function = _ARITHMETIC[type(tree.op)]
+        kind, function = ARITHMETIC[type(tree.op)]
         trees = tree.left, tree.right
         nodes = [self._operand(kind, operand) for operand in trees]
         literal = all(_is_weak_literal(node) for node in nodes)
@@ -385,7 +383,7 @@ class Reader:
         trees = [tree.left, *tree.comparators]
         nodes = [self._read(operand) for operand in trees]
         parts = []
-        for i, (kind, function) in enumerate(_COMPARISONS[type(op)] for op in tree.ops):
+        for i, (kind, function) in enumerate(COMPARISONS[type(op)] for op in tree.ops):
             pair, ends = nodes[i : i + 2], trees[i : i + 2]
             if all(_is_weak_literal(node) for node in pair):
                 parts.append(self._fold(tree, function, *pair))
@@ -566,16 +564,16 @@ def promoted(*dtypes: str) -> str:
 
 
 def spelled(
-    root: Node, spell: Callable[[Node, list[str]], str]
-) -> tuple[list[tuple[str, str, str]], str]:
-    """Write a tree as code; return the dtype, name and code of each variable, and the code that uses them.
+    spell: Callable[[Node, list[str]], str], *roots: Node
+) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Write trees as code; return the dtype, name and code of each variable, and the code that uses them.
 
     There is a variable for each node that is used more than once. Deep trees have further variables,
     because Python and C++ limit how deeply parentheses are nested. A variable is computed even if a choice
     does not need it. This is harmless, because no operation of the language fails or is slow. `spell`
     returns the code of one node, given the code of its operands.
     """
-    nodes = in_order(root)
+    nodes = in_order(*roots)
     uses = Counter(argument for node in nodes for argument in node.args)
     variables: list[tuple[str, str, str]] = []
     texts: dict[Node, str] = {}
@@ -584,17 +582,26 @@ def spelled(
         texts[node] = spell(node, [texts[argument] for argument in node.args])
         depths[node] = 1 + max((depths[argument] for argument in node.args), default=0)
         leaf = node.kind in ("literal", "name", "parameter")
-        if (uses[node] > 1 and not leaf) or (depths[node] > DEEPEST and node is not root):
+        if (uses[node] > 1 and not leaf) or (depths[node] > DEEPEST and node not in roots):
             name = f"t{len(variables)}"
             variables.append((node.dtype, name, texts[node]))
             texts[node], depths[node] = name, 0
-    return variables, texts[root]
+    return variables, [texts[root] for root in roots]
 
 
-def in_order(root: Node) -> list[Node]:
-    """Return the nodes of a tree, each once and after its operands. A tree can be too deep to recurse."""
+def is_fenced(node: Node, args: Sequence[str]) -> bool:
+    """Return whether a compiler must not know how the first of two operands was computed; see ``fenced``.
+
+    These are comparisons of floats, except a comparison of a value with itself, which asks for a NaN.
+    """
+    floats = node.args[0].dtype.startswith("float")
+    return floats and node.kind in _COMPARED and args[0] != args[1]
+
+
+def in_order(*roots: Node) -> list[Node]:
+    """Return the nodes of trees, each once and after its operands. A tree can be too deep to recurse."""
     ordered: dict[Node, None] = {}
-    left = [root]
+    left = list(reversed(roots))
     while left:
         node = left[-1]
         waiting = [argument for argument in node.args if argument not in ordered]

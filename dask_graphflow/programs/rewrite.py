@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from .edge_op import EdgeOp
@@ -16,17 +16,13 @@ def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
     Inside a member, ``src`` and ``dst`` are positions. The new name does not occur in `columns`.
     """
     name = _free("number", op, columns)
-    numbers = _Numbers(name)
-    cond = None if op.cond is None else numbers.written(op.cond)
-    return replace(op, signal=numbers.written(str(op.signal)), cond=cond), name
+    return _reading(op, {"src": name, "dst": name}), name
 
 
 def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
     """Return a program that reads its target from a copy of the column, and the name of the copy."""
     name = _free("before", op, columns)
-    before = _Before(op.target, name)
-    cond = None if op.cond is None else before.written(op.cond)
-    return replace(op, signal=before.written(str(op.signal)), cond=cond), name
+    return _reading(op, {op.target: name}), name
 
 
 def in_fixed_point(
@@ -51,33 +47,28 @@ def _free(name: str, op: EdgeOp, columns: Collection[str]) -> str:
     return name
 
 
-class _Rewriter(ast.NodeTransformer):
+def _reading(op: EdgeOp, instead: Mapping[str, str]) -> EdgeOp:
+    """Return a program that reads other columns instead of some columns, or of ``src`` and ``dst``."""
+    columns = _Renaming(instead)
+    cond = None if op.cond is None else columns.written(op.cond)
+    return replace(op, signal=columns.written(str(op.signal)), cond=cond)
+
+
+class _Renaming(ast.NodeTransformer):
+    """Writes ``new[src]`` for ``old[src]``, and ``new[src]`` for ``src`` by itself."""
+
+    def __init__(self, instead: Mapping[str, str]) -> None:
+        self._instead = instead
+
     def written(self, text: str) -> str:
         return ast.unparse(self.visit(parsed(text)))
 
-
-class _Numbers(_Rewriter):
-    """Replaces ``src`` by ``column[src]``, except in an index; ``dst`` likewise."""
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-
     def visit_Subscript(self, tree: ast.Subscript) -> ast.expr:
-        return tree
+        name = tree.value.id if isinstance(tree.value, ast.Name) else ""
+        column = ast.Name(self._instead.get(name, name), ast.Load())
+        return ast.Subscript(column, tree.slice, ast.Load())
 
     def visit_Name(self, tree: ast.Name) -> ast.expr:
-        if tree.id not in ("src", "dst"):
+        if tree.id not in self._instead:
             return tree
-        return ast.Subscript(ast.Name(self._column, ast.Load()), tree, ast.Load())
-
-
-class _Before(_Rewriter):
-    """Replaces ``target[...]`` by ``before[...]``."""
-
-    def __init__(self, target: str, column: str) -> None:
-        self._target, self._column = target, column
-
-    def visit_Subscript(self, tree: ast.Subscript) -> ast.expr:
-        if isinstance(tree.value, ast.Name) and tree.value.id == self._target:
-            return ast.Subscript(ast.Name(self._column, ast.Load()), tree.slice, ast.Load())
-        return tree
+        return ast.Subscript(ast.Name(self._instead[tree.id], ast.Load()), tree, ast.Load())

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .expressions import Node
+from .after import TypedAfter
+from .expressions import Node, Reader, Scope
+
+# The target's new value by slot. For "min" and "max" as in NumPy: a NaN wins over every number and then
+# stays. If two values are equal, the old one stays.
+_COMBINE = {
+    "min": "message if message < old or message != message else old",
+    "max": "message if message > old or message != message else old",
+    "add": "old + message",
+    "or": "old | message",
+}
 
 
 @dataclass(frozen=True)
@@ -18,29 +28,6 @@ class Code:
     cuda: str
     columns: tuple[str, ...]
     needs_weight: bool
-
-
-@dataclass(frozen=True)
-class After:
-    """What is done with each vertex that a superstep changes, after all messages.
-
-    The texts are the body of the same function in Python for Numba and in CUDA C++. It takes the vertex,
-    ``dst``, and the number of the superstep, ``step``, which is at least 1. It returns whether the vertex
-    is in the next frontier. In a text, the name of a column in braces stands for the value at ``dst``.
-    """
-
-    columns: tuple[str, ...]  # the columns that it reads or changes
-    changes: tuple[str, ...]  # those that it changes
-    host: str
-    cuda: str
-
-
-def where_equal(**values: int) -> After:
-    """Return an :class:`After` that keeps the vertices whose columns have these values."""
-    tests = [f"{{{name}}} == {value}" for name, value in values.items()]
-    return After(
-        tuple(values), (), f"return {' and '.join(tests)}", f"return {' && '.join(tests)};"
-    )
 
 
 class TypedProgram(NamedTuple):
@@ -59,9 +46,15 @@ class TypedProgram(NamedTuple):
     weight_dtype: str | None
     # The signal and cond as typed trees, or the functions written by hand.
     code: tuple[Node, Node] | Code
-    after: After | None = None
+    after: TypedAfter | None = None
 
     @property
     def value_dtype(self) -> str:
         """The dtype of the target, and of messages."""
         return self.columns[self.target]
+
+    @property
+    def combine(self) -> Node:
+        """The target's new value, from its ``old`` value and a ``message``."""
+        scope = Scope(dict.fromkeys(("old", "message"), self.value_dtype), self.columns)
+        return Reader("combine", _COMBINE[self.slot], scope).signal(self.target)

@@ -16,7 +16,7 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .expressions import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, in_order, promoted
 
-NAMES = ("n", "degree")  # in addition to columns and parameters
+NAMES = {"n": "int64", "degree": "int64"}  # in addition to columns and parameters
 REDUCTIONS = ("total", "largest")
 
 
@@ -34,7 +34,7 @@ class VertexReader(Reader):
     def __init__(
         self, label: str, text: str, columns: Mapping[str, str], params: Mapping[str, str]
     ) -> None:
-        super().__init__(label, text, Scope(NAMES, "int64", columns=dict(columns), params=params))
+        super().__init__(label, text, Scope(NAMES, dict(columns), params))
 
     def value(self, target: str) -> Node:
         """Read the expression as a value for column `target`, with the column's dtype."""

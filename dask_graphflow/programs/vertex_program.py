@@ -33,9 +33,7 @@ def without_reductions(roots: Sequence[Node]) -> tuple[list[Reduction], tuple[No
     """Return the reductions in some expressions, inner ones first, and the expressions with parameters."""
     made: dict[Node, Node] = {}
     reductions: list[Reduction] = []
-    for node in (node for root in roots for node in in_order(root)):
-        if node in made:
-            continue
+    for node in in_order(*roots):
         made[node] = replace(node, args=tuple(made[argument] for argument in node.args))
         if node.kind in REDUCTIONS:
             # The space keeps the name from being that of another parameter.
@@ -53,8 +51,9 @@ def compiled(
     Unless `assigns` says that values are assigned to columns, there is one expression, to reduce.
     """
     dtypes: dict[Read, tuple[str, bool]] = {}
-    for node in (node for root in roots for node in in_order(root) if node.kind in LEAVES):
-        dtypes[node.kind, node.value] = node.dtype, is_per_vertex(node)
+    for node in in_order(*roots):
+        if node.kind in LEAVES:
+            dtypes[node.kind, node.value] = node.dtype, is_per_vertex(node)
     reads = tuple(dtypes)
     struct, layout = cuda.vertex_struct(roots, dtypes, assigns=assigns)
     return VertexProgram(partial(_values, roots, reads), struct, layout), reads

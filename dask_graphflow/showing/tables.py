@@ -46,6 +46,26 @@ def as_html(rows: Rows, *, head: Sequence[str] = (), note: str = "") -> str:
     return f"<div>{table}{below}</div>"
 
 
+class Table:
+    """An object that prints as a small table, whose rows and other texts its class gives."""
+
+    def _rows(self) -> Rows:
+        raise NotImplementedError
+
+    def _head(self) -> Sequence[str]:
+        return ()
+
+    def _note(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        head, note = self._head(), self._note()
+        return as_text([*([head] if head else []), *self._rows()]) + (f"\n{note}" if note else "")
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), head=self._head(), note=self._note())
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Return a count with its noun in the singular or plural.
 

@@ -103,10 +103,10 @@ def read_ranges(
     if not parts:
         empty = StoredRange(folder, manifest, manifest.ranges[0], dtypes, own)
         parts.append(empty.contents(0, 0))
-    return _joined(parts)
+    return _join(parts)
 
 
-def _joined(parts: list[Contents]) -> Contents:
+def _join(parts: list[Contents]) -> Contents:
     """Return the contents of adjacent ranges as those of one range. One part is not copied."""
     first, *others = parts
     if not others:
@@ -117,11 +117,11 @@ def _joined(parts: list[Contents]) -> Contents:
             [np.ones(part.size, bool) if part.exists is None else part.exists for part in parts]
         )
     ids = None if first.ids is None else frames.stack([part.ids for part in parts])
-    rows = {side: _joined_rows([part.rows[side] for part in parts]) for side in first.rows}
+    rows = {side: _join_rows([part.rows[side] for part in parts]) for side in first.rows}
     return Contents(ids, exists, rows)
 
 
-def _joined_rows(parts: list[Rows]) -> Rows:
+def _join_rows(parts: list[Rows]) -> Rows:
     first, shift, offsets = parts[0], 0, [parts[0].offsets[:1]]
     for part in parts:
         offsets.append(part.offsets[1:] + shift)
@@ -175,13 +175,13 @@ def _dtype(name: str, stored: pa.DataType) -> Any:
     if name.endswith("[pyarrow]"):  # pandas cannot read the names of all of Arrow's types
         return pd.ArrowDtype(stored)
     try:
-        dtype = _named(name)
+        dtype = _dtype_named(name)
     except (TypeError, ValueError, LookupError, NotImplementedError):
         return None
     return dtype if is_type_of(stored, dtype) else None
 
 
-def _named(name: str) -> Any:
+def _dtype_named(name: str) -> Any:
     """Return the dtype with a name; for text, the same one in all versions of pandas that have it."""
     if name == "str":
         return text_dtype()

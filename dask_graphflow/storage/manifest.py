@@ -127,7 +127,7 @@ def parsed(text: bytes, path: str, sizes: Mapping[str, int]) -> Manifest:
             f"dask_graphflow reads versions up to {VERSION}. Install a newer dask_graphflow"
         )
     try:
-        return _manifest(about, version, sizes)
+        return _make_manifest(about, version, sizes)
     except (_Damaged, RecursionError) as error:
         raise InputFileError(
             f"{path} is damaged, or was changed after it was written: {error}. Restore the file, or save "
@@ -148,9 +148,9 @@ class _Damaged(Exception):  # noqa: N818 - it never reaches a user
     """An entry does not have a value that a saved graph can have."""
 
 
-def _manifest(about: dict[str, Any], version: int, sizes: Mapping[str, int]) -> Manifest:
+def _make_manifest(about: dict[str, Any], version: int, sizes: Mapping[str, int]) -> Manifest:
     if version == UNSUMMED:
-        about = _with_files(about, sizes)
+        about = _add_files(about, sizes)
     elif about.get("checksum") != _checksum(about):
         raise _Damaged(f"its checksum is {about.get('checksum')!r} instead of {_checksum(about)}")
     for name, (fits, allowed) in ENTRIES.items():
@@ -173,7 +173,7 @@ def _manifest(about: dict[str, Any], version: int, sizes: Mapping[str, int]) -> 
     return manifest
 
 
-def _with_files(about: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+def _add_files(about: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     """Return the entries of a manifest without checksums as those of the current version."""
     ranges = about.get("ranges")
     if isinstance(ranges, list):

@@ -43,14 +43,7 @@ class Contents(NamedTuple):
         """Return the contents of the vertices `low` to ``high - 1``, as counted in this range."""
         if (low, high) == (0, self.size):
             return self  # without reading any of the pages
-        rows = {}
-        for side, whole in self.rows.items():
-            offsets = whole.offsets[low : high + 1]
-            edges = slice(int(offsets[0]), int(offsets[-1]))
-            if edges.start:
-                offsets = offsets - edges.start
-            weights = None if whole.weights is None else whole.weights[edges]
-            rows[side] = Rows(offsets, whole.ends[edges], weights, whole.first + low)
+        rows = {side: whole.part(low, high) for side, whole in self.rows.items()}
         ids = None if self.ids is None else self.ids.iloc[low:high]
         return Contents(ids, None if self.exists is None else self.exists[low:high], rows)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import dask
@@ -13,7 +12,7 @@ import dask
 from dask_graphflow.exceptions import GraphflowError, UsageError
 
 
-def imported(module: str) -> Any:
+def find_imported(module: str) -> Any:
     """Return a module if this process has imported it, else None. Waits while another thread imports it."""
     return importlib.import_module(module) if module in sys.modules else None
 
@@ -26,7 +25,7 @@ def client_in_use() -> Any:
 
 def any_client() -> Any:
     """Return the client that ``compute`` would use, also in its event loop, or None."""
-    distributed = imported("distributed")  # always imported if there is a client
+    distributed = find_imported("distributed")  # always imported if there is a client
     if distributed is None or dask.config.get("scheduler", None) not in (
         None,
         "dask.distributed",
@@ -41,14 +40,14 @@ def any_client() -> Any:
 
 def default_client() -> Any:
     """Return the current client of this process, or None. Unlike :func:`any_client`, it creates none."""
-    distributed = imported("distributed")
+    distributed = find_imported("distributed")
     try:
         return None if distributed is None else distributed.default_client()
     except ValueError:
         return None
 
 
-def persisted(collection: Any) -> Any:
+def persist(collection: Any) -> Any:
     """Start to compute a delayed object, or a list of them; return the same with futures of the results.
 
     ``dask.persist`` rejects a client whose event loop is the caller's, although that client's own method
@@ -62,7 +61,7 @@ def persisted(collection: Any) -> Any:
     return started if several else started[0]
 
 
-def computed(value: Any, asked: str) -> Any:
+def wait_for(value: Any, asked: str) -> Any:
     """Return the result of a delayed object, or raise if this would block the client's event loop.
 
     The error names `asked`, the attribute that waits for the result.
@@ -116,17 +115,21 @@ def result_if_done(value: Any) -> Any:
     return future.result() if future.status == "finished" else None
 
 
-def again(register: Callable[[], Any]) -> None:
-    """Register a worker plugin. If a worker dies meanwhile, repeat it, so that all other workers get it."""
+def register_plugins(client: Any, of_scheduler: Any, of_workers: Any) -> None:
+    """Register plugins with a cluster's scheduler, and with its present and future workers.
+
+    The worker's plugin can rely on the scheduler's. If a worker dies meanwhile, all others get it.
+    """
+    client.register_plugin(of_scheduler)
     try:
-        register()
+        client.register_plugin(of_workers)
     except OSError:
-        register()
+        client.register_plugin(of_workers)
 
 
 def own_worker() -> Any:
     """Return the worker of the calling task, or None."""
-    distributed = imported("distributed")  # always imported in a worker
+    distributed = find_imported("distributed")  # always imported in a worker
     if distributed is None:
         return None
     try:

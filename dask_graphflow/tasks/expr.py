@@ -102,9 +102,11 @@ class Source:
         return self._frame._task((self._frame._name, partition), partition)
 
     @classmethod
-    def of(cls, frame: Expr) -> Source | None:
+    def of(cls, frame: Expr | Held | Resident) -> Source | None:
         """Wrap a frame if every step, from the reader on, maps one partition to one; otherwise None."""
-        if not all(isinstance(node, Blockwise) for node in frame.walk()):
+        if not isinstance(frame, Expr) or not all(
+            isinstance(one, Blockwise) for one in frame.walk()
+        ):
             return None
         fused = optimize_blockwise_fusion(frame.lower_completely())
         if not isinstance(fused, Blockwise) or fused.dependencies():
@@ -136,7 +138,7 @@ class Resident:
         return self._token
 
     @classmethod
-    def of(cls, frame: Expr) -> Resident | None:
+    def of(cls, frame: Expr | Held) -> Resident | None:
         """Wrap a frame if it is an unmodified persisted frame on a cluster; otherwise None."""
         if not isinstance(frame, FromGraph):
             return None
@@ -166,11 +168,6 @@ def bind(futures: Sequence[Any]) -> None:
     """Bind futures that were unpickled to the client in use, and check that their results still exist.
 
     An unbound future does not keep its result in memory, and does not know its state.
-
-    Raises
-    ------
-    UsageError
-        There is no client, or its cluster lacks some of the results.
     """
     unbound = [future for future in futures if future.client is None]
     cancelled = [future for future in futures if future.status == "cancelled"]
@@ -265,12 +262,16 @@ def shares_columns() -> bool:
     return bool(shared.iloc[0] == 0)
 
 
-def as_computed(frame: Any, columns: list[str]) -> Expr:
+def as_computed(frame: Any, columns: list[str]) -> Any:
     """Return the expression of some columns, with the partitions in which it will be computed.
+
+    A frame in memory is returned unchanged.
 
     When Dask optimizes, it combines small files and chooses how to join. A plan that assigns partitions
     must know the partitions that result.
     """
+    if isinstance(frame, Held):
+        return frame
     expr = frame[columns].optimize(fuse=False).expr
     for node in list(expr.find_operations(Projection)):
         if isinstance(node.operand("columns"), list):
@@ -339,11 +340,13 @@ class Empty:
         return self._token
 
 
-def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:
+def find_held(frame: Expr | Held | Resident) -> tuple[list[Any], list[Any]]:
     """Return the keys and futures of a persisted frame from which `frame` is made, partition by partition.
 
     Both are empty if there is no such frame.
     """
+    if isinstance(frame, Resident):
+        return frame.keys, frame.futures
     for node in frame.find_operations(FromGraph) if isinstance(frame, Expr) else ():
         if node.npartitions == frame.npartitions:
             layer = node.operand("layer")

@@ -18,17 +18,17 @@ AGAIN = "and call again. A persisted graph or result keeps this error, so delete
 PACKAGE = __name__.partition(".")[0]
 
 
-def of_our_calls(tasks: Any) -> set[Any]:
+def find_our_tasks(tasks: Any) -> set[Any]:
     """Return the tasks that run this library's functions, and all tasks before and after them."""
     own = [task for task in tasks if _module(task).partition(".")[0] == PACKAGE]
-    return _reached(own, "dependencies") | _reached(own, "dependents")
+    return _reach(own, "dependencies") | _reach(own, "dependents")
 
 
 def _module(task: Any) -> str:
     return str(getattr(getattr(task.run_spec, "func", None), "__module__", ""))
 
 
-def _reached(tasks: list[Any], along: str) -> set[Any]:
+def _reach(tasks: list[Any], along: str) -> set[Any]:
     seen, left = set(tasks), list(tasks)
     while left:
         more = set(getattr(left.pop(), along)) - seen
@@ -37,7 +37,7 @@ def _reached(tasks: list[Any], along: str) -> set[Any]:
     return seen
 
 
-def allowed(scheduler: Any, task: Any) -> list[Any]:
+def find_allowed(scheduler: Any, task: Any) -> list[Any]:
     """Return the workers on which a task may run, now or once they are not paused any more."""
     there = [
         one for one in scheduler.workers.values() if one.status in (Status.running, Status.paused)
@@ -62,12 +62,17 @@ def fail(scheduler: Any, task: Any, error: Exception) -> None:
     task.exception, task.exception_text = pickle.dumps(error), repr(error)
     task.exception_blame = task
     scheduler.transitions({task.key: "erred"}, stimulus_id=stimulus)
-    if at is not None:  # otherwise a paused worker would run it when it resumes
-        free = {"op": "free-keys", "keys": [task.key], "stimulus_id": stimulus}
-        scheduler.worker_send(at.address, free)
+    free_key(scheduler, at, task.key, stimulus)
 
 
-def ended_on(scheduler: Any, task: Any) -> set[str]:
+def free_key(scheduler: Any, worker: Any, key: Any, stimulus: str) -> None:
+    """Let a worker, if any, forget a task, which it would run when it is not paused any more."""
+    if worker is not None:
+        free = {"op": "free-keys", "keys": [key], "stimulus_id": stimulus}
+        scheduler.worker_send(worker.address, free)
+
+
+def find_lost_under(scheduler: Any, task: Any) -> set[str]:
     """Return the workers that were lost while they ran a task."""
     return {
         loss["worker"]
@@ -76,13 +81,13 @@ def ended_on(scheduler: Any, task: Any) -> set[str]:
     }
 
 
-def last_lost(scheduler: Any) -> set[str]:
+def find_last_lost(scheduler: Any) -> set[str]:
     """Return those of the last few workers to leave that ran tasks then."""
     # Dask also calls a removal unexpected if the cluster closes the worker.
     return {loss["worker"] for loss in _removals(scheduler)[-FEW:] if loss["processing-tasks"]}
 
 
-def advice(scheduler: Any, lost: Collection[str]) -> str:
+def give_advice(scheduler: Any, lost: Collection[str]) -> str:
     """Return why some workers were lost, as far as Dask's nannies say, and what to do."""
     ended = [one for one in _events(scheduler, "worker-restart-memory") if one["worker"] in lost]
     if not ended:

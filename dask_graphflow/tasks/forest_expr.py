@@ -23,8 +23,8 @@ from dask.dataframe.dask_expr._expr import Expr
 from dask_graphflow.showing.tables import counted
 
 from . import placement, plugins
-from .expr import Held, Replaced, Resident, Source
-from .gang_expr import LocalResults
+from .expr import Replaced, Resident, Source
+from .gang_expr import LocalResults, read_partition
 from .names import named, pinned
 from .trees import Chain
 
@@ -131,18 +131,14 @@ class Chains(LocalResults):
         hook: Callable[..., Any] = self.operand("program").hook
         for chunk in chunks:
             position, frame, partition = self._chunks[chunk]
-            call: tuple[Any, ...] = (hook, state)
-            loads = False
+            call: tuple[Any, ...]
             if isinstance(frame, Source):
                 reader = _PartitionReader(frame.task(partition))
                 call, loads = (_read_and_hook, hook, state, reader), reader.loads
-            elif isinstance(frame, Held):
-                steps.append(frame.task(partition))
-                call = (hook, state, TaskRef(steps[-1].key))
-            elif isinstance(frame, Resident):
-                call = (hook, state, TaskRef(frame.keys[partition]))
             else:
-                call = (hook, state, TaskRef((frame._name, partition)))
+                reads, source = read_partition(frame, partition)
+                steps += reads
+                call, loads = (hook, state, source), False
             step = ("hook", chunk, *key)
             steps.append(Task(step, *call, position, partition, _data_producer=loads))
             state = TaskRef(step)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
-from dask.delayed import Delayed
 from dask.tokenize import normalize_token
 from dask.utils import funcname, parse_timedelta
 
@@ -32,9 +31,9 @@ from dask_graphflow.comm.resources import Subset
 from dask_graphflow.exceptions import OptionError, UsageError
 
 from . import freeing, placement, plugins
-from .clients import imported
+from .clients import own_worker
 from .expr import Empty, Resident, collection, fetch_result
-from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, delayed_parts
+from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, as_delayed
 
 TIMEOUT = "30s"
 
@@ -61,7 +60,7 @@ def run(
         One partition per member, in the order of the shards. A list if `meta` is None.
     """
     expr = expression(shards, loop, meta, *args, name=name, alone=alone, idle=idle)
-    return delayed_parts(expr) if meta is None else collection(expr)
+    return as_delayed(expr) if meta is None else collection(expr)
 
 
 def expression(
@@ -103,7 +102,7 @@ def expression(
     Raises
     ------
     OptionError
-        There are no shards, or the timeout is not a valid time.
+        The timeout is not a valid time.
 
     Notes
     -----
@@ -124,24 +123,16 @@ def expression(
         )
     program = _Program(loop, args, timeout, alone, idle)
     result = None if meta is None else Empty.of(meta)
-    expr = Gang(_parts(shards), name or funcname(loop), program, result)
+    if isinstance(shards, Sequence):
+        shards = Parts(shards)
+    elif not isinstance(shards, Reads | Dealt | LocalResults):
+        shards = Resident.of(shards.expr) or shards.expr
+    expr = Gang(shards, name or funcname(loop), program, result)
     plugins.watch_calls()
     freeing.watch()
     if expr.npartitions > 1:
         plugins.keep_gangs()
     return expr
-
-
-def _parts(shards: Any) -> Any:
-    if isinstance(shards, Reads | Dealt | LocalResults):
-        return shards
-    if isinstance(shards, Sequence):
-        if not shards or not all(isinstance(shard, Delayed) for shard in shards):
-            raise OptionError(
-                f"shards is a list of {len(shards)}; give a Dask frame, or a list of Delayed objects"
-            )
-        return Parts(shards)
-    return Resident.of(shards.expr) or shards.expr
 
 
 class _Apart:
@@ -211,12 +202,12 @@ class _Program:
             return self.idle
         if size == 1:
             return self.only(shard)
-        from .membership import joined
+        from .membership import join_gang
 
         plugins.watch_worker()
         if roster.local is not None:
-            shard = _found(worker, roster.local)
-        with joined(worker, roster, rank, size, self.timeout, self.alone) as (
+            shard = _find_results(worker, roster.local)
+        with join_gang(worker, roster, rank, size, self.timeout, self.alone) as (
             channel,
             members,
         ):
@@ -224,7 +215,7 @@ class _Program:
             return self.loop(channel, shard, rank, *self.args)
 
 
-def _found(worker: Any, keys: list[Any]) -> Found:
+def _find_results(worker: Any, keys: list[Any]) -> Found:
     """Return the results that a worker holds, in memory or on disk."""
 
     def fetch(number: int) -> Any:
@@ -244,13 +235,10 @@ def _worker(key: Any) -> Any:
     The key is checked because a task may compute something with another scheduler, whose tasks also see
     the worker.
     """
-    distributed = imported("distributed")  # always imported in a worker
-    if distributed is None:
-        return None
+    worker = own_worker()
     try:
-        worker = distributed.get_worker()
-        return worker if worker.get_current_task() == key else None
-    except (KeyError, ValueError):  # the thread runs no task, or there is no worker
+        return worker if worker is not None and worker.get_current_task() == key else None
+    except KeyError:  # the thread runs no task
         return None
 
 

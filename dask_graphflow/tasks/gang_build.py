@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import gang, placement, plugins
-from .expr import Held, Resident, Source, as_computed, held_by
+from . import placement, plugins
+from .expr import Held, Resident, Source, as_computed, find_held
 from .gang_expr import Dealt, Reads
 from .trees import Chain
 
@@ -21,56 +21,53 @@ UNEVEN = 1.25
 Read = Callable[[Any, int], Any]
 
 
-def run(
-    frames: Sequence[tuple[Any, Read]],
-    loop: gang.Loop,
+def deal_reads(
+    frames: Sequence[tuple[Any, list[Any], Read]],
     members: int,
-    meta: Any,
-    *args: Any,
-    name: str,
-    alone: bool = False,
-    idle: Any = None,
+    *,
     workers: Sequence[str] | None = None,
     stay: bool = False,
-) -> Any:
-    """Return, lazily, the result of a gang that reads frames: one part per member.
+    alone: bool = False,
+) -> Reads:
+    """Return what the members of a gang read from lazy frames, as the shards of :func:`.gang.run`.
+
+    The shard of a member is the list of what was read from its partitions, frame by frame, in the order of
+    the partitions. Its loop must not change the list, because a member that runs again gets the same one.
 
     Parameters
     ----------
-    frames : sequence of pairs of dask.dataframe.DataFrame or Held, and callable
-        Each callable takes a partition of its frame and the partition's number.
-    loop : callable
-        The loop of a member. Its shard is the list of what was read from the member's partitions, frame by
-        frame, in the order of the partitions. The loop must not change the list, because a member that
-        runs again gets the same one.
+    frames : sequence of triples of dask.dataframe.DataFrame or Held, list of column names, and callable
+        Each callable takes those columns of a partition of its frame, and the partition's number. It gets
+        all columns of a frame in memory.
     members : int
         Number of members.
-    meta, *args, name, alone, idle
-        See :func:`.gang.run`, which also describes the result.
     workers : sequence of str, optional
         Address of the worker on which each member reads and runs. If that worker is lost, the member runs
         on another one.
     stay : bool
         Whether each member reads on its own worker, because what was read should not be sent. By default
         Dask chooses.
+    alone : bool
+        See :func:`.gang.expression`.
     """
     if workers is not None:
         plugins.keep_pins()
     if stay:
         plugins.keep_gangs()  # also for a single member, which reads too
-    readers, sources = [read for _, read in frames], [_source(frame) for frame, _ in frames]
+    exprs = [as_computed(frame, columns) for frame, columns, _ in frames]
+    # Wrapped now, because Dask might combine small files after partitions were assigned.
+    sources = [Resident.of(one) or Source.of(one) or one for one in exprs]
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
     # On several devices, reading in separate tasks gains nothing.
     together = alone and members > 1
-    reads = Reads(readers, dealt, workers, together, stay, *sources)
-    return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
+    return Reads([read for *_, read in frames], dealt, workers, together, stay, *sources)
 
 
 Dealing = list[list[tuple[int, int]]]
 """Per member: the frame of each partition that it takes, and the partition's number in the frame."""
 
 
-def dealing(frames: Sequence[Any], chains: Sequence[Chain]) -> Dealing:
+def deal_chains(frames: Sequence[Any], chains: Sequence[Chain]) -> Dealing:
     """Return which partitions the members take, one per chain. Partitions are numbered over all frames."""
     numbers = [(at, i) for at, frame in enumerate(frames) for i in range(frame.npartitions)]
     return [[numbers[chunk] for chunk in chain.chunks] for chain in chains]
@@ -83,7 +80,7 @@ def deal_as_held(frames: Sequence[Any], dealt: Dealing) -> Reads | Dealt:
     by_frame = [
         [[i for at, i in own if at == position] for own in dealt] for position in range(len(frames))
     ]
-    sources = [one if isinstance(one, Resident | Held) else Source.of(one) or one for one in frames]
+    sources = [Source.of(frame) or frame for frame in frames]
     return Reads([_as_it_is] * len(frames), by_frame, None, True, False, *sources)
 
 
@@ -91,23 +88,12 @@ def _as_it_is(partition: Any, number: int) -> Any:
     return partition
 
 
-def _source(frame: Any) -> Any:
-    if isinstance(frame, Held):
-        return frame
-    expr = as_computed(frame, list(frame.columns))
-    # Wrapped now, because Dask might combine small files after partitions were assigned.
-    return Resident.of(expr) or Source.of(expr) or expr
-
-
 def _homes(source: Any, members: int, workers: Sequence[str] | None) -> list[str | None]:
     """Return the worker that holds each partition, or None if that is unknown or of no use."""
     count = source.npartitions
     if members == 1 or workers is not None or isinstance(source, Held | Source):
         return [None] * count
-    keys, futures = (
-        (source.keys, source.futures) if isinstance(source, Resident) else held_by(source)
-    )
-    return placement.homes(keys, futures, count)
+    return placement.homes(*find_held(source), count)
 
 
 def deal(homes: Sequence[str | None], members: int) -> list[list[int]]:

@@ -115,24 +115,23 @@ class Reads(Expr):  # type: ignore[misc]
         for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
             name = named(stage, tokenize(frame, reader))
             for i in own[rank]:
-                steps = [frame.task(i)] if isinstance(frame, Source | Held) else []
-                if steps:
-                    source = TaskRef(steps[0].key)
-                else:
-                    of_frame = (frame._name, i) if isinstance(frame, Expr) else frame.keys[i]
-                    source = TaskRef(of_frame)
-                reads.append([*steps, Task((name, i), reader, source, i)])
+                steps, partition = read_partition(frame, i)
+                reads.append([*steps, Task((name, i), reader, partition, i)])
         return reads
+
+
+def read_partition(frame: Any, number: int) -> tuple[list[Task], TaskRef]:
+    """Return the tasks that read a partition in place, if any, and a reference to the partition."""
+    if isinstance(frame, Source | Held):
+        task = frame.task(number)
+        return [task], TaskRef(task.key)
+    return [], TaskRef((frame._name, number) if isinstance(frame, Expr) else frame.keys[number])
 
 
 class Dealt:
     """The input of each member of a gang: some partitions of persisted frames, in a list.
 
-    Parameters
-    ----------
-    frames : sequence of Resident
-    dealt : sequence of sequence of pairs of int
-        Per member: the frame of each partition, and its number in the frame. Each member gets some.
+    `dealt` has, per member, the frame of each partition, and its number there. Each member gets some.
     """
 
     kept = True
@@ -174,18 +173,12 @@ class LocalResults(Expr):  # type: ignore[misc]
 
 
 class Found:
-    """The results that a member found on its worker.
-
-    Attributes
-    ----------
-    here : dict
-        The results on this worker, by number.
-    count : int
-        Number of results on all workers.
-    """
+    """The results that a member found on its worker."""
 
     def __init__(self, here: dict[int, Any], count: int, fetch: Callable[[int], Any]) -> None:
-        self.here, self.count, self._fetch = here, count, fetch
+        self.here = here  # the results on this worker, by number
+        self.count = count  # number of results on all workers
+        self._fetch = fetch
 
     @classmethod
     def all(cls, *results: Any) -> Found:
@@ -231,7 +224,7 @@ def roster_of(task: Any) -> Roster | None:
     return rosters[0] if rosters else None
 
 
-def depending_on(keys: list[Any], key: str) -> Task:
+def depend_on(keys: list[Any], key: str) -> Task:
     """Return a task that depends on others."""
     return Task(key, tuple, *map(TaskRef, keys))
 
@@ -322,7 +315,7 @@ def _keys(parts: Any) -> list[Any]:
     return [(parts._name, i) for i in range(parts.npartitions)]
 
 
-def delayed_parts(expr: Expr) -> list[Delayed]:
+def as_delayed(expr: Expr) -> list[Delayed]:
     """Return, lazily, the parts of an expression whose parts are not frames."""
     whole = expr.optimize()
     layer = f"delayed-{whole._name}"

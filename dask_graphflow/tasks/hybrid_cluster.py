@@ -12,7 +12,8 @@ from typing import Any
 
 from dask.system import CPU_COUNT
 
-from dask_graphflow.exceptions import BackendError, OptionError
+from dask_graphflow.declarations.number_options import check_count
+from dask_graphflow.exceptions import BackendError
 
 from .placement import GPU
 
@@ -79,12 +80,12 @@ def hybrid_cluster(
     from distributed import LocalCluster
 
     gpus = _gpus(gpus)
-    _check("cpu_workers", cpu_workers, least=0 if gpus else 1)
+    check_count("cpu_workers", cpu_workers, least=0 if gpus else 1)
     own = {"threads_per_worker": 1, **(gpu_options or {})} if gpus else {}
     if threads is None:
         left = CPU_COUNT - gpus * own.get("threads_per_worker", 0)
         threads = max(1, left // max(1, cpu_workers))
-    _check("threads", threads, least=1)
+    check_count("threads", threads)
     if memory_limit == "auto":
         memory_limit = 1 / (gpus + cpu_workers)  # a fraction of the machine's memory
     options["memory_limit"] = memory_limit
@@ -100,21 +101,21 @@ def hybrid_cluster(
     spec = {"cls": cluster.new_spec["cls"], "options": worker}
     cluster.worker_spec.update({f"cpu-{i}": spec for i in range(cpu_workers)})
     try:
-        cluster.sync(_started, cluster)
+        cluster.sync(_start, cluster)
     except BaseException:
         cluster.close()
         raise
     return cluster
 
 
-async def _started(cluster: Any) -> None:
+async def _start(cluster: Any) -> None:
     await cluster
 
 
 def _gpus(wanted: int | None) -> int:
     """Return how many GPUs to use; raise if there are fewer than requested."""
     if wanted is not None:
-        _check("gpus", wanted, least=0)
+        check_count("gpus", wanted, least=0)
     there = 0 if wanted == 0 else _visible()
     if wanted is not None and wanted > there:
         raise BackendError(
@@ -146,8 +147,3 @@ def _local_cuda_cluster() -> Any:
             "dask-graphflow[cuda13] or [cuda12], as nvidia-smi says, or give gpus=0"
         ) from error
     return LocalCUDACluster
-
-
-def _check(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more")

@@ -25,7 +25,16 @@ from tornado.ioloop import PeriodicCallback
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.showing.tables import counted
 
-from .failing import AGAIN, WAITING, advice, allowed, ended_on, fail, last_lost, of_our_calls
+from .failing import (
+    AGAIN,
+    WAITING,
+    fail,
+    find_allowed,
+    find_last_lost,
+    find_lost_under,
+    find_our_tasks,
+    give_advice,
+)
 
 LOOK = 0.2  # seconds between two looks at tasks without a worker
 LOST = "distributed.deploy.lost-worker-timeout"
@@ -54,7 +63,7 @@ class Losses(SchedulerPlugin):  # type: ignore[misc]
         most = max(scheduler.allowed_failures, 1)  # Dask fails a task at the next loss
         deadly = [task for task in scheduler.tasks.values() if task.suspicious >= most]
         for task in self._ours(deadly):
-            why = advice(scheduler, ended_on(scheduler, task))
+            why = give_advice(scheduler, find_lost_under(scheduler, task))
             times = counted(task.suspicious, "time")
             self._fail(task, f"its worker was lost {times} while it ran. {why}")
 
@@ -69,16 +78,18 @@ class Losses(SchedulerPlugin):  # type: ignore[misc]
         waiting = [*scheduler.unrunnable, *(() if scheduler.running else scheduler.queued)]
         now, limit = time.monotonic(), _limit()
         since = {
-            task: self._since.get(task, now) for task in waiting if not allowed(scheduler, task)
+            task: self._since.get(task, now)
+            for task in waiting
+            if not find_allowed(scheduler, task)
         }
         # A little earlier than Dask, if it fails tasks at the same limit, with an error of its own.
         late = [task for task, start in since.items() if now - start >= limit - 3 * LOOK]
         self._since = since | dict.fromkeys(late, now)  # those of other calls may become ours
         for task in self._ours(late):
-            self._fail(task, _unplaced(scheduler, task, limit))
+            self._fail(task, _explain_unplaced(scheduler, task, limit))
 
     def _ours(self, tasks: list[Any]) -> list[Any]:
-        ours = of_our_calls(self._scheduler.tasks.values()) if tasks else set()
+        ours = find_our_tasks(self._scheduler.tasks.values()) if tasks else set()
         return [task for task in tasks if task in ours]
 
     def _fail(self, task: Any, reason: str) -> None:
@@ -93,16 +104,16 @@ def _limit() -> float:
     return float(parse_timedelta(configured))
 
 
-def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
-    if not task.loose_restrictions and (restrictions := _restrictions(task)):
+def _explain_unplaced(scheduler: Any, task: Any, limit: float) -> str:
+    if not task.loose_restrictions and (restrictions := _list_restrictions(task)):
         return (
             f"for {limit:g} s, the cluster had no worker on which it may run: it is restricted to "
             f"{restrictions}. Start such a worker, or leave out the restriction (workers= or "
             f"resources= of Dask's functions and of dask.annotate), {AGAIN}"
         )
     new = "cluster.scale(0) and then cluster.scale(2)"
-    if lost := last_lost(scheduler):
-        why = advice(scheduler, lost)
+    if lost := find_last_lost(scheduler):
+        why = give_advice(scheduler, lost)
         todo = f"The last ones were lost while they ran tasks. {why}. New workers start with {new}"
     else:
         todo = f"Start workers, for example with {new}, {AGAIN}"
@@ -112,7 +123,7 @@ def _unplaced(scheduler: Any, task: Any, limit: float) -> str:
     )
 
 
-def _restrictions(task: Any) -> str:
+def _list_restrictions(task: Any) -> str:
     places = sorted({*(task.worker_restrictions or ()), *(task.host_restrictions or ())})
     resources = [f"{name}={n:g}" for name, n in (task.resource_restrictions or {}).items()]
     return " and ".join(

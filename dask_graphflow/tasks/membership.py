@@ -28,7 +28,7 @@ from dask_graphflow.comm.member_links import KeptLinks, MemberLinks
 from dask_graphflow.comm.sockets import Listener, Sockets
 from dask_graphflow.exceptions import WorkerLostError
 
-from .clients import again
+from .clients import register_plugins
 from .gang_expr import Roster
 from .rendezvous import Rendezvous
 
@@ -232,7 +232,7 @@ class _Turn:
 
 
 @contextlib.contextmanager
-def joined(
+def join_gang(
     worker: Any, roster: Roster, rank: int, size: int, timeout: float, alone: bool
 ) -> Iterator[tuple[Channel, int]]:
     """Join a gang as a member, in the thread of its task.
@@ -252,7 +252,7 @@ def joined(
             found = membership.links.take(shards, rank, roster.name, turn.take)
             if found is None:
                 turn.end()  # the members of another run may wait for it, which the scheduler knows
-                found = _connected(worker, membership, member, shards, run)
+                found = _connect(worker, membership, member, shards, run)
             links, channel = found
             member.waits_for(channel)
             leave: Callable[[], None] = channel.close
@@ -274,7 +274,7 @@ def joined(
                 raise member.error
 
 
-def _connected(
+def _connect(
     worker: Any, membership: Membership, member: _Member, shards: list[Any], run: dict[str, Any]
 ) -> tuple[MemberLinks, Sockets]:
     """Connect to the other members, which the scheduler brings together."""
@@ -319,10 +319,8 @@ def _open(channel: Sockets, leave: Callable[[], None]) -> Iterator[None]:
 
 
 def register(client: Any) -> None:
-    """Register the plugins for gangs with a cluster's scheduler and with its present and future workers."""
-    # The order matters: a worker with this plugin can rely on the scheduler's plugin.
-    client.register_plugin(Rendezvous())
-    again(lambda: client.register_plugin(Membership()))
+    """Register the plugins for gangs with a cluster."""
+    register_plugins(client, Rendezvous(), Membership())
 
 
 def _membership(worker: Any, timeout: float) -> Membership:

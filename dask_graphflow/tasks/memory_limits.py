@@ -24,13 +24,7 @@ SPARE = 0.03  # fraction of the limit that stays free, because memory is not est
 
 
 def check_limit(limit: int) -> None:
-    """Check that a worker with a memory limit can do anything at all.
-
-    Raises
-    ------
-    GraphMemoryError
-        The worker would be paused or stopped as soon as it has loaded this library.
-    """
+    """Raise if a worker with this memory limit would be paused as soon as it has loaded this library."""
     if pause_fraction() * limit < PROCESS:
         raise too_low(
             limit, PROCESS, f"a worker that has loaded this library needs {size(PROCESS)}"

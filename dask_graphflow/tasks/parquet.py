@@ -15,7 +15,7 @@ from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
 from .expr import Held
 
 
-def read_of(frame: Any) -> Any:
+def find_source(frame: Any) -> Any:
     """Return the source of all rows of a frame, if known: a pandas frame, or Parquet's fragments.
 
     Return None if the rows are changed after they are read, or come from another source.
@@ -37,8 +37,6 @@ def rows_at_most(frame: Any) -> int | None:
     inputs of :func:`dask.dataframe.from_map` with an attribute `rows`. Rows may be filtered, and columns
     computed from others, after they are read.
     """
-    if isinstance(frame, Held):
-        return len(frame())
     node = frame.expr
     while isinstance(node, Elemwise | Filter | DropnaFrame) and "frame" in node._parameters:
         node = node.frame

@@ -25,8 +25,7 @@ from dask_graphflow.comm.resources import give_back
 from dask_graphflow.showing.tables import size
 
 from . import memory_limits
-from .clients import again
-from .failing import WAITING, allowed, fail, of_our_calls
+from .failing import WAITING, fail, find_allowed, find_our_tasks
 from .names import named, staying
 
 LOOK = 0.2  # seconds between two looks at a worker's state
@@ -94,7 +93,7 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
         waiting = [*scheduler.workers[worker].processing, *filter(self._held, without)]
         if not waiting:
             return
-        ours = of_our_calls(scheduler.tasks.values())
+        ours = find_our_tasks(scheduler.tasks.values())
         read = _bytes_to_read(ours) // len(scheduler.workers)
         for task in waiting:
             # A task that fails before may have released this one.
@@ -104,7 +103,7 @@ class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
     def _held(self, task: Any) -> bool:
         """Say whether all workers on which a task may run stay paused."""
         recent = time.monotonic() - 2 * LOOK * LOOKS
-        able = [one.address for one in allowed(self._scheduler, task)]
+        able = [one.address for one in find_allowed(self._scheduler, task)]
         return bool(able) and all(self._reported.get(at, -math.inf) > recent for at in able)
 
     def _fail(self, task: Any, worker: str, used: int, limit: int, read: int) -> None:
@@ -126,10 +125,3 @@ def _bytes_to_read(tasks: Any) -> int:
     names = {key_split(named(stage, "")) for stage in ("read", staying("read"))}
     sizes = [max(task.nbytes, 0) for task in tasks if key_split(task.key) in names]
     return len(sizes) * max(sizes, default=0)
-
-
-def register(client: Any) -> None:
-    """Register the plugins with a cluster's scheduler and with its present and future workers."""
-    # The order matters: a worker's report needs the scheduler's plugin.
-    client.register_plugin(StuckCalls())
-    again(lambda: client.register_plugin(PauseWatch()))

@@ -29,12 +29,12 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
 
 def _pin(task: Any, worker: str) -> None:
     """Restrict a task, and all ancestors that only this task uses, to a worker, to avoid a transfer."""
-    for held in (task, *(one for made in task.dependencies for one in _made_for_one(made))):
+    for held in (task, *(one for made in task.dependencies for one in _find_made_for_one(made))):
         held.worker_restrictions = {worker}
         held.loose_restrictions = True
 
 
-def _made_for_one(task: Any) -> list[Any]:
+def _find_made_for_one(task: Any) -> list[Any]:
     """Return a task and all its ancestors if no other task uses any of them; otherwise an empty list."""
     tasks, left = [], [task]
     while left:

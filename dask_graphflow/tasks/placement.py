@@ -15,7 +15,7 @@ from dask.system import CPU_COUNT
 
 from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import BackendError
-from dask_graphflow.kernels import device_memory, disk, on_device
+from dask_graphflow.kernels import disk, on_device
 from dask_graphflow.kernels.gpu import spills
 
 from .clients import client_in_use, own_worker
@@ -72,7 +72,7 @@ def look(keys: Sequence[Any], futures: Sequence[Any]) -> Look:
     if client is None:
         return Look(slots(), [None] * len(keys), set())
     wanted = [future.key for future in futures]
-    there, held = client.sync(_looked, client, wanted)
+    there, held = client.sync(_ask, client, wanted)
     threads = {address: about["nthreads"] for address, about in there.items()}
     spilled = {
         address
@@ -83,7 +83,7 @@ def look(keys: Sequence[Any], futures: Sequence[Any]) -> Look:
     return Look(slots_of(threads or {None: CHAINS_PER_WORKER}), homes, spilled)
 
 
-async def _looked(client: Any, keys: list[Any]) -> tuple[dict[str, Any], dict[Any, Any]]:
+async def _ask(client: Any, keys: list[Any]) -> tuple[dict[str, Any], dict[Any, Any]]:
     about = client.scheduler.identity(n_workers=-1)
     if not keys:
         return (await about)["workers"], {}
@@ -99,20 +99,20 @@ def workers() -> tuple[Worker, ...]:
     client = client_in_use()
     if client is None:
         return ()
-    there = described(client)
+    there = describe_workers(client)
 
     def order(worker: Worker) -> tuple[bool, int, str, str]:
         name = str(there[worker.address]["name"])
         return worker.kind != "gpu", len(name), name, worker.address
 
     unordered = (
-        Worker(address, about["nthreads"], "gpu" if _has_gpu(about["resources"]) else "cpu")
+        Worker(address, about["nthreads"], "gpu" if has_gpu(about["resources"]) else "cpu")
         for address, about in there.items()
     )
     return tuple(sorted(unordered, key=order))
 
 
-def described(client: Any) -> dict[str, Any]:
+def describe_workers(client: Any) -> dict[str, Any]:
     """Return the scheduler's current information about a client's workers, by address.
 
     ``Client.scheduler_info`` returns cached information, which a concurrent poll may just have replaced by
@@ -125,10 +125,11 @@ def described(client: Any) -> dict[str, Any]:
 def on_gpu_worker() -> bool:
     """Say whether the calling task runs on a worker that has a GPU."""
     worker = own_worker()
-    return worker is not None and _has_gpu(worker.state.total_resources)
+    return worker is not None and has_gpu(worker.state.total_resources)
 
 
-def _has_gpu(resources: Mapping[str, float]) -> bool:
+def has_gpu(resources: Mapping[str, float]) -> bool:
+    """Say whether a worker with these resources of Dask has a GPU."""
     return resources.get(GPU, 0) > 0
 
 
@@ -181,7 +182,7 @@ def _first_holders(held: Mapping[Any, Sequence[str]], keys: Sequence[Any]) -> li
     return [next(iter(held.get(key, ())), None) for key in keys]
 
 
-def held_bytes(futures: Sequence[Any]) -> int | None:
+def count_held_bytes(futures: Sequence[Any]) -> int | None:
     """Return the total bytes of the results of futures, or None if not all results are available."""
     client = client_in_use()
     if client is None or not futures:
@@ -211,7 +212,7 @@ def least_room() -> tuple[int, int, int] | None:
     client = client_in_use()
     if client is None:
         return None
-    there = described(client).values()
+    there = describe_workers(client).values()
     limits = [(about["memory_limit"], about["nthreads"], len(there)) for about in there]
     return min((one for one in limits if one[0]), default=None)
 
@@ -220,15 +221,6 @@ def memory_limit() -> int | None:
     """Return the memory limit of the calling task's worker; None without a limit, or a worker."""
     worker = own_worker()
     return None if worker is None else worker.memory_manager.memory_limit
-
-
-def task_memory(device: bool) -> float:
-    """Return the bytes that the process of a task may use: of its GPU, or of its worker.
-
-    The result is infinite if there is no known limit. It is the same for every call.
-    """
-    limit = device_memory() if device else memory_limit()
-    return math.inf if limit is None else limit
 
 
 class WorkerFolder(str):
@@ -246,8 +238,8 @@ def disk_folder() -> WorkerFolder:
     From then on, mapped pages of files take at most their part of the worker's memory limit, and Dask does
     not spill to make room for them: what it spills is read into memory as a whole when it is used again.
     """
-    disk.limit(task_memory(False))
-    worker = own_worker()
+    worker, limit = own_worker(), memory_limit()
+    disk.limit(math.inf if limit is None else limit)
     if worker is not None:
         worker.memory_manager.memory_spill_fraction = False
     folder = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakSet
 
-from .clients import client_in_use, own_worker
+from .clients import client_in_use, own_worker, register_plugins
 
 _with_gangs: WeakSet[Any] = WeakSet()  # clients
 _watched: WeakSet[Any] = WeakSet()  # clients
@@ -45,7 +45,7 @@ def _watch(client: Any) -> None:
     from . import losses, pauses
 
     client.register_plugin(losses.Losses())
-    pauses.register(client)
+    register_plugins(client, pauses.StuckCalls(), pauses.PauseWatch())
 
 
 def watch_worker() -> None:

@@ -28,7 +28,7 @@ from dask.base import tokenize
 from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.showing.bar import Bar, Listener, Step, listener
 
-from .clients import imported
+from .clients import default_client, find_imported, own_worker
 
 __all__ = ["Bar", "Listener", "Progress", "Tally", "Tell", "Told", "listener"]
 
@@ -172,14 +172,10 @@ class _Away(Told):
         self._key, self._topic = key, topic
 
     def _listener(self) -> Listener | None:
-        distributed = imported("distributed")
-        if self._topic is None or distributed is None:
-            return None
-        try:
-            log = distributed.get_worker().log_event
-        except ValueError:
-            return None  # not on a worker
-        return _Events(partial(log, self._topic), self._key)
+        worker = None if self._topic is None else own_worker()
+        return (
+            None if worker is None else _Events(partial(worker.log_event, self._topic), self._key)
+        )
 
 
 class _Events:
@@ -211,12 +207,8 @@ def _topic(asked: _Asked) -> str | None:
 
     All runs of a client use one topic, because neither the client nor the scheduler ever forgets a topic.
     """
-    distributed = imported("distributed")  # always imported if there is a client
-    if asked.listener is None or distributed is None:
-        return None
-    try:
-        client = distributed.default_client()
-    except ValueError:
+    client = None if asked.listener is None else default_client()
+    if client is None:
         return None
     topic = f"graphflow-progress-{client.id}"
     if client not in _subscribed:
@@ -239,7 +231,7 @@ def _hear(event: tuple[float, Any]) -> None:
 
 def _again(error: BaseException) -> bool:
     """Say whether a member that ends with this error may run again, so that its listener stays."""
-    distributed = imported("distributed")
+    distributed = find_imported("distributed")
     return isinstance(error, PeerLost) or (
         distributed is not None and isinstance(error, distributed.Reschedule)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ class Piece(NamedTuple):
 
     def __reduce__(self) -> Any:
         """Whoever unpickles a piece on disk gets one that is on disk again."""
-        return (Piece if self.source.folder is None else _stored), tuple(self)
+        return (Piece if self.source.folder is None else store), tuple(self)
 
 
 @sizeof.register(Ends)  # type: ignore[untyped-decorator]
@@ -46,30 +45,36 @@ def _bytes_in_memory(piece: Piece) -> int:
     return int(sum(map(sizeof, (piece.source, piece.target, weight))))
 
 
-def in_memory(frame: Any, partition: int, read: Callable[..., Piece], plan: Plan) -> Piece:
-    """Read a partition, and check that there is room for it beside the pieces that were read before.
+def read_edges(frame: Any, partition: int, columns: EdgeColumns, plan: Plan | None = None) -> Piece:
+    """Return a partition's sources, targets and weights: in files, if the plan says so.
 
-    Dask may have written some of them to disk. The build needs all of them in memory at the same time.
+    In memory, it checks that there is room for the pieces of the plan. Dask may have written some of those
+    that were read before to disk, and the build needs all of them in memory at the same time.
     """
-    piece = read(frame, partition)
-    own = placement.resources()
-    own.relieve()
-    if len(piece.source) and not own.fits(MOST_PER_BYTE * sizeof(piece) * plan.partitions):
-        nbytes, (count, there, spilled) = sizeof(piece), memory_limits.results_of_this_kind()
-        read_by_all, count = (nbytes + there) / nbytes, count + 1
-        pieces = -(-plan.partitions // plan.members)
-        whole = read_by_all * max(1.0, pieces / count)
-        room = Room(own, plan, [piece], read=read_by_all, whole=whole)
-        room.check("make its rows", Part.making, spilled=spilled)
+    source, target, weight = columns.ends(frame, partition)
+    if weight is not None:
+        weight = _convert_weights(weight, columns, partition)
+    if plan is not None and plan.on_disk:
+        return store(source, target, weight, partition)
+    piece = Piece(source, target, weight, partition)
+    if plan is not None:
+        _check_room(piece, plan)
     return piece
 
 
-def on_disk(frame: Any, partition: int, read: Callable[..., Piece]) -> Piece:
-    """Read a partition, and move what was read to files in the folder of the task."""
-    return _stored(*read(frame, partition))
+def read_vertices(
+    frame: Any, partition: int, columns: EdgeColumns, like: Any, on_disk: bool = False
+) -> Piece:
+    """Return the ids of a partition of vertices, in the backend of `like`.
+
+    The columns of the ids are given as both ends of an edge.
+    """
+    ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
+    return (store if on_disk else Piece)(ids, None, None, partition)
 
 
-def _stored(source: Ends, target: Ends | None, weight: Any, partition: int) -> Piece:
+def store(source: Ends, target: Ends | None, weight: Any, partition: int) -> Piece:
+    """Return a piece whose values are in files in the folder of the task."""
     folder = placement.disk_folder()
     return Piece(
         source.stored(folder),
@@ -79,20 +84,20 @@ def _stored(source: Ends, target: Ends | None, weight: Any, partition: int) -> P
     )
 
 
-def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Piece:
-    """Return the ids of a partition of vertices, in the backend of `like`.
+def _check_room(piece: Piece, plan: Plan) -> None:
+    own = placement.resources()
+    own.relieve()
+    if len(piece.source) and not own.fits(MOST_PER_BYTE * sizeof(piece) * plan.partitions):
+        nbytes, (count, there, spilled) = sizeof(piece), memory_limits.results_of_this_kind()
+        read_by_all, count = (nbytes + there) / nbytes, count + 1
+        pieces = -(-plan.partitions // plan.members)
+        whole = read_by_all * max(1.0, pieces / count)
+        room = Room(own, plan, [piece], read=read_by_all, whole=whole)
+        room.check("make its rows", Part.making, spilled=spilled)
 
-    The columns of the ids are given as both ends of an edge.
-    """
-    ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
-    return Piece(ids, None, None, partition)
 
-
-def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
-    """Return a partition's sources, targets and weights."""
-    source, target, weight = columns.ends(frame, partition)
-    if weight is None:
-        return Piece(source, target, None, partition)
+def _convert_weights(weight: Any, columns: EdgeColumns, partition: int) -> Any:
+    """Return weights as an array of the dtype that a graph stores."""
     if nulls := int(weight.isna().sum()):
         raise WeightError(
             f"weight column {columns.weight!r} has {counted(nulls, 'null')} in a partition of "
@@ -106,7 +111,7 @@ def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
                 f"weight column {columns.weight!r} holds {largest}, which does not fit int64. Convert the "
                 "column with astype('float64'), which rounds weights beyond 2**53"
             )
-    return Piece(source, target, values.astype(weight_dtype(values.dtype), copy=False), partition)
+    return values.astype(weight_dtype(values.dtype), copy=False)
 
 
 def weight_dtype(dtype: Any) -> np.dtype:

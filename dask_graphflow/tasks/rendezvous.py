@@ -27,7 +27,7 @@ from typing import Any
 from distributed import SchedulerPlugin
 from distributed.stealing import fast_tasks
 
-from .failing import AGAIN, advice
+from .failing import AGAIN, WAITING, give_advice
 from .gang_expr import roster_of
 from .names import pinned_to, ready_name, stays
 from .ties import Ties
@@ -40,7 +40,6 @@ DEPTH = 5  # maximum number of steps from a shard back to the partitions that it
 WALK = 10_000  # maximum number of tasks that are checked on the way
 LOOKS = 4  # number of checks per timeout of what a run is waiting for
 LOOK = f"Look at the workers' logs and memory, {AGAIN}"
-COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that will run
 
 
 @dataclass
@@ -224,7 +223,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             self._gather(run, tasks)
         if not run.members:
             run.going = False
-            if not any(task is not None and task.state in COMING for task in tasks):
+            if not any(task is not None and task.state in WAITING for task in tasks):
                 self._runs.pop(run.gang, None)
         self._grant()
 
@@ -233,7 +232,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             self._fail(
                 run,
                 f"workers, or connections between them, were lost {LOSSES} times",
-                advice(self._scheduler, run.losses),
+                give_advice(self._scheduler, run.losses),
             )
             return
         if run.complete:
@@ -242,7 +241,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
                 self._turns.append(run)
             return
         for rank, task in enumerate(tasks):
-            why_not = None if rank in run.members else _recalled(self._scheduler, task)
+            why_not = None if rank in run.members else _recall(self._scheduler, task)
             if why_not is not None:
                 self._fail(run, f"member {rank} cannot run again, because it {why_not}")
                 return
@@ -324,7 +323,7 @@ def _has(run: _GangRun, member: str) -> bool:
     return any(one.id == member for one in run.members.values())
 
 
-def _recalled(scheduler: Any, task: Any) -> str | None:
+def _recall(scheduler: Any, task: Any) -> str | None:
     """Make sure that the task of a missing member runs; return the reason if it cannot."""
     if task is not None and task.state == "erred":
         return f"has failed: {task.exception_text}"
@@ -364,7 +363,7 @@ def _place(scheduler: Any, members: list[Any]) -> None:
     room = math.ceil(len(members) / len(load))
     homes = {task: _homes(scheduler, task) for task in members if _is_free(task)}
     for task in sorted(homes, key=lambda task: (not homes[task], task.key[1])):
-        pinned = _pinned(scheduler, task) & load.keys()
+        pinned = _find_pinned(scheduler, task) & load.keys()
         has_room = {at: size for at, size in homes[task].items() if load[at] < room}
         most = max(has_room.values(), default=0)
         at_home = pinned or [at for at, size in has_room.items() if size == most]
@@ -428,7 +427,7 @@ def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
     return {worker: size for worker, size in held.items() if worker in scheduler.running}
 
 
-def _pinned(scheduler: Any, task: Any) -> set[Any]:
+def _find_pinned(scheduler: Any, task: Any) -> set[Any]:
     """Return the workers to which a member's shard is pinned."""
     named = pinned_to(_shard(scheduler, task).key)
     return {scheduler.workers[named]} if named in scheduler.workers else set()

@@ -12,12 +12,12 @@ import asyncio
 import time
 from typing import Any
 
-from .gang_expr import depending_on, roster_of
+from .failing import WAITING, free_key
+from .gang_expr import depend_on, roster_of
 
 WANTS = "graphflow-gangs"  # the name of the ties' client, which is not a process
 HOLDS = "graphflow-held"  # the name of a client that wants what members find on their workers
 PAUSE = 0.02  # seconds between looks for ties that may end
-WILL_RUN = ("waiting", "queued", "no-worker", "processing")
 
 
 class Ties:
@@ -38,7 +38,7 @@ class Ties:
             for one in specs
             if one.key in tasks or one.dependencies <= tasks.keys()
         ]
-        spec = depending_on([task.key for task in members], _tie(member.key))
+        spec = depend_on([task.key for task in members], _tie(member.key))
         tie = self._known(spec, member.priority)
         # Without a client that wants it, Client.cancel would forget the tie, and with it the members.
         self._scheduler.client_desires_keys([tie.key], client=WANTS)
@@ -80,7 +80,7 @@ class Ties:
 
     def _begin(self, members: list[Any]) -> None:
         """Make the scheduler run members whose results are not wanted, because the others need them."""
-        if any(task.state in WILL_RUN for task in members):
+        if any(task.state in WAITING for task in members):
             self._transitions(members, ("released",), "waiting")
 
     def _fail(self, key: Any) -> None:
@@ -88,15 +88,13 @@ class Ties:
         tie, failed = (self._scheduler.tasks.get(one) for one in (_tie(key), key))
         if tie is None or failed is None:
             return
-        others = [task for task in tie.dependencies if task.state in WILL_RUN]
+        others = [task for task in tie.dependencies if task.state in WAITING]
         for task in others:
             task.exception_blame = failed.exception_blame
         running = [(task.processing_on, task.key) for task in others]
-        self._transitions(others, WILL_RUN, "erred")
+        self._transitions(others, WAITING, "erred")
         for worker, other in running:
-            if worker is not None:
-                free = {"op": "free-keys", "keys": [other], "stimulus_id": _stimulus()}
-                self._scheduler.worker_send(worker.address, free)
+            free_key(self._scheduler, worker, other, _stimulus())
         self._end(tie)
 
     def _look(self) -> None:
@@ -104,7 +102,7 @@ class Ties:
         self._looking = False
         client = self._scheduler.clients.get(WANTS)
         for tie in list(client.wants_what) if client is not None else ():
-            if not any(task.state in WILL_RUN for task in tie.dependencies):
+            if not any(task.state in WAITING for task in tie.dependencies):
                 self._free(tie)
             if not any(_in_use(task, tie) for task in tie.dependencies):
                 self._end(tie)

@@ -90,6 +90,23 @@ def ring(count: int) -> list[Merge]:
     return [(i, i - 1) for i in range(count - 1, 0, -1)]
 
 
+MERGE_POLICIES: dict[str, Callable[[int], list[Merge]]] = {
+    "tree": tree,
+    "one-way": one_way,
+    "ring": ring,
+}
+
+
+def merge_policy(name: Any) -> Callable[[int], list[Merge]]:
+    """Return the merge policy with the given name, or raise :class:`.OptionError`."""
+    if not isinstance(name, str) or name not in MERGE_POLICIES:
+        raise OptionError(
+            f"merge={shown(name)} is not a merge policy; give one of "
+            f"{', '.join(map(repr, MERGE_POLICIES))}{nearest(name, MERGE_POLICIES)}"
+        )
+    return MERGE_POLICIES[name]
+
+
 def depth(merges: Sequence[Merge]) -> int:
     """Return the number of merges on the longest path.
 

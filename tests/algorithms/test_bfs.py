@@ -19,9 +19,9 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     VertexTypeError,
 )
-from dask_graphflow.operators import search
-from dask_graphflow.operators.direction import DIRECTION_RULES, Direction
-from dask_graphflow.operators.search import BETWEEN_LOOKS, Search
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
+from dask_graphflow.operators.search import search
+from dask_graphflow.operators.search.search import BETWEEN_LOOKS, Search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -208,11 +208,11 @@ def test_the_trace_says_which_way_each_step_went(built, rule, directions):
 def test_a_single_member_pushes_several_small_levels_in_one_call(built, members):
     def depths(g):
         sources = g.numbers[:1] - g.member.shard.low if g.member.shard.low == 0 else g.numbers[:0]
-        search, rule, completed = Search(g), Direction("beamer", g), []
+        search, completed = Search(g), []
         frontier = search.begin(sources)
         while frontier and search.depth < 100:
-            rule.choose(frontier)
-            frontier = search.push(frontier, rule, 100)
+            search.rule.choose(frontier)
+            frontier = search.push(frontier, 100)
             completed.append(search.depth)
         return completed
 

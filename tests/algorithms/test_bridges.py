@@ -11,7 +11,7 @@ from shapes import WAYS, apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
 from dask_graphflow.kernels.biconnected import host as host_biconnected
-from dask_graphflow.operators.biconnected import Blocks
+from dask_graphflow.operators.forests.cycle_blocks import Blocks
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -106,8 +106,8 @@ def test_no_member_sends_an_edge(built, members, monkeypatch):
         sent.append(sum(taken().sent.values()))
         return block
 
-    joined = Blocks._joined
-    monkeypatch.setattr(Blocks, "_joined", noted)
+    joined = Blocks._join_cycles
+    monkeypatch.setattr(Blocks, "_join_cycles", noted)
     pairs = at_random(300, 20_000)
     check(built(pairs, directed=False), pairs)
     most = (

@@ -12,7 +12,8 @@ from shapes import DIFFICULT, LARGE, SMALL, same, traced, weights
 import dask_graphflow as gf
 from dask_graphflow.algorithms.bfs import each_source
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
+from dask_graphflow.operators.search import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -61,7 +62,7 @@ def test_distances_are_right_and_rows_those_of_a_call_per_source(built, shape, d
 def test_more_sources_than_two_words_can_be_searched(built, directed):
     pairs = SMALL["rmat"]
     graph, sources = built(pairs, directed=directed), some(pairs, 150)
-    assert len(sources) > 2 * each_source.WORD
+    assert len(sources) > 2 * multi_search.WORD
     found = graph.bfs(sources[::-1], by_source=True).compute()
     same(found, one_by_one(graph, "bfs", sources))
 
@@ -79,14 +80,15 @@ def test_every_rule_gives_the_same_bits_for_many_members(built, shape, directed)
 @pytest.mark.parametrize(("deep", "tail"), [(99, 99), (4, 99), (99, 4)])
 def test_a_deep_batch_is_searched_from_one_source_after_another(built, monkeypatch, deep, tail):
     graph, sources = built([(i, i + 1) for i in range(40)] + [(50, 51)]), [0, 3, 50]
-    called, by_itself = [], each_source._by_itself
+    called, by_itself = [], each_source.breadth_first
 
     def counted(*arguments, **options):
         called.append(1)
         return by_itself(*arguments, **options)
 
-    for name, value in {"DEEP": deep, "TAIL": tail, "_by_itself": counted}.items():
-        monkeypatch.setattr(each_source, name, value)
+    monkeypatch.setattr(each_source.WordSearch, "DEEP", deep)
+    monkeypatch.setattr(each_source, "TAIL", tail)
+    monkeypatch.setattr(each_source, "breadth_first", counted)
     found = graph.bfs(sources, by_source=True).compute()
     assert bool(called) == (min(deep, tail) < 40)
     same(found, one_by_one(graph, "bfs", sources))

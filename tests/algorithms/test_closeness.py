@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, to_host
-from oracles import confirm
-from shapes import DIFFICULT, WAYS, few_weights, on_members, rmat, same, traced
+from shapes import few_weights, on_members, rmat, same, traced
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.sssp.distances_by_source import distances_from_each
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.operators import multi_search
+from dask_graphflow.operators.search import multi_search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -20,24 +19,6 @@ NAMES = pytest.mark.parametrize("name", ["closeness_centrality", "harmonic_centr
 
 
 RMAT = frame(rmat(8, 2))  # more than 64 vertices, which take several batches
-WEIGHTS = ["whole", "real", "float32", "some are 0"]
-
-
-@WAYS
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("closeness_centrality", {}),
-        ("closeness_centrality", {"wf_improved": False}),
-        ("harmonic_centrality", {}),
-    ],
-)
-@pytest.mark.parametrize("shape", ["rmat", "difficult"])
-def test_values_are_those_of_networkx(built, name, options, directed, shape):
-    edges = RMAT if shape == "rmat" else frame(DIFFICULT)
-    graph = built(edges, directed=directed, vertices=pd.Series([7, 1000]))
-    found = getattr(graph, name)(**options).compute()
-    confirm(name, found, edges, options, directed=directed, vertices=[7, 1000], rtol=1e-12)
 
 
 @NAMES
@@ -59,30 +40,10 @@ def test_samples_estimate_the_values(name):
 def test_one_member_searches_by_source_if_levels_are_small(built, monkeypatch, name, members):
     paths = [(at + i, at + i + 1) for at in range(0, 2000, 40) for i in range(39)]
     found, steps = traced(getattr(built(paths, directed=False), name)(k=70, trace=True))
-    assert len(steps) == multi_search.DEEP + 2 if members == 1 else len(steps) > 39
-    monkeypatch.setattr(multi_search, "DEEP", 10**9)
+    assert len(steps) == multi_search.WordSearch.DEEP + 2 if members == 1 else len(steps) > 39
+    monkeypatch.setattr(multi_search.WordSearch, "DEEP", 10**9)
     levels = built(paths, directed=False, shards=1)
     same(found, getattr(levels, name)(k=70).compute())
-
-
-@WAYS
-@NAMES
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_weighted_values_are_those_of_networkx(built, rng, name, directed, kind):
-    edges = few_weights(rng, kind)
-    found = getattr(
-        built(edges, directed=directed, vertices=pd.Series([7, 1000])), name
-    )().compute()
-    confirm(name, found, edges, {}, directed=directed, vertices=[7, 1000], rtol=1e-12)
-
-
-@WAYS
-@NAMES
-def test_weighted_sums_have_the_same_bits_everywhere(built, rng, name, directed):
-    edges = few_weights(rng, "real", size=300, count=1200)
-    wanted = getattr(built(edges, directed=directed, shards=1), name)(k=80, seed=3).compute()
-    found = built(edges.sample(frac=1, random_state=1), partitions=5, directed=directed)
-    same(getattr(found, name)(k=80, seed=3).compute(), wanted)
 
 
 @pytest.mark.parametrize("members", [1])

@@ -6,7 +6,7 @@ import pytest
 from oracles import confirm
 from test_triangle_count import MIXED
 
-from dask_graphflow.operators.intersect import triangles as intersect
+from dask_graphflow.operators.intersect import triangle_counts as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

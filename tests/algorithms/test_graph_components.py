@@ -8,7 +8,7 @@ from conftest import ENDS, as_dict, frame, oracle
 from shapes import same, traced
 
 import dask_graphflow as gf
-from dask_graphflow.operators import connected
+from dask_graphflow.operators.forests import connected
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -56,41 +56,28 @@ def labels(result):
 
 
 @DIRECTED
-def test_each_vertex_takes_the_most_frequent_label_of_its_neighbors(built, graph, directed):
-    g = built(graph, directed=directed)
-    for iterations in (1, 2, 5, 20):
-        found = labels(g.label_propagation(max_iter=iterations))
-        assert found == by_hand(graph, iterations, directed=directed)
-
-
-@DIRECTED
-def test_labels_of_a_larger_graph(built, directed, scheduler):
-    pairs = (3000 * np.random.default_rng(5).random((9000, 2)) ** 3).astype(int).tolist()
-    g = built(pairs, partitions=24, directed=directed)
-    result, trace = g.label_propagation(max_iter=3, trace=True)
-    assert labels(result) == by_hand(pairs, 3, directed=directed)
-    assert set(trace.compute()["superstep"]) == {0, 1, 2}
-
-
-@DIRECTED
-def test_labels_count_as_much_as_the_weights(built, graph, directed):
+@pytest.mark.parametrize("weight", [False, True], ids=["plain", "weighted"])
+def test_each_vertex_takes_the_heaviest_label_of_its_neighbors(built, graph, directed, weight):
     # Sums of eighths are exact, also if they are added by hand. Many of them are 0, and many labels have
     # equal sums.
-    edges = weighted(graph, np.random.default_rng(2).integers(0, 4, len(graph)) / 8)
+    eighths = np.random.default_rng(2).integers(0, 4, len(graph)) / 8
+    edges = weighted(graph, eighths) if weight else frame(graph)
     g = built(edges, directed=directed)
-    for iterations in (1, 5):
+    for iterations in (1, 2, 5, 20):
         found = labels(g.label_propagation(max_iter=iterations))
         assert found == by_hand(rows(edges), iterations, directed=directed)
 
 
 @DIRECTED
-@pytest.mark.parametrize("dtype", ["float64", "int32"])
-def test_labels_of_a_larger_graph_with_weights(built, directed, dtype):
+@pytest.mark.parametrize("dtype", [None, "float64", "int32"])
+def test_labels_of_a_larger_graph(built, directed, scheduler, dtype):
     rng = np.random.default_rng(5)
-    pairs = (3000 * rng.random((9000, 2)) ** 3).astype(int).tolist()
-    edges = weighted(pairs, rng.integers(0, 9, len(pairs)).astype(dtype))
-    found = labels(built(edges, directed=directed).label_propagation(max_iter=3))
-    assert found == by_hand(rows(edges), 3, directed=directed)
+    edges = frame((3000 * rng.random((9000, 2)) ** 3).astype(int).tolist())
+    edges = edges.assign(w=rng.integers(0, 9, len(edges)).astype(dtype)) if dtype else edges
+    g = built(edges, partitions=24, directed=directed)
+    result, trace = g.label_propagation(max_iter=3, trace=True)
+    assert labels(result) == by_hand(rows(edges), 3, directed=directed)
+    assert set(trace.compute()["superstep"]) == {0, 1, 2}
 
 
 @DIRECTED

@@ -10,7 +10,7 @@ from oracles import confirm
 from shapes import MIXED, WAYS, rmat
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.operators import spanning
+from dask_graphflow.operators.forests import spanning
 
 pytestmark = pytest.mark.usefixtures("backend")
 

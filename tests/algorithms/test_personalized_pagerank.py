@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,12 +10,11 @@ from oracles import confirm
 from shapes import DIFFICULT, LARGE, SMALL, traced, weights
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.personalized_pagerank.top_rows import find_largest
 from dask_graphflow.exceptions import (
     ConvergenceError,
     WeightError,
 )
-from dask_graphflow.operators.pull import hub_rows
-from dask_graphflow.operators.top_rows import largest
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -78,26 +76,6 @@ def test_each_source_has_the_bits_of_pagerank_whatever_the_others_are(built, wei
     )
 
 
-@WEIGHTED
-@DIRECTED
-@pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
-@pytest.mark.parametrize("members", [3])
-def test_the_same_bits_for_every_number_of_members_and_threads(
-    built, members, monkeypatch, most, directed, weighted
-):
-    monkeypatch.setattr(hub_rows, "MOST", most)
-    pairs, found = LARGE["rmat"](), []
-    edges, sources = edges_of(pairs, weighted), some(pairs, 18)
-    for count in range(1, members + 1):
-        g = built(edges, shards=count, directed=directed)
-        for threads in fewer((1, 3), (1,)):
-            with dask.config.set(num_workers=threads * count):
-                rows = g.personalized_pagerank(sources, top_k=50).compute()
-                found.append(plain(rows))
-    for other in found[1:]:
-        pd.testing.assert_frame_equal(other, found[0], check_exact=True)
-
-
 @pytest.mark.parametrize("k", [1, 7, 10**6])
 def test_the_largest_ranks_of_each_source(built, k):
     pairs = LARGE["grid"]()  # of many equal ranks, and many that are 0
@@ -110,7 +88,11 @@ def test_the_largest_ranks_of_each_source(built, k):
 
 def test_the_first_of_equal_values_rank_highest():
     values = np.array([2.0, 5.0, 2.0, 9.0, 2.0])
-    assert [largest(values, k).tolist() for k in (1, 3, 9)] == [[3], [0, 1, 3], [0, 1, 2, 3, 4]]
+    assert [find_largest(values, k).tolist() for k in (1, 3, 9)] == [
+        [3],
+        [0, 1, 3],
+        [0, 1, 2, 3, 4],
+    ]
 
 
 def test_ids_of_two_parts_and_sources_that_are_given_twice():

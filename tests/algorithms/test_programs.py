@@ -19,7 +19,7 @@ from shapes import HOPS, LEAST, NEVER, SMALL, rmat, traced
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.kernels import policies
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 
 pytestmark = pytest.mark.usefixtures("backend")
 

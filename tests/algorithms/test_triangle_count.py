@@ -7,7 +7,7 @@ from conftest import GRAPHS
 from oracles import confirm
 from shapes import apart, clique, rmat
 
-from dask_graphflow.operators.intersect import triangles as intersect
+from dask_graphflow.operators.intersect import triangle_counts as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -8,7 +8,7 @@ from oracles import ORACLES, confirm, network_of
 from shapes import rmat
 from test_triangle_count import MIXED
 
-from dask_graphflow.operators.intersect import triangles as intersect
+from dask_graphflow.operators.intersect import triangle_counts as intersect
 
 pytestmark = pytest.mark.usefixtures("backend")
 

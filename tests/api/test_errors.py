@@ -34,52 +34,44 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         ({"source": ["a", "b"], "target": "b"}, ex.EdgeListError, "2 columns.*has 1"),
         ({"source": "f", "target": "b"}, ex.VertexTypeError, "float64.*astype"),
         ({"source": "a", "target": "name"}, ex.VertexTypeError, "int64.*one type"),
-        ({**ENDS, "threshold": 0.5}, ex.WeightError, "weight="),
-        ({**ENDS, "weight": "w"}, ex.WeightError, "threshold="),
-        ({**ENDS, "weight": "name", "threshold": 1}, ex.WeightError, "number"),
-        ({**ENDS, "weight": "ww", "threshold": 1}, ex.UnknownColumnError, "did you mean 'w'"),
-        ({**ENDS, "weight": "w", "threshold": 1, "thresholds": [2]}, ex.OptionError, "one of them"),
-        ({**ENDS, "weight": "w", "thresholds": []}, ex.OptionError, "empty"),
-        ({**ENDS, "weight": "w", "thresholds": [1, 1.0]}, ex.OptionError, "more than once"),
-        ({**ENDS, "weight": "w", "threshold": float("nan")}, ex.OptionError, "nan is not a number"),
-        ({**ENDS, "weight": "w", "threshold": "high"}, ex.OptionError, "'high' is not a number"),
-        ({**ENDS, "weight": "w", "threshold": 1j}, ex.OptionError, "give an int or a float"),
-        ({**ENDS, "weight": "w", "threshold": 10**400}, ex.OptionError, "range of a float"),
-        (
-            {**ENDS, "merge": "trees"},
-            ex.OptionError,
-            "'tree', 'one-way', 'ring'.*did you mean",
-        ),
-        ({**ENDS, "inputs": "random"}, ex.OptionError, "'availability', 'round-robin'"),
-        ({**ENDS, "chunk_size": 0}, ex.OptionError, "1 or more"),
-        ({**ENDS, "renumber": None}, ex.OptionError, "True or False"),
+        ({"threshold": 0.5}, ex.WeightError, "weight="),
+        ({"weight": "w"}, ex.WeightError, "threshold="),
+        ({"weight": "name", "threshold": 1}, ex.WeightError, "number"),
+        ({"weight": "ww", "threshold": 1}, ex.UnknownColumnError, "did you mean 'w'"),
+        ({"weight": "w", "threshold": 1, "thresholds": [2]}, ex.OptionError, "one of them"),
+        ({"weight": "w", "thresholds": []}, ex.OptionError, "empty"),
+        ({"weight": "w", "thresholds": [1, 1.0]}, ex.OptionError, "more than once"),
+        ({"weight": "w", "threshold": float("nan")}, ex.OptionError, "nan is not a number"),
+        ({"weight": "w", "threshold": "high"}, ex.OptionError, "'high' is not a number"),
+        ({"weight": "w", "threshold": 1j}, ex.OptionError, "give an int or a float"),
+        ({"weight": "w", "threshold": 10**400}, ex.OptionError, "range of a float"),
+        ({"merge": "trees"}, ex.OptionError, "'tree', 'one-way', 'ring'.*did you mean"),
+        ({"inputs": "random"}, ex.OptionError, "'availability', 'round-robin'"),
+        ({"chunk_size": 0}, ex.OptionError, "1 or more"),
+        ({"renumber": None}, ex.OptionError, "True or False"),
         ({"source": "name", "target": "name", "renumber": False}, ex.OptionError, "integers.*str"),
-        ({**ENDS, "chunk_size": 1.5}, ex.OptionError, "1 or more"),
-        ({**ENDS, "vertices": pd.Series(["x"])}, ex.VertexTypeError, "vertices.*int64"),
+        ({"chunk_size": 1.5}, ex.OptionError, "1 or more"),
+        ({"vertices": pd.Series(["x"])}, ex.VertexTypeError, "vertices.*int64"),
+        ({"vertices": [1.0]}, ex.VertexTypeError, "^vertices= has dtype float64; .* 1 instead"),
+        ({"vertices": ["x"]}, ex.VertexTypeError, "edges' id has dtype int64"),
+        ({"vertices": [(1, 2)]}, ex.VertexTypeError, "^vertices= has dtype list"),
         (
-            {**ENDS, "vertices": [1.0]},
-            ex.VertexTypeError,
-            "^vertices= has dtype float64; .* 1 instead",
-        ),
-        ({**ENDS, "vertices": ["x"]}, ex.VertexTypeError, "edges' id has dtype int64"),
-        ({**ENDS, "vertices": [(1, 2)]}, ex.VertexTypeError, "^vertices= has dtype list"),
-        (
-            {**ENDS, "vertices": {1: 2}},
+            {"vertices": {1: 2}},
             ex.EdgeListError,
             "vertices is a builtins.dict; give a DataFrame of Dask",
         ),
         (
-            {**ENDS, "seed": frame([(1, 1)])},
+            {"seed": frame([(1, 1)])},
             ex.UnknownColumnError,
             "^seed has 'a', 'b', and lacks 'vertex', 'component'; give .* columns 'vertex', 'component'$",
         ),
         (
-            {**ENDS, "seed": frame([(1, 1)]).set_axis(["vertex", "components"], axis=1)},
+            {"seed": frame([(1, 1)]).set_axis(["vertex", "components"], axis=1)},
             ex.UnknownColumnError,
             "lacks 'component'; .*; did you mean 'components'",
         ),
         (
-            {**ENDS, "seed": LABELS, "weight": "w", "thresholds": [0.5, 0.9]},
+            {"seed": LABELS, "weight": "w", "thresholds": [0.5, 0.9]},
             ex.UnknownColumnError,
             "lacks 'component_0.5', 'component_0.9'; .* 'vertex', 'component_0.5', 'component_0.9'",
         ),
@@ -88,13 +80,9 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
             ex.UnknownColumnError,
             "lacks 'vertex_0', 'vertex_1', 'component_0', 'component_1'",
         ),
+        ({"vertices": frame([(1, 1)])[[]]}, ex.EdgeListError, "has 0 columns and an id has 1"),
         (
-            {**ENDS, "vertices": frame([(1, 1)])[[]]},
-            ex.EdgeListError,
-            "has 0 columns and an id has 1",
-        ),
-        (
-            {**ENDS, "vertices": pd.Series(["x"])},
+            {"vertices": pd.Series(["x"])},
             ex.VertexTypeError,
             "edges' id has dtype int64 and vertices 'vertex' has dtype",
         ),
@@ -102,7 +90,7 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
 )
 def test_invalid_input_is_refused_at_the_call(options, error, message):
     with pytest.raises(error, match=message) as raised:
-        gf.connected_components(PAIRS, **options)
+        gf.connected_components(PAIRS, **ENDS | options)
     assert isinstance(raised.value, gf.GraphflowError)
 
 
@@ -141,31 +129,20 @@ def test_a_frame_of_another_library_is_refused_with_the_conversion():
 
 
 @pytest.mark.parametrize(
-    ("function", "option", "value", "error", "message"),
+    ("option", "value", "message"),
     [
-        (
-            "bfs",
-            "sources",
-            [1.0],
-            ex.VertexTypeError,
-            "^sources has dtype float64; .* 1 instead of 1.0$",
-        ),
-        ("bfs", "sources", [1, "x"], ex.VertexTypeError, r"^sources holds Python objects \(mixed"),
-        ("bfs", "targets", [[1]], ex.VertexTypeError, r"^targets has dtype list.* in targets\]$"),
-        (
-            "similarity",
-            "pairs",
-            [(1, 2)],
-            ex.OptionError,
-            r"pairs is a list; .* pd\.DataFrame\(pairs\)",
-        ),
-        ("similarity", "pairs", PAIRS[["a"]], ex.OptionError, "pairs has 1 column; give"),
+        ("sources", [1.0], "^sources has dtype float64; .* 1 instead of 1.0$"),
+        ("sources", [1, "x"], r"^sources holds Python objects \(mixed"),
+        ("targets", [[1]], r"^targets has dtype list.* in targets\]$"),
+        ("pairs", [(1, 2)], r"pairs is a list; .* pd\.DataFrame\(pairs\)"),
+        ("pairs", PAIRS[["a"]], "pairs has 1 column; give"),
     ],
 )
-def test_an_error_about_ids_names_the_option(function, option, value, error, message):
-    needed = {"sources": 1} if function == "bfs" else {}
+def test_an_error_about_ids_names_the_option(option, value, message):
+    error = ex.OptionError if option == "pairs" else ex.VertexTypeError
+    function, needed = (gf.similarity, {}) if option == "pairs" else (gf.bfs, {"sources": 1})
     with pytest.raises(error, match=message):
-        getattr(gf, function)(PAIRS, **ENDS, **needed | {option: value})
+        function(PAIRS, **ENDS, **needed | {option: value})
 
 
 @pytest.mark.parametrize("dtype", ["str", object, "Int64", "datetime64[ns]"])

@@ -107,9 +107,9 @@ def test_the_number_of_tasks_depends_on_partitions_and_shards_alone(partitions, 
 def test_parquet_reads_only_the_columns_it_needs(tmp_path, monkeypatch, weight):
     read = []
 
-    def noted(frame, partition, columns):
+    def noted(frame, partition, columns, plan):
         read.append(set(frame.columns))
-        return read_edges(frame, partition, columns)
+        return read_edges(frame, partition, columns, plan)
 
     monkeypatch.setattr("dask_graphflow.calls.shards.read_edges", noted)
     pairs = frame([(1, 2), (2, 3)]).assign(w=1.0, name="x", other=3)

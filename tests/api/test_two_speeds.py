@@ -31,7 +31,7 @@ def client(tmp_path_factory):
     scheduler = {"cls": Scheduler, "options": {"dashboard_address": ":0"}}
     with SpecCluster(workers, scheduler) as cluster, Client(cluster) as client:
         client.wait_for_workers(2)
-        names = placement.described(client)
+        names = placement.describe_workers(client)
         slow = next(address for address, about in names.items() if about["name"] == "slow")
         # Kernels that are compiled now are not part of the measurement, and compiling is not slowed down.
         client.run(_warm)

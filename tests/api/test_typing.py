@@ -12,10 +12,10 @@ import pytest
 
 import dask_graphflow as gf
 from dask_graphflow.api import types as types_of
-from dask_graphflow.calls.components.merging import MERGE_POLICIES
 from dask_graphflow.inputs.files.find import EXTENSIONS
 from dask_graphflow.kernels.policies import POLICIES
-from dask_graphflow.operators.direction import DIRECTION_RULES
+from dask_graphflow.operators.advance.direction import DIRECTION_RULES
+from dask_graphflow.tasks.trees import MERGE_POLICIES
 
 TYPED = pathlib.Path(__file__).parents[1] / "typed"
 

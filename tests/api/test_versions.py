@@ -60,7 +60,7 @@ def test_wheels_for_a_cuda_are_found_by_their_own_names(monkeypatch):
     names = ["cupy-cuda13x", "cupy_cuda12x", "Dask_cuDF.cu13", "rmm", "cupyx", "cudf-polars-cu13"]
     packages = [SimpleNamespace(name=name, version=str(i)) for i, name in enumerate(names)]
     monkeypatch.setattr(importlib.metadata, "distributions", lambda: packages)
-    assert versions.installed(["cupy", "cudf", "dask-cudf", "rmm"]) == {
+    assert versions.find_installed(["cupy", "cudf", "dask-cudf", "rmm"]) == {
         "cupy-cuda12x": "1",
         "cupy-cuda13x": "0",
         "cudf": None,

@@ -111,9 +111,10 @@ def test_calls_without_a_worker_end_and_work_once_there_is_one(workers):
         lambda graph: graph.persist().num_edges,
         lambda graph: graph.persist().to_networkx(),
         lambda graph: graph.persist().save("unused"),
+        lambda graph: gf.plot.neighborhood(graph, 0),
         lambda graph: dask.compute(graph.bfs([0]), graph.degrees()),
     ],
-    ids=["num_edges", "to_networkx", "save", "several"],
+    ids=["num_edges", "to_networkx", "save", "plot", "several"],
 )
 def test_persisted_graphs_and_several_results_end_too(
     workers, ask, no_collection, tmp_path, monkeypatch
@@ -213,10 +214,10 @@ def test_the_error_names_the_memory_if_a_nanny_ended_the_worker(brittle):
 def test_a_module_that_another_thread_imports_is_waited_for(tmp_path, monkeypatch):
     (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.3)\nready = True\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert clients.imported("slow_to_import") is None
+    assert clients.find_imported("slow_to_import") is None
     other = threading.Thread(target=importlib.import_module, args=["slow_to_import"])
     other.start()
     assert eventually(lambda: "slow_to_import" in sys.modules)
-    assert clients.imported("slow_to_import").ready
+    assert clients.find_imported("slow_to_import").ready
     other.join()
     monkeypatch.delitem(sys.modules, "slow_to_import")

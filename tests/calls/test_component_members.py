@@ -11,7 +11,7 @@ import pytest
 from conftest import ENDS, fewer, on_backend, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.calls.components import members, merging
+from dask_graphflow.calls.components import members
 from dask_graphflow.calls.components.connected_components import Components
 from dask_graphflow.calls.components.members import ComponentsMember, Partitions
 from dask_graphflow.comm.channel import in_process
@@ -20,6 +20,7 @@ from dask_graphflow.comm.resources import Resources
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.graph import renumber
 from dask_graphflow.inputs.edges import check_edges
+from dask_graphflow.tasks import trees
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -38,7 +39,8 @@ def edges_of(kind, rng):
 
 def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=(), dense=False):
     """Return the frames of each member of a gang. The members share the edges evenly, in two parts each."""
-    columns = check_edges(on_backend(edges), "a", "b", weight="w" if thresholds else None).columns
+    weight = "w" if thresholds else None
+    (_, columns), *_ = check_edges(on_backend(edges), "a", "b", weight=weight).frames
     names = [f"component_{one}" for one in thresholds] or ["component"]
     program = Components(
         (columns,), ("vertex", *names), thresholds, partitions=2 * size, dense=dense
@@ -47,7 +49,7 @@ def run(edges, size, *, merge="tree", slices=1, parts=1, chains=1, thresholds=()
     pieces = [on_backend(edges.iloc[low:high]) for low, high in itertools.pairwise(cuts)]
     dealt = [[(0, 2 * rank), (0, 2 * rank + 1)] for rank in range(size)]
     own = Partitions(program, dealt, chains)
-    member = ComponentsMember(program, own, merging.merges_of(merge, size), slices, parts)
+    member = ComponentsMember(program, own, trees.merge_policy(merge)(size), slices, parts)
 
     def one(channel):
         channel.resources = Resources(threads=4)

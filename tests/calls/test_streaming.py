@@ -321,8 +321,8 @@ def test_an_unknown_device_is_refused_at_the_call(device, hint):
 
 def test_edges_on_the_device_are_not_streamed():
     there = type("DataFrame", (), {"__module__": "cudf.core.dataframe"})()
-    assert not inputs.moved_to_gpu(there, "gpu")
-    assert not inputs.moved_to_gpu(frame([]), None)
+    assert not inputs.moves_to_gpu(there, "gpu")
+    assert not inputs.moves_to_gpu(frame([]), None)
 
 
 def test_only_computing_needs_a_gpu(monkeypatch):

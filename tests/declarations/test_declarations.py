@@ -60,9 +60,9 @@ def without_help(command):
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_a_reworded_docstring_changes_only_help(name, monkeypatch):
-    about = calls.described(name)
+    about = calls.describe_algorithm(name)
     monkeypatch.setitem(ALGORITHMS, name, reworded(name))
-    other = calls.described(name)
+    other = calls.describe_algorithm(name)
     assert other.options == about.options
     assert str(other.documentation) != str(about.documentation)
     one, another = (algorithms._command(getattr(gf, name), a) for a in (about, other))

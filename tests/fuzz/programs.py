@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import warnings
 from random import Random
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from expressions import reference
 from oracles.oracle import Outcome, Wrong
 
 import dask_graphflow as gf
@@ -112,11 +112,12 @@ def _steps(tree: Any, start: dict[str, Any], edges: Any, dtype: str, slot: str, 
     combine = np.minimum if slot == "min" else np.maximum
     for _ in range(most):
         before = target.copy()
+        columns = start | {"t": before}
         for s, d, weight in edges:
             if s in active:
-                values = {(name, "src"): column[s] for name, column in start.items() if name != "t"}
-                values |= {("t", "src"): before[s], "weight": np.float64(weight)}
-                message = np.dtype(dtype).type(_value(tree, values))
+                with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                    value = reference(tree, {"src": s, "weight": np.float64(weight)}, columns)
+                message = np.dtype(dtype).type(value)
                 target[d] = combine(target[d], message)
         same = (target == before) | ((target != target) & (before != before))
         active = set(np.flatnonzero(~same).tolist())
@@ -141,95 +142,3 @@ def _expression(rng: Random, depth: int) -> str:
     if kind < 0.88:
         return f"({left} if {right} {rng.choice(QUESTIONS)} {_expression(rng, depth - 1)} else {right})"
     return f"{rng.choice(list(VALUES))}({left})"
-
-
-def _value(tree: Any, values: dict[Any, Any]) -> Any:
-    """Evaluate an expression with NumPy scalars, by the table in docs/howto/edge_programs.md."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        return _of(tree, values)
-
-
-def _of(tree: Any, values: dict[Any, Any]) -> Any:
-    match tree:
-        case ast.Constant():
-            return tree.value
-        case ast.Name():
-            return math.inf if tree.id == "inf" else values[tree.id]
-        case ast.Subscript():
-            return values[tree.value.id, tree.slice.id]
-        case ast.UnaryOp():
-            return -_of(tree.operand, values)
-        case ast.IfExp():
-            one, other = _pair(_of(tree.body, values), _of(tree.orelse, values))
-            return one if _of(tree.test, values) else other
-        case ast.Compare():
-            left, right = _pair(_of(tree.left, values), _of(tree.comparators[0], values))
-            name = type(tree.ops[0]).__name__
-            return {"Lt": left < right, "LtE": left <= right, "Eq": left == right, "NotEq": left != right,
-                    "Gt": left > right, "GtE": left >= right}[name]  # fmt: skip
-        case ast.Call():
-            return _call(tree.func.id, [_of(argument, values) for argument in tree.args])
-        case ast.BinOp():
-            return _operation(
-                type(tree.op).__name__, _of(tree.left, values), _of(tree.right, values)
-            )
-    raise AssertionError(ast.dump(tree))
-
-
-def _call(name: str, given: list[Any]) -> Any:
-    if name in ("min", "max"):
-        first, second = _pair(*given)
-        return (
-            (second if second < first else first)
-            if name == "min"
-            else (second if second > first else first)
-        )
-    if name == "abs":
-        return abs(given[0])
-    (x,) = given
-    if name.startswith("float"):
-        return np.dtype(name).type(x)
-    limits = np.iinfo(name)
-    if isinstance(x, int | np.integer):
-        return np.dtype(name).type((int(x) - int(limits.min)) % 2**limits.bits + int(limits.min))
-    x = float(x)
-    if x != x:
-        return np.dtype(name).type(0)
-    near = (
-        limits.max if x >= float(limits.max) else limits.min if x <= float(limits.min) else int(x)
-    )
-    return np.dtype(name).type(near)
-
-
-def _operation(name: str, left: Any, right: Any) -> Any:
-    if name == "Pow":
-        result = left
-        for _ in range(right - 1):
-            result = result * left
-        return result
-    if isinstance(left, np.generic) or isinstance(right, np.generic):
-        left, right = _pair(left, right)
-        whole = isinstance(left, np.integer)
-        if name == "Div" and whole:
-            return np.float64(left) / np.float64(right)
-        if whole and right == 0 and name in ("FloorDiv", "Mod"):
-            return type(left)(0)
-        if whole and right == -1 and name in ("FloorDiv", "Mod"):
-            return -left if name == "FloorDiv" else type(left)(0)
-    operations = {
-        "Add": operator.add,
-        "Sub": operator.sub,
-        "Mult": operator.mul,
-        "Div": operator.truediv,
-        "FloorDiv": operator.floordiv,
-        "Mod": operator.mod,
-    }
-    return operations[name](left, right)
-
-
-def _pair(left: Any, right: Any) -> tuple[Any, Any]:
-    if isinstance(left, np.generic) or isinstance(right, np.generic):
-        kind = np.result_type(left, right)
-        return kind.type(left), kind.type(right)
-    return left, right

@@ -42,7 +42,7 @@ def fine(monkeypatch):
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
     """Return the pieces of each partition, some of them empty; listed vertices come last."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
-    columns = check_edges(lazy, source, target, weight=weight).columns
+    columns = check_edges(lazy, source, target, weight=weight).frames[0][1]
     parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
     pieces = [read_edges(part, i, columns) for i, part in enumerate(parts)]
     if vertices is not None:
@@ -510,7 +510,8 @@ def test_a_member_reads_the_partitions_that_its_worker_holds(client, derived):
     wait(held)
     homes = [client.who_has(part)[part.key][0] for part in futures_of(held)]  # Dask moves some
     frame = held[held.a >= 0] if derived else held
-    run = gang_build.run([(frame, read_where)], numbers_and_places, 2, None, name="places")
+    reads = gang_build.deal_reads([(frame, ["a", "b"], read_where)], 2)
+    run = gang.run(reads, numbers_and_places, None, name="places")
     dealt = gang_build.deal(homes, 2)
     for own, (worker, pieces) in zip(dealt, dask.compute(*run), strict=True):
         assert [number for number, _ in pieces] == own

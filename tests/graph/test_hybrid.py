@@ -22,7 +22,7 @@ from distributed.system import MEMORY_LIMIT
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import BackendError, OptionError
-from dask_graphflow.tasks import gang_build, hybrid_cluster, placement
+from dask_graphflow.tasks import gang, gang_build, hybrid_cluster, placement
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -97,7 +97,7 @@ def test_several_workers_where_there_is_no_gpu():
         threads = max(1, CPU_COUNT // 2)
         kinds = [(worker.threads, worker.kind) for worker in placement.workers()]
         assert kinds == [(threads, "cpu")] * 2
-        about = placement.described(client).values()
+        about = placement.describe_workers(client).values()
         assert [one["resources"] for one in about] == [{"CPU": 1}] * 2
         assert [one["memory_limit"] for one in about] == [int(MEMORY_LIMIT / 2)] * 2
 
@@ -131,7 +131,7 @@ def test_an_invalid_cluster_is_refused(monkeypatch, gpus, visible, options, mess
 
 def test_workers_with_a_gpu_come_first(client):
     there = placement.workers()
-    names = placement.described(client)
+    names = placement.describe_workers(client)
     assert [names[worker.address]["name"] for worker in there] == [0, 1, "cpu-0"]
     assert [worker[1:] for worker in there] == [(1, "gpu"), (1, "gpu"), (1, "cpu")]
     with dask.config.set(scheduler="threads"):
@@ -202,15 +202,9 @@ def test_members_and_their_partitions_are_on_the_named_workers(client, asked, al
     there = [worker.address for worker in placement.workers()]
     workers = [there[i] for i in asked]
     salt = hash((asked, alone)) % 10**6
-    parts = gang_build.run(
-        [(frame(6, salt), read)],
-        where,
-        len(asked),
-        None,
-        name="where",
-        alone=alone,
-        workers=workers,
-    )
+    frames = [(frame(6, salt), ["a", "made"], read)]
+    reads = gang_build.deal_reads(frames, len(asked), workers=workers, alone=alone)
+    parts = gang.run(reads, where, None, name="where", alone=alone)
     assert list(dask.compute(*parts)) == [[port(worker)] * 3 for worker in workers]
 
 
@@ -219,11 +213,10 @@ def test_members_whose_worker_is_lost_run_elsewhere(client):
     expected = {"rank": [0, 1, 2], "total": [3 * sum(range(20, 26))] * 3}
     asked = [there[2], there[0], there[1]]
 
-    def run(**options):
-        args = options.pop("args", ())
-        return gang_build.run(
-            [(frame(6, 2), unread)], total, 3, META, *args, name="total", **options
-        )
+    def run(args=(), workers=None):
+        frames = [(frame(6, 2), ["a", "made"], unread)]
+        reads = gang_build.deal_reads(frames, 3, workers=workers)
+        return gang.run(reads, total, META, *args, name="total")
 
     assert run().compute().to_dict("list") == expected
     running = client.compute(run(args=("lost",), workers=asked))

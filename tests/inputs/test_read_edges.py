@@ -429,96 +429,80 @@ def test_an_unusual_integer_is_found_wherever_a_file_is_cut(monkeypatch):
         assert caught.value.row == before + 1
 
 
-LAYOUTS = {  # the name of a file, its text, and its edges or the error
-    "old Macs": ("x.csv", "src,dst\r1,2\r2,3\r", [[1, 2], [2, 3]]),
-    "blank lines first": ("x.csv", "\n\r\nsrc,dst\n1,2\n", [[1, 2]]),
-    "a name of 140 KB": ("x.csv", f"src,dst,{'x' * 140_000}\n1,2,0\n", [[1, 2, 0]]),
-    "commas in names": ("x.csv", '"src, from";"dst, to"\n1;2\n', [[1, 2]]),
-    "a line break in a name": ("x.csv", '"src","dst","a\n""b"""\n1,2,3\n', [[1, 2, 3]]),
-    "a separator in a cell": ("x.csv", 'src;dst\na,"b;c\n', [['a,"b', "c"]]),
-    "a quote in a cell": ("x.csv", 'src,dst\na"b,c"\n', [['a"b', 'c"']]),
-    "trailing separators": ("x.csv", "src,dst,\n1,2,\n", [[1, 2, None]]),
-    "a null byte": ("x.csv", "src,dst\na\0,b\n", [["a\0", "b"]]),
-    "hexadecimal first line": (
-        "x.csv",
-        "0x1F,0x2A\n0x01,0x02\n",
-        [["0x1F", "0x2A"], ["0x01", "0x02"]],
-    ),
-    "dates in the first line": (
-        "x.csv",
-        "a,b,2024-01-01\nc,d,2024-01-02\n",
-        "value '2024-01-01' beside",
-    ),
-    "more cells than names": ("x.csv", "src,dst\n1,2,\n", "line 2: Expected 2 columns, got 3"),
-    "more names than cells": ("x.csv", "src,dst,w\n1,2\n", "line 2: Expected 3 columns, got 2"),
-    "a quote that is open in a name": ("x.csv", '"src","dst\n1,2\n', "a quote in its first line"),
-    "a quote that is open": ("x.csv", 'src,dst\n1,"2\n', "a quote is not closed"),
-    "a line after quotes": (
-        "x.csv",
-        'src,dst\n"a","b"\n"c"\n',
-        "line 3: Expected 2 columns, got 1",
-    ),
-    "a line after line breaks": (
-        "x.csv",
-        'src,dst\n"a\nb","b"\n"c"\n',
-        r"x\.csv: Expected 2 columns",
-    ),
-    "Latin-1": ("x.csv", b"src,dst\na,b\n\xe9,c\n", "line 3: .*UTF8"),
-    "names": ("x.txt", "FromNodeId ToNodeId\n1 2\n2 3\n", [[1, 2], [2, 3]]),
-    "names after comments": ("x.txt", "# web\n\nFrom\tTo\n007\t008\n", [["007", "008"]]),
-    "names and weights": ("x.edgelist", "node other weight\na b 0.5\n", [["a", "b", 0.5]]),
-    "names, or two ids": ("x.txt", "Source Target\na b\n", "set header=True"),
-    "more cells than names in text": ("x.txt", "From To\n1 2 0.5\n", "set header=True"),
-    "ids only": ("x.txt", "a b\nc d\n", [["a", "b"], ["c", "d"]]),
-    "a number beside text": ("x.txt", "a 1\n2 3\n", [["a", 1], ["2", 3]]),
-    "dates": ("x.txt", "a 2024-01-01\nc 2024-01-02\n", [["a", "2024-01-01"], ["c", "2024-01-02"]]),
-    "KONECT": ("x.edges", "% asym posweighted\n% 2 3 3\n1 2 1\n2 3 4\n", [[1, 2, 1], [2, 3, 4]]),
-    "Network Repository": ("x.edges", "%%MatrixMarket\n%===\n1 2\n% x\n3 4\n", [[1, 2], [3, 4]]),
-    "percent encoding": ("x.txt", "%C3%A9 b\nc %d\n", [["%C3%A9", "b"], ["c", "%d"]]),
-    "old Macs and comments": ("x.txt", "# web\r1 2\r# x\r2 3\r", [[1, 2], [2, 3]]),
-    "a mark and comments": ("x.txt", "\ufeff# web\n1 2\n", [[1, 2]]),
-    "a no-break space": ("x.txt", "a\xa0x b\n", [["a\xa0x", "b"]]),
-    "commas in text": ("x.edges", "1,2\n3,4\n", "no blank and no tab.*format='csv'"),
-    "blanks and tabs": ("x.txt", "New York\tBoston\n", "tabs and also blanks.*format='csv'"),
-    "blanks, tabs and numbers": ("x.txt", "1 2\t0.5\n", [[1, 2, 0.5]]),
-    "JSON without a line end": ("x.jsonl", '{"a":1,"b":2}', [[1, 2]]),
-    "JSON of Windows": (
-        "x.jsonl",
-        '\ufeff{"a":1,"b":2}\r\n\r\n{"a":3,"b":4}\r\n',
-        [[1, 2], [3, 4]],
-    ),
-    "keys that are missing": ("x.jsonl", '{"a":1}\n{"b":2}\n', [[1, None], [None, 2]]),
-    "JSON of 64 bits": ("x.jsonl", f'{{"a":{2**64 - 1},"b":1}}\n', [[2**64 - 1, 1]]),
-    "nested values": ("x.jsonl", '{"a":1,"b":2,"c":[3],"d":{"a":4}}\n', [[1, 2]]),
-    "nested values only": ("x.jsonl", '{"c":[3]}\n', "only nested values"),
-    "keys twice": ("x.jsonl", '{"a":1}\n{"a":1,"a":2}\n', "line 2: .*twice"),
-    "two objects in a line": (
-        "x.jsonl",
-        '{"a":1} {"a":2}\n{"a":3 "b":4}\n',
-        "line 1: .*Extra data",
-    ),
-    "a comma is missing": (
-        "x.jsonl",
-        '{"a":1}\n\n{"a":3 "b":4}\n',
-        "line 3: .*delimiter: column 8",
-    ),
-    "a line of null": ("x.jsonl", "null\n", "line 1: is not a JSON object"),
-    "an object in two lines": ("x.jsonl", '{"a":1,\n"b":2}\n', "line 1: is not a JSON object"),
-    "deep lists": ("x.jsonl", f'{{"a":{"[" * 200_000}{"]" * 200_000}}}\n', "line 1: .*recursion"),
-    "another JSON type": ("x.jsonl", '{"a":1}\n{"a":"x"}\n', "line 2: .*number to string"),
-    "half a character": ("x.jsonl", '{"a":"\\ud83d"}\n', "line 1: .*surrogate"),
-    "a value that is not UTF-8": (
-        "x.jsonl",
-        b'{"a":1}\n\n{"a":"\xff"}\n',
-        "line 3: .*is not UTF-8",
-    ),
-    "a key that is not UTF-8": ("x.jsonl", b'{"a":1}\n{"\xd7":2}\n', "line 2: .*is not UTF-8"),
+LAYOUTS = {  # by the extension of a file: its text, and its edges or the error
+    "csv": {
+        "old Macs": ("src,dst\r1,2\r2,3\r", [[1, 2], [2, 3]]),
+        "blank lines first": ("\n\r\nsrc,dst\n1,2\n", [[1, 2]]),
+        "a name of 140 KB": (f"src,dst,{'x' * 140_000}\n1,2,0\n", [[1, 2, 0]]),
+        "commas in names": ('"src, from";"dst, to"\n1;2\n', [[1, 2]]),
+        "a line break in a name": ('"src","dst","a\n""b"""\n1,2,3\n', [[1, 2, 3]]),
+        "a separator in a cell": ('src;dst\na,"b;c\n', [['a,"b', "c"]]),
+        "a quote in a cell": ('src,dst\na"b,c"\n', [['a"b', 'c"']]),
+        "trailing separators": ("src,dst,\n1,2,\n", [[1, 2, None]]),
+        "a null byte": ("src,dst\na\0,b\n", [["a\0", "b"]]),
+        "hexadecimal first line": ("0x1F,0x2A\n0x01,0x02\n", [["0x1F", "0x2A"], ["0x01", "0x02"]]),
+        "dates in the first line": (
+            "a,b,2024-01-01\nc,d,2024-01-02\n",
+            "value '2024-01-01' beside",
+        ),
+        "more cells than names": ("src,dst\n1,2,\n", "line 2: Expected 2 columns, got 3"),
+        "more names than cells": ("src,dst,w\n1,2\n", "line 2: Expected 3 columns, got 2"),
+        "a quote that is open in a name": ('"src","dst\n1,2\n', "a quote in its first line"),
+        "a quote that is open": ('src,dst\n1,"2\n', "a quote is not closed"),
+        "a line after quotes": ('src,dst\n"a","b"\n"c"\n', "line 3: Expected 2 columns, got 1"),
+        "a line after line breaks": ('src,dst\n"a\nb","b"\n"c"\n', r"x\.csv: Expected 2 columns"),
+        "Latin-1": (b"src,dst\na,b\n\xe9,c\n", "line 3: .*UTF8"),
+    },
+    "txt": {
+        "names": ("FromNodeId ToNodeId\n1 2\n2 3\n", [[1, 2], [2, 3]]),
+        "names after comments": ("# web\n\nFrom\tTo\n007\t008\n", [["007", "008"]]),
+        "names, or two ids": ("Source Target\na b\n", "set header=True"),
+        "more cells than names in text": ("From To\n1 2 0.5\n", "set header=True"),
+        "ids only": ("a b\nc d\n", [["a", "b"], ["c", "d"]]),
+        "a number beside text": ("a 1\n2 3\n", [["a", 1], ["2", 3]]),
+        "dates": ("a 2024-01-01\nc 2024-01-02\n", [["a", "2024-01-01"], ["c", "2024-01-02"]]),
+        "percent encoding": ("%C3%A9 b\nc %d\n", [["%C3%A9", "b"], ["c", "%d"]]),
+        "old Macs and comments": ("# web\r1 2\r# x\r2 3\r", [[1, 2], [2, 3]]),
+        "a mark and comments": ("\ufeff# web\n1 2\n", [[1, 2]]),
+        "a no-break space": ("a\xa0x b\n", [["a\xa0x", "b"]]),
+        "blanks and tabs": ("New York\tBoston\n", "tabs and also blanks.*format='csv'"),
+        "blanks, tabs and numbers": ("1 2\t0.5\n", [[1, 2, 0.5]]),
+    },
+    "edgelist": {
+        "names and weights": ("node other weight\na b 0.5\n", [["a", "b", 0.5]]),
+    },
+    "edges": {
+        "KONECT": ("% asym posweighted\n% 2 3 3\n1 2 1\n2 3 4\n", [[1, 2, 1], [2, 3, 4]]),
+        "Network Repository": ("%%MatrixMarket\n%===\n1 2\n% x\n3 4\n", [[1, 2], [3, 4]]),
+        "commas in text": ("1,2\n3,4\n", "no blank and no tab.*format='csv'"),
+    },
+    "jsonl": {
+        "JSON without a line end": ('{"a":1,"b":2}', [[1, 2]]),
+        "JSON of Windows": ('\ufeff{"a":1,"b":2}\r\n\r\n{"a":3,"b":4}\r\n', [[1, 2], [3, 4]]),
+        "keys that are missing": ('{"a":1}\n{"b":2}\n', [[1, None], [None, 2]]),
+        "JSON of 64 bits": (f'{{"a":{2**64 - 1},"b":1}}\n', [[2**64 - 1, 1]]),
+        "nested values": ('{"a":1,"b":2,"c":[3],"d":{"a":4}}\n', [[1, 2]]),
+        "nested values only": ('{"c":[3]}\n', "only nested values"),
+        "keys twice": ('{"a":1}\n{"a":1,"a":2}\n', "line 2: .*twice"),
+        "two objects in a line": ('{"a":1} {"a":2}\n{"a":3 "b":4}\n', "line 1: .*Extra data"),
+        "a comma is missing": ('{"a":1}\n\n{"a":3 "b":4}\n', "line 3: .*delimiter: column 8"),
+        "a line of null": ("null\n", "line 1: is not a JSON object"),
+        "an object in two lines": ('{"a":1,\n"b":2}\n', "line 1: is not a JSON object"),
+        "deep lists": (f'{{"a":{"[" * 200_000}{"]" * 200_000}}}\n', "line 1: .*recursion"),
+        "another JSON type": ('{"a":1}\n{"a":"x"}\n', "line 2: .*number to string"),
+        "half a character": ('{"a":"\\ud83d"}\n', "line 1: .*surrogate"),
+        "a value that is not UTF-8": (b'{"a":1}\n\n{"a":"\xff"}\n', "line 3: .*is not UTF-8"),
+        "a key that is not UTF-8": (b'{"a":1}\n{"\xd7":2}\n', "line 2: .*is not UTF-8"),
+    },
 }
 
 
-@pytest.mark.parametrize("case", LAYOUTS)
-def test_unusual_files_have_the_right_edges_or_a_named_error(case):
-    name, text, expected = LAYOUTS[case]
+@pytest.mark.parametrize(
+    ("extension", "case"),
+    [(extension, case) for extension in LAYOUTS for case in LAYOUTS[extension]],
+)
+def test_unusual_files_have_the_right_edges_or_a_named_error(extension, case):
+    name, (text, expected) = f"x.{extension}", LAYOUTS[extension][case]
     Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
     if isinstance(expected, str):
         with pytest.raises(InputFileError, match=expected):
@@ -559,102 +543,39 @@ def test_line_breaks_in_cells_do_not_make_edges(monkeypatch):
     check(gf.read_edges("x.csv", blocksize=None), edges)  # as it says
 
 
-BAD = {  # what is written, the options, when it fails, and what the message says
-    "missing": (
-        "a.csv",
-        "a,b\n1,2\n",
-        {"path": "aa.csv"},
-        "call",
-        "no such file.*did you mean 'a.csv'",
-    ),
-    "no match": ("a.csv", "a,b\n1,2\n", {"path": "*.tsv"}, "call", "no such file"),
-    "protocol": ("a.csv", "", {"path": "foo://x"}, "call", "Protocol not known"),
-    "extension": (
-        "a.dat",
-        "1 2\n",
-        {},
-        "call",
-        r"a\.dat: its extension '\.dat'.*\.parquet.*set format=",
-    ),
-    "columns": ("a.txt", "1 2 3 4\n", {}, "call", r"a\.txt: has 4 columns without names.*columns="),
-    "names": (
-        "a.txt",
-        "1 2\n",
-        {"columns": ["a"]},
-        "call",
-        "has 2 columns, and columns= has 1 name",
-    ),
-    "empty": ("a.csv", "", {}, "call", r"a\.csv: is empty"),
-    "header": (
-        "a.csv",
-        "x,y,0.5\nx,y,0.7\n",
-        {},
-        "call",
-        "the value '0.5' beside text.*header=True",
-    ),
-    "twice": ("a.csv", "a,a\n1,2\n", {}, "call", "two columns named 'a'"),
-    "not UTF-8": ("a.csv", b"\xff\xfe,b\n", {}, "call", r"a\.csv: .*UTF-8"),
-    "not gzip": ("a.csv.gz", "a,b\n1,2\n", {}, "call", r"a\.csv\.gz: cannot be read.*compression"),
-    "not Parquet": (
-        "a.parquet",
-        "a,b\n1,2\n",
-        {},
-        "call",
-        r"a\.parquet: cannot be read as Parquet",
-    ),
-    "array": (
-        "a.mtx",
-        "%%MatrixMarket matrix array real general\n2 2\n",
-        {},
-        "call",
-        "begins with .*array",
-    ),
-    "complex": (
-        "a.mtx",
-        "%%MatrixMarket matrix coordinate complex general\n",
-        {},
-        "call",
-        "complex values",
-    ),
-    "oblong": (
-        "a.mtx",
-        "%%MatrixMarket matrix coordinate real general\n2 3 0\n",
-        {},
-        "call",
-        "square",
-    ),
-    "array of JSON": ("a.jsonl", "[1]\n", {}, "call", r"a\.jsonl: line 1: "),
-    "many cells": (
-        "a.txt",
-        "#\n1 2\n\n# x\n3 4 5\n",
-        {},
-        "late",
-        r"a\.txt: line 5: Expected 2 columns, got 3",
-    ),
-    "few cells": (
-        "a.csv",
-        "a,b\n1,2\n3\n",
-        {},
-        "late",
-        r"a\.csv: line 3: Expected 2 columns, got 1: 3",
-    ),
-    "another type": (
-        "a.csv",
-        "a,b\n1,2\n3,x\n",
-        {},
-        "late",
-        r"line 3: .*int64: invalid value 'x'.*dtype=",
-    ),
-    "cut off": ("a.jsonl", '{"a":1}\n{"a":\n', {}, "late", r"a\.jsonl: line 2: "),
+# What is written, what the message says, and perhaps options: of errors at the call, and of later ones.
+BAD_AT_THE_CALL = {
+    "missing": ("a.csv", "a,b\n1,2\n", "no such file.*did you mean 'a.csv'", {"path": "aa.csv"}),
+    "no match": ("a.csv", "a,b\n1,2\n", "no such file", {"path": "*.tsv"}),
+    "protocol": ("a.csv", "", "Protocol not known", {"path": "foo://x"}),
+    "extension": ("a.dat", "1 2\n", r"a\.dat: its extension '\.dat'.*\.parquet.*set format="),
+    "columns": ("a.txt", "1 2 3 4\n", r"a\.txt: has 4 columns without names.*columns="),
+    "names": ("a.txt", "1 2\n", "has 2 columns, and columns= has 1 name", {"columns": ["a"]}),
+    "empty": ("a.csv", "", r"a\.csv: is empty"),
+    "header": ("a.csv", "x,y,0.5\nx,y,0.7\n", "the value '0.5' beside text.*header=True"),
+    "twice": ("a.csv", "a,a\n1,2\n", "two columns named 'a'"),
+    "not UTF-8": ("a.csv", b"\xff\xfe,b\n", r"a\.csv: .*UTF-8"),
+    "not gzip": ("a.csv.gz", "a,b\n1,2\n", r"a\.csv\.gz: cannot be read.*compression"),
+    "not Parquet": ("a.parquet", "a,b\n1,2\n", r"a\.parquet: cannot be read as Parquet"),
+    "array": ("a.mtx", "%%MatrixMarket matrix array real general\n2 2\n", "begins with .*array"),
+    "complex": ("a.mtx", "%%MatrixMarket matrix coordinate complex general\n", "complex values"),
+    "oblong": ("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 0\n", "square"),
+    "array of JSON": ("a.jsonl", "[1]\n", r"a\.jsonl: line 1: "),
+}
+BAD_LATER = {
+    "many cells": ("a.txt", "#\n1 2\n\n# x\n3 4 5\n", r"a\.txt: line 5: Expected 2 columns, got 3"),
+    "few cells": ("a.csv", "a,b\n1,2\n3\n", r"a\.csv: line 3: Expected 2 columns, got 1: 3"),
+    "another type": ("a.csv", "a,b\n1,2\n3,x\n", r"line 3: .*int64: invalid value 'x'.*dtype="),
+    "cut off": ("a.jsonl", '{"a":1}\n{"a":\n', r"a\.jsonl: line 2: "),
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("case", [*BAD_AT_THE_CALL, *BAD_LATER])
 def test_errors_name_the_file_and_the_line(case, monkeypatch):
-    name, content, options, when, message = BAD[case]
+    name, content, message, *more = (BAD_AT_THE_CALL | BAD_LATER)[case]
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    options = {"path": name, **options}
-    if when == "late":
+    options = {"path": name} | dict(*more)
+    if case in BAD_LATER:
         monkeypatch.setattr(read_edges, "SAMPLE_BYTES", 8)
         frame = gf.read_edges(**options)
         with pytest.raises(InputFileError, match=message):

@@ -17,9 +17,8 @@ from dask_graphflow.kernels import buckets as buckets_kernels
 from dask_graphflow.kernels import host_atomics, host_threads, sorted_unique
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels.advance import host as host_advance
-from dask_graphflow.operators.direction import DIRECTIONS, Direction
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier
+from dask_graphflow.operators.advance.direction import DIRECTIONS, Direction
+from dask_graphflow.operators.frontier import Frontier, VertexSet
 from dask_graphflow.programs.edge_op import EdgeOp
 
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
@@ -202,11 +201,9 @@ def test_a_program_is_compiled_for_one_type_of_frontiers():
     op = EdgeOp("farther", target="level", signal="level[src] + 1", slot="min")
     bound = op.bind({"level": "int32"}, index_dtype="int32")
     case = Case([(0, 1), (1, 2)])
-    for frontier in (None, [0], np.array([0], "int32")):
-        given = None if frontier is None else np.array(frontier)
-        host_advance.push(
-            bound.host_program, case.rows(), (np.arange(3, dtype="int32") * 5,), given
-        )
+    for given in (None, np.array([0]), np.array([0], "int32")):
+        columns = (np.arange(3, dtype="int32") * 5,)
+        host_advance.push(bound.host_program, case.rows(), columns, given)
     assert len(host_advance.kernels(bound.host_program)[0].signatures) == 1
 
 
@@ -218,10 +215,8 @@ def test_a_list_and_a_bitmap_are_the_same_set(rng):
     size = 1000
     vertices = np.flatnonzero(rng.random(size) < 0.3).astype(np.int32)
     degrees = rng.integers(0, 9, size)
-    sparse, dense = (
-        VertexSet(size, vertices=on_backend(vertices)),
-        VertexSet(size, words=on_backend(words_of(vertices, size))),
-    )
+    sparse = VertexSet(size, vertices=on_backend(vertices))
+    dense = VertexSet(size, words=on_backend(words_of(vertices, size)))
     assert sparse.sparse
     assert not dense.sparse
     assert len(sparse) == len(dense) == len(vertices)
@@ -285,7 +280,7 @@ def test_rows_of_few_vertices_on_disk_are_pushed_although_many_edges_leave(rule)
 def test_levels_that_were_pushed_in_one_call_are_explored():
     direction = Direction("beamer", sizes(2000))
     assert direction.choose(Frontier(None, 1, 120)) == "push"
-    direction.pushed(np.array([1, 5]), np.array([120, 125]))
+    direction.record_pushes(np.array([1, 5]), np.array([120, 125]))
     assert direction.unexplored == 1755
     assert direction.choose(Frontier(None, 1, 118)) == "pull"
 
@@ -341,17 +336,8 @@ def test_buckets_grow_and_wait_past_the_window():
 @pytest.mark.usefixtures("host_memory")  # the host's instructions; a GPU uses those of CUDA
 def test_atomic_instructions_return_the_right_values():
     numbers = np.array([5, -7], np.int64)
-
-    assert calls.py_func is not None
-    assert calls(numbers, np.array([1.5]), np.array([0b1010], np.uint64)) == (
-        5,
-        8,
-        -7,
-        True,
-        False,
-        2,
-        1,
-    )
+    found = calls(numbers, np.array([1.5]), np.array([0b1010], np.uint64))
+    assert found == (5, 8, -7, True, False, 2, 1)
     assert numbers.tolist() == [8, -9]
 
 

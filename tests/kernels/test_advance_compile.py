@@ -16,8 +16,8 @@ from dask_graphflow import EdgeOp
 from dask_graphflow.algorithms.betweenness_centrality import generations, level_sums, tight_edges
 from dask_graphflow.algorithms.topological_order import NEXT, REMOVE
 from dask_graphflow.kernels import policies, sources
-from dask_graphflow.operators import multi_search
 from dask_graphflow.operators.advance import float_sums
+from dask_graphflow.operators.search import multi_search
 from dask_graphflow.programs.edge_op import with_after
 from dask_graphflow.programs.vertex_expressions import VertexReader
 from dask_graphflow.programs.vertex_program import compiled, without_reductions
@@ -182,6 +182,10 @@ def test_numbers_that_python_and_the_kernels_share_are_the_same():
     assert {name: cull[constant] for name, constant in stages.items()} == policies.STAGES
     (enumerated,) = re.findall(r"enum Count : u32 \{ (.*?) \};", sources.source("advance.cu"))
     assert assigned("device_bitmap.py")[enumerated] == "range(10)"
+    assert assigned("common/giant.py")["FILTERED"] == str(constants("giant.cu")["FILTERED"])
+    rounds = constants("forest.cu")["ROUNDS"]
+    assert assigned("common/device.py")["ROUNDS, RUN"] == str((rounds, 32 * rounds))
+    assert "constexpr u64 RUN = 32 * ROUNDS;" in sources.source("forest.cu")
 
 
 def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
@@ -206,5 +210,6 @@ def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
         ("rows/device.py", "_EDGES", ends),
     ):
         value = assigned(module)[variable]
-        named = [name for name in re.findall(r"'(\w+)'", value) if not re.fullmatch("[ui]8", name)]
+        words = " ".join(re.findall(r"'([^']*)'", value)).split()
+        named = [name for name in words if not re.fullmatch("[ui]8", name)]
         assert named == wanted

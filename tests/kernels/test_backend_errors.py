@@ -7,6 +7,8 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import conftest
+import dask
 import numpy as np
 import pytest
 from conftest import ENDS, frame
@@ -153,12 +155,8 @@ def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, me
         "    gpu.load_cupy = lambda: Of(cuda=Of(runtime=runtime))\n"
         "require_gpu()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", run, str(tmp_path), name],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", run, str(tmp_path), name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("dask_graphflow.exceptions.BackendError: ")
     assert message in last
@@ -179,9 +177,10 @@ def test_the_driver_is_asked_without_cupy(monkeypatch):
 HUGE = 1 << 46  # more entries than there are addresses: NumPy's own allocation fails
 
 
+@pytest.mark.usefixtures("backend")
 def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
-    with pytest.raises(GraphMemoryError, match="More workers or GPUs do not help") as got:
-        Forest(np.zeros(0), size=HUGE)
+    with pytest.raises(GraphMemoryError, match=r"More workers or GPUs do not|to_backend") as got:
+        Forest(conftest.on_backend(np.zeros(0)), size=HUGE)
     assert got.value.needed == 9 * HUGE
     assert got.value.available is None or 0 < got.value.available < got.value.needed
     assert f"{HUGE:,} vertices" in str(got.value)
@@ -189,9 +188,10 @@ def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
     assert isinstance(got.value, GraphflowError | MemoryError)
 
 
+@pytest.mark.usefixtures("backend")
 def test_a_forest_that_cannot_grow_is_unchanged():
-    forest = Forest(np.zeros(0), size=4096)
-    forest.hook(np.array([1, 2]), np.array([2, 3]))
+    forest = Forest(conftest.on_backend(np.zeros(0)), size=4096)
+    forest.hook(*map(conftest.on_backend, (np.array([1, 2]), np.array([2, 3]))))
     with pytest.raises(
         GraphMemoryError, match="in addition to the 20,480 bytes of the one it replaces"
     ):
@@ -203,16 +203,12 @@ def test_a_forest_that_cannot_grow_is_unchanged():
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
 def test_the_error_reaches_the_user(monkeypatch, scheduler):
-    if scheduler == "processes":  # workers do not see the patches, so only sending is tested
-        import dask
-
-        with pytest.raises(GraphMemoryError) as got:
-            dask.delayed(Forest)(np.zeros(0), size=HUGE).compute(scheduler=scheduler)
-    else:
-        monkeypatch.setattr(renumber, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
-        labels = gf.connected_components(frame([(0, HUGE), (3, 4)]), **ENDS)
-        with pytest.raises(GraphMemoryError) as got:
-            labels.compute(scheduler=scheduler)
+    monkeypatch.setattr(renumber, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
+    lazy = gf.connected_components(frame([(0, HUGE), (3, 4)]), **ENDS)
+    if scheduler == "processes":  # workers do not see the patch, so only sending is tested
+        lazy = dask.delayed(Forest)(np.zeros(0), size=HUGE)
+    with pytest.raises(GraphMemoryError) as got:
+        lazy.compute(scheduler=scheduler)
     assert got.value.needed >= 9 * HUGE
     # The next call still works.
     monkeypatch.undo()
@@ -250,8 +246,8 @@ class FakePool:
             setattr(self, name, value if name == "allocation_counts" else lambda v=value: v)
 
 
-def fake_device(monkeypatch, *, free, resource=None, limit=0, used=0):
-    """Return device kernels on a GPU with that much free, of CuPy's own pool or of RMM's."""
+def fake_device(monkeypatch, *, resource=None, limit=0, used=0):
+    """Return device kernels on a GPU with 100 bytes free, of CuPy's own pool or of RMM's."""
 
     def malloc(size):
         raise NotImplementedError
@@ -264,7 +260,7 @@ def fake_device(monkeypatch, *, free, resource=None, limit=0, used=0):
     )
     pool = SimpleNamespace(free_bytes=lambda: 7, used_bytes=lambda: used, get_limit=lambda: limit)
     cuda = SimpleNamespace(
-        runtime=SimpleNamespace(memGetInfo=lambda: (free() if callable(free) else free, 1000)),
+        runtime=SimpleNamespace(memGetInfo=lambda: (100, 1000)),
         get_allocator=lambda: malloc,
     )
     namespace = SimpleNamespace(
@@ -279,24 +275,18 @@ STATISTICS = SimpleNamespace(current_bytes=150)
 @pytest.mark.parametrize(
     ("given", "available", "said"),
     [
-        ({"free": 100}, 107, "107 bytes of the GPU's 1,000 bytes free"),
-        ({"free": 100, "limit": 60, "used": 40}, 20, "20 bytes left of CuPy's limit of 60 bytes"),
-        ({"free": 100, "limit": 600, "used": 40}, 107, "107 bytes of the GPU's"),
-        ({"free": 100, "resource": FakePool()}, 100, "100 bytes of the GPU's 1,000 bytes free"),
-        ({"free": 100, "resource": FakePool(pool_size=400)}, 400, "RMM's pool of 400 bytes, less"),
+        ({}, 107, "107 bytes of the GPU's 1,000 bytes free"),
+        ({"limit": 60, "used": 40}, 20, "20 bytes left of CuPy's limit of 60 bytes"),
+        ({"limit": 600, "used": 40}, 107, "107 bytes of the GPU's"),
+        ({"resource": FakePool()}, 100, "100 bytes of the GPU's 1,000 bytes free"),
+        ({"resource": FakePool(pool_size=400)}, 400, "RMM's pool of 400 bytes, less"),
         (
-            {
-                "free": 100,
-                "resource": FakePool(FakePool(pool_size=400), allocation_counts=STATISTICS),
-            },
+            {"resource": FakePool(FakePool(pool_size=400), allocation_counts=STATISTICS)},
             250,
             "250 bytes in RMM's pool of 400 bytes",
         ),
         (
-            {
-                "free": 100,
-                "resource": FakePool(FakePool(FakePool(pool_size=400)), get_allocated_bytes=390),
-            },
+            {"resource": FakePool(FakePool(FakePool(pool_size=400)), get_allocated_bytes=390)},
             10,
             "10 bytes in RMM's pool of 400 bytes",
         ),

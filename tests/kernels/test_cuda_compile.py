@@ -7,7 +7,6 @@ through ctypes.
 from __future__ import annotations
 
 import ast
-import contextlib
 import ctypes
 import importlib
 import re
@@ -163,30 +162,6 @@ def test_every_kernel_that_the_device_module_launches_is_listed() -> None:
     arity = {e.partition("<")[0]: e.count(",") + 1 for e in sum(sources.KERNELS.values(), ())}
     for call in instances:
         assert len(call.args) - 1 == arity[ast.literal_eval(call.args[0])]
-
-
-def _constants(text: str, pattern: str) -> dict[str, int]:
-    found = re.findall(pattern, text, re.MULTILINE)
-    return {name: int(number) for name, number in found}
-
-
-def test_numbers_that_python_and_the_kernels_share_are_the_same() -> None:
-    plain = r"constexpr \w+ (\w+) = (\d+);"
-    forest, giant = (_constants(sources.source(name), plain) for name in ("forest.cu", "giant.cu"))
-    python = {}
-    for module in ("common/device.py", "common/giant.py"):
-        for node in ast.parse((FOLDER / module).read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign):
-                with contextlib.suppress(ValueError):
-                    values = ast.literal_eval(node.value)
-                    target = node.targets[0]
-                    names = target.elts if isinstance(target, ast.Tuple) else [target]
-                    values = values if isinstance(target, ast.Tuple) else [values]
-                    python |= dict(zip(map(ast.unparse, names), values, strict=True))
-    assert python["FILTERED"] == giant["FILTERED"]
-    assert python["ROUNDS"] == forest["ROUNDS"]
-    assert python["RUN"] == 32 * forest["ROUNDS"]
-    assert "constexpr u64 RUN = 32 * ROUNDS;" in sources.source("forest.cu")
 
 
 def test_without_cupy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import GRAPHS, cupy_or_skip
-from shapes import HOPS, NEVER, PATHS
+from shapes import HOPS, NEVER, PATHS, power_law_pairs
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.advance import host as host_advance
@@ -25,70 +25,46 @@ from dask_graphflow.kernels.policies import POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
 # The column that is read at src is not the one that is written, so a single step has one result.
-PROGRAMS = {
+# By name: the signal, the slot, the dtypes of the columns, of which the first is the target, and options.
+WRITTEN = {
     "next level": (
-        EdgeOp(
-            "next_level",
-            target="level",
-            signal="same[src] + 1",
-            slot="min",
-            cond="level[dst] > 450",
-            first_hit=True,
-        ),
+        "same[src] + 1",
+        "min",
         {"level": "int32", "same": "int32"},
+        {"cond": "level[dst] > 450", "first_hit": True},
     ),
-    "least": (
-        EdgeOp("least", target="cost", signal="old[src] + weight", slot="min"),
-        {"cost": "float64", "old": "float64"},
-    ),
-    "least, in float32": (
-        EdgeOp("least32", target="cost", signal="old[src] + weight", slot="min"),
-        {"cost": "float32", "old": "float32"},
-    ),
+    "least": ("old[src] + weight", "min", {"cost": "float64", "old": "float64"}),
+    "least, in float32": ("old[src] + weight", "min", {"cost": "float32", "old": "float32"}),
     "least, in int64": (
-        EdgeOp("least64", target="cost", signal="old[src] - dst", slot="min", cond="dst % 3 != 1"),
+        "old[src] - dst",
+        "min",
         {"cost": "int64", "old": "int32"},
+        {"cond": "dst % 3 != 1"},
     ),
-    "most": (
-        EdgeOp("most", target="cost", signal="old[src] * 2", slot="max"),
-        {"cost": "int64", "old": "int64"},
-    ),
-    "most, in float64": (
-        EdgeOp("most_real", target="cost", signal="old[src] * 0.5 - weight", slot="max"),
-        {"cost": "float64", "old": "float64"},
-    ),
-    "sum": (
-        EdgeOp("total", target="cost", signal="old[src] + 1", slot="add"),
-        {"cost": "int64", "old": "int32"},
-    ),
-    "sum, in int32": (
-        EdgeOp("total32", target="cost", signal="1 if marked[src] else 2", slot="add"),
-        {"cost": "int32", "marked": "bool"},
-    ),
+    "most": ("old[src] * 2", "max", {"cost": "int64", "old": "int64"}),
+    "most, in float64": ("old[src] * 0.5 - weight", "max", {"cost": "float64", "old": "float64"}),
+    "sum": ("old[src] + 1", "add", {"cost": "int64", "old": "int32"}),
+    "sum, in int32": ("1 if marked[src] else 2", "add", {"cost": "int32", "marked": "bool"}),
     "bits": (
-        EdgeOp(
-            "bits",
-            target="seen",
-            signal="old[src] << left | old[src] >> 3",
-            slot="or",
-            params={"left": np.uint64(55)},
-        ),
+        "old[src] << left | old[src] >> 3",
+        "or",
         {"seen": "uint64", "old": "uint64"},
+        {"params": {"left": np.uint64(55)}},
     ),
-    "bits, in int32": (
-        EdgeOp("bits32", target="seen", signal="~old[src] << 20 ^ old[src]", slot="or"),
-        {"seen": "int32", "old": "int32"},
-    ),
-    "smallest neighbour": (
-        EdgeOp("smallest", target="cost", signal="src", slot="min", first_hit=True),
-        {"cost": "int32"},
-    ),
+    "bits, in int32": ("~old[src] << 20 ^ old[src]", "or", {"seen": "int32", "old": "int32"}),
+    "smallest neighbour": ("src", "min", {"cost": "int32"}, {"first_hit": True}),
+}
+PROGRAMS = {
+    name: (
+        EdgeOp(f"p{i}", target=next(iter(dtypes)), signal=signal, slot=slot, **dict(*more)),
+        dtypes,
+    )
+    for i, (name, (signal, slot, dtypes, *more)) in enumerate(WRITTEN.items())
 }
 
 
-def power_law(count=700, edges=6000, seed=5):
-    rng = np.random.default_rng(seed)
-    return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
+def power_law(count=700, edges=6000):
+    return power_law_pairs(count, edges)
 
 
 SHAPES = {
@@ -208,6 +184,12 @@ def star(leaves=20_000):
     return Case([(0, i) for i in range(1, leaves + 1)])
 
 
+def pulled(case, op, column, **options):
+    """Pull along all edges into a column, the only one of a program; return what the pull reports."""
+    program = case.bind(op, {op.target: column.dtype.name}).device_program
+    return device_advance.pull(program, there(case.into), (cupy.asarray(column),), **options)
+
+
 def counted(case, balance, frontier=None, **options):
     """Return what a push reports that sums along the edges of a frontier."""
     op, dtypes = PROGRAMS["sum"]
@@ -268,14 +250,8 @@ def test_auto_chooses_by_the_frontier(monkeypatch):
     monkeypatch.setattr(device_advance, "LIGHT", 1000)
     assert counted(case, "auto", np.arange(9))[0].balance == "lb"
     assert counted(case, "auto", np.arange(1, 9))[0].balance == "lb_light"
-    bound = case.bind(HOPS, {"level": "int32"})
-    level = cupy.zeros(case.count, "int32")
-    assert device_advance.pull(bound.device_program, there(case.into), (level,)).balance == "twc"
-    bound = case.bind(PATHS, {"cost": "float64"})
-    cost = cupy.zeros(case.count)
-    assert (
-        device_advance.pull(bound.device_program, there(case.into), (cost,)).balance == "all_edges"
-    )
+    assert pulled(case, HOPS, np.zeros(case.count, "int32")).balance == "twc"
+    assert pulled(case, PATHS, np.zeros(case.count)).balance == "all_edges"
 
 
 def test_all_edges_looks_at_every_edge():
@@ -400,16 +376,9 @@ def test_a_warp_appends_at_once():
 def test_a_pull_stops_at_the_first_hit(balance):
     size = 1_000_000  # so many that no GPU has a warp for every 32 edges
     case = Case(np.stack([np.tile(np.arange(size), 2), np.repeat([size, size + 1], size)], axis=1))
-    bound = case.bind(HOPS, {"level": "int32"})
     level = np.full(case.count, NEVER, np.int32)
     level[:size] = 0
-    moved = device_advance.pull(
-        bound.device_program,
-        there(case.into),
-        on_device((level,)),
-        balance=balance,
-        thresholds=(32, 512),
-    )
+    moved = pulled(case, HOPS, level, balance=balance, thresholds=(32, 512))
     assert device_advance.tally(moved.changed)[0] == 2
     assert moved.edges < len(case.into.ends)
     if balance == "thread":
@@ -431,23 +400,15 @@ def test_without_edges_nothing_changes():
         assert (len(moved.changed), moved.edges) == (0, 0)
     empty = host_rows.rows(np.zeros(0, "int32"), np.zeros(0, "int32"), count=5)
     case.into = case.out = empty
-    bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
     for balance in POLICIES:
-        level = cupy.zeros(5, "int32")
-        assert (
-            device_advance.pull(bound.device_program, there(empty), (level,), balance=balance).edges
-            == 0
-        )
+        assert pulled(case, HOPS, np.zeros(5, "int32"), balance=balance).edges == 0
 
 
 def test_names_that_do_not_exist_are_refused_with_those_that_do():
     case = Case([(0, 1)])
     with pytest.raises(OptionError, match=r"balance='lb_lite'; allowed are 'thread', .*'lb_light'"):
         counted(case, "lb_lite")
-    bound = case.bind(HOPS, {"level": "int32"})
     with pytest.raises(OptionError, match=r"balance='twcc'; .*did you mean 'twc'"):
-        device_advance.pull(
-            bound.device_program, there(case.into), (cupy.zeros(2, "int32"),), balance="twcc"
-        )
+        pulled(case, HOPS, np.zeros(2, "int32"), balance="twcc")
     with pytest.raises(OptionError, match="a stage='hash'; allowed are 'bitmask', 'block'"):
         device_advance.uniquify(cupy.zeros(1, "int32"), cupy.zeros(1, "uint64"), stages=["hash"])

@@ -13,7 +13,6 @@ import dask_graphflow as gf
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import require_gpu
-from dask_graphflow.operators.forests.forest import Forest
 
 pytestmark = pytest.mark.gpu
 
@@ -36,24 +35,6 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_this_machine_meets_all_requirements():
     pytest.importorskip("cudf")
     require_gpu()
-
-
-def test_a_forest_larger_than_the_gpu_says_what_it_needs_and_what_there_is():
-    with pytest.raises(GraphMemoryError, match="to_backend") as got:
-        Forest(cupy.zeros(0), size=HUGE)
-    assert got.value.needed == 9 * HUGE
-    assert 0 < got.value.available <= cupy.cuda.runtime.memGetInfo()[1]
-
-
-def test_a_forest_that_cannot_grow_is_unchanged():
-    forest = Forest(cupy.zeros(0), size=4096)
-    forest.hook(cupy.array([1, 2]), cupy.array([2, 3]))
-    with pytest.raises(
-        GraphMemoryError, match="in addition to the 20,480 bytes of the one it replaces"
-    ):
-        forest.cover(0, HUGE - 1)
-    forest.compress()
-    assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]
 
 
 def test_the_error_reaches_the_user_and_the_next_call_works(monkeypatch):

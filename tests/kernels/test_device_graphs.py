@@ -25,9 +25,9 @@ from dask_graphflow.kernels.groups import host as host_groups
 from dask_graphflow.kernels.pull.host import ONE
 from dask_graphflow.kernels.rows import host as host_rows
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.direction import RULES, Direction
+from dask_graphflow.operators.advance.direction import RULES
 from dask_graphflow.operators.pull import NeighborSums, Pull
-from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.search.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.tasks import gang
 
@@ -117,14 +117,26 @@ def frame_of(graph, weight="float64"):
     return pd.DataFrame({"a": source, "b": target, "w": weights.astype(weight)})
 
 
+def both(edges, directed):
+    """Return the graph of some edges on the host, and on the device."""
+    frames = edges, cudf.from_pandas(edges)
+    return [gf.Graph(frame, **ENDS, directed=directed).persist() for frame in frames]
+
+
+def skewed():
+    """Return a graph of few vertices and many edges on the device."""
+    edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
+    return gf.Graph(edges, source="a", target="b").persist()
+
+
 def searched(g, start, ways):
-    search, rule, way = Search(g), Direction("push", g), itertools.cycle(ways)
+    search, way = Search(g, direction="push"), itertools.cycle(ways)
     frontier = search.begin(g.find(start))
     while frontier:
         if next(way) == "pull":
             frontier = search.pull(frontier)
         else:
-            frontier = search.push(frontier, rule, search.depth + 1 if "pull" in ways else None)
+            frontier = search.push(frontier, search.depth + 1 if "pull" in ways else None)
     return search.level, search.parents()
 
 
@@ -252,10 +264,7 @@ def test_results_are_those_of_pandas(graph, directed):
     edges = frame_of(graph, "int64")
     edges["w"] += 1  # betweenness takes no weights of 0
     start = edges.a.iloc[:1].tolist()
-    host, there = (
-        gf.Graph(frame, **ENDS, directed=directed).persist()
-        for frame in (edges, cudf.from_pandas(edges))
-    )
+    host, there = both(edges, directed)
     for name, ask in ASKED.items():
         found = ask(there, start).compute()
         assert type(found).__module__.startswith("cudf"), name
@@ -265,26 +274,16 @@ def test_results_are_those_of_pandas(graph, directed):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_search_takes_the_supersteps_of_the_host(graph, rule):
     edges = frame_of(graph)
-    asked = [
-        gf.Graph(frame, **ENDS, directed=False).bfs(
-            edges.a.iloc[:1].tolist(), direction=rule, trace=True
-        )[1]
-        for frame in (edges, cudf.from_pandas(edges))
-    ]
-    wanted, found = (
-        steps.compute()[["direction", "frontier", "edges"]].to_dict("list") for steps in asked
-    )
+    start = edges.a.iloc[:1].tolist()
+    asked = [one.bfs(start, direction=rule, trace=True)[1].compute() for one in both(edges, False)]
+    wanted, found = (steps[["direction", "frontier", "edges"]].to_dict("list") for steps in asked)
     assert found == wanted
 
 
 @pytest.mark.parametrize("kept", [0, device_intersect.KEPT])
 def test_all_edges_of_a_truss_decomposition_are_peeled_in_one_superstep(graph, kept, monkeypatch):
     monkeypatch.setattr(device_intersect, "KEPT", kept)  # 0: rows lose removed edges, however few
-    edges = frame_of(graph)
-    host, there = (
-        gf.Graph(frame, **ENDS, directed=False).persist()
-        for frame in (edges, cudf.from_pandas(edges))
-    )
+    host, there = both(frame_of(graph), False)
     found, steps = there.truss_number(trace=True)
     assert plain(found.compute()) == plain(host.truss_number().compute())
     assert len(steps.compute()) == 2  # one that counts triangles, and one that peels
@@ -387,9 +386,7 @@ LAUNCHES = {"pagerank": 2, "hits": 4, "katz_centrality": 3, "eigenvector_central
 
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch, name):
-    edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
-    graph = gf.Graph(edges, source="a", target="b").persist()
-    launched, read = [], []
+    graph, launched, read = skewed(), [], []
     launch, totals = launching.launch_blocks, device_scores.DeviceTotals.read
     monkeypatch.setattr(launching, "launch_blocks", lambda *a: [launched.append(a[0]), launch(*a)])
     monkeypatch.setattr(
@@ -408,9 +405,7 @@ def test_an_iteration_takes_a_few_launches_and_reads_its_totals_once(monkeypatch
 
 
 def test_the_expressions_of_a_step_are_one_launch_and_a_sum_of_floats_two(monkeypatch):
-    edges = cudf.from_pandas(frame_of(GRAPHS["skewed"]))[["a", "b"]]
-    graph = gf.Graph(edges, source="a", target="b").persist()
-    launched, kernel = [], device_vertices._kernel
+    graph, launched, kernel = skewed(), [], device_vertices._kernel
     monkeypatch.setattr(
         device_vertices, "_kernel", lambda *a: [launched.append(a[1]), kernel(*a)][1]
     )

@@ -37,6 +37,8 @@ from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
 from dask_graphflow.kernels import sources
 from dask_graphflow.programs import cuda
+from dask_graphflow.programs.after import After
+from dask_graphflow.programs.edge_op import with_after
 from dask_graphflow.programs.rewrite import in_fixed_point
 
 nvrtc = test_cuda_compile.nvrtc
@@ -96,6 +98,7 @@ static double __dadd_rn(double a, double b) { return a + b; }
 static double __dsub_rn(double a, double b) { return a - b; }
 static double __dmul_rn(double a, double b) { return a * b; }
 static double __ddiv_rn(double a, double b) { return a / b; }
+static int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
 static float __int_as_float(int a) { float b; memcpy(&b, &a, 4); return b; }
 """
 RUN = """
@@ -259,6 +262,48 @@ def test_combine_keeps_the_first_of_equal_values_and_wraps_and_sets_bits():
     for dtype, old, new in (("uint64", 2**63, 2**40 + 1), ("int32", -(2**31), 6), ("int64", -8, 5)):
         both = BITS.bind({"seen": dtype}, **types).host.combine(*np.array([old, new], dtype))
         assert both == old | new
+
+
+AFTER = """
+template <typename Op> void run(Op op)
+{
+    for (int dst = 0; dst < COUNT; ++dst) putchar(op.after(dst, dst));
+}
+"""
+
+
+def test_what_follows_the_messages_is_the_same_on_the_host_and_in_cpp(tmp_path):
+    """New values are computed from the old ones, and some of them are only for vertices that are kept."""
+    finite = "abs(d[dst]) < inf"
+    after = After(
+        f"{finite} and step < 9",
+        always={"l": f"exponent(d[dst]) if {finite} else 0", "u": "uint64(l[dst])"},
+        kept={"d": "power_of_two(-exponent(d[dst]))", "i": "int32(count_ones(u[dst]))"},
+    )
+    op = with_after(EdgeOp("e", target="i", signal="i[src]", slot="max"), after)
+    bound = op.bind(DTYPES, index_dtype="int32")
+    found = {name: VALUES[name].copy() for name in op.columns}
+    keep = [bound.host.after(tuple(found.values()), np.int32(d), d) for d in range(COUNT)]
+
+    old = {name: VALUES[name] for name in op.columns}
+    assert keep == [d < 9 for d in np.arange(COUNT) + 9 * ~np.isfinite(old["d"])]
+    exponents = np.where(np.isfinite(old["d"]), np.frexp(old["d"])[1], 0)
+    ones = np.array([int(word).bit_count() for word in old["u"]])
+    with np.errstate(over="ignore"):
+        wanted = {
+            "d": np.where(keep, np.ldexp(1.0, -exponents), old["d"]),
+            "i": np.where(keep, ones, old["i"]).astype("int32"),
+            "l": exponents.astype("int64"),
+            "u": old["l"].astype("uint64"),
+        }
+    members = [f"reinterpret_cast<{_member(bound, name)}>({name})" for name in op.columns]
+    calls = [f"run({bound.cuda_name}{{{', '.join(members)}}});"]
+    calls += [f"fwrite({name}, 1, sizeof {name}, stdout);" for name in op.columns]
+    printed = run_cpp([bound], AFTER, calls, tmp_path)
+    assert list(printed[:COUNT]) == keep
+    assert printed[COUNT:] == b"".join(column.tobytes() for column in found.values())
+    for name, column in found.items():
+        np.testing.assert_array_equal(column, wanted[name])
 
 
 # CUDA.

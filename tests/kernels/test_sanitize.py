@@ -1,11 +1,13 @@
-"""The cases for compute-sanitizer cover every kernel, and they are right on the host."""
+"""The cases for compute-sanitizer cover every kernel, and they are right on the host and on a device."""
 
 from __future__ import annotations
 
+import importlib
+
+import conftest
 import pytest
 import sanitize
 
-from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.sources import KERNELS
 
 
@@ -26,8 +28,11 @@ def test_every_kernel_has_a_case():
         ),
     ],
 )
-def test_the_cases_are_right_on_the_host(case, parents, ids):
-    case(host, parents, ids)
+@pytest.mark.parametrize("place", ["host", pytest.param("device", marks=pytest.mark.gpu)])
+def test_the_cases_are_right(case, parents, ids, place):
+    if place == "device":
+        conftest.cupy_or_skip()
+    case(importlib.import_module(f"dask_graphflow.kernels.common.{place}"), parents, ids)
 
 
 def test_a_launch_is_noted_only_when_it_happens(monkeypatch):

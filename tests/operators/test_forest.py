@@ -14,6 +14,7 @@ import dask_graphflow as gf
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.host_atomics import swap
 from dask_graphflow.operators.forests.forest import FIRST, Forest
 
 
@@ -83,16 +84,16 @@ def test_threads_hook_into_one_forest(monkeypatch):
 def test_a_lost_swap_continues_from_the_value_that_it_found(monkeypatch, edge, faster, swaps):
     parent, faster, tried = np.arange(6), dict(faster), []
 
-    def compare_and_swap(parent, at, expected, desired):
+    def swap(parent, at, expected, desired):
         tried.append((int(at), int(expected), int(desired)))
         if at in faster:  # another thread, just before
             parent[at] = faster.pop(at)
-        was = int(parent[at])
-        if was == expected:
+        swapped = parent[at] == expected
+        if swapped:
             parent[at] = desired
-        return was
+        return swapped
 
-    monkeypatch.setattr(host, "_compare_and_swap", compare_and_swap)
+    monkeypatch.setattr(host, "swap", swap)
     host._unite.py_func(parent, *edge)
     assert tried == swaps
     assert not faster
@@ -103,7 +104,7 @@ def test_a_lost_swap_continues_from_the_value_that_it_found(monkeypatch, edge, f
 
 @numba.njit
 def swapped(array, expected, desired):
-    return host._compare_and_swap(array, 1, expected, desired)
+    return swap(array, 1, expected, desired)
 
 
 @pytest.mark.usefixtures("host_memory")
@@ -111,9 +112,9 @@ def swapped(array, expected, desired):
 def test_a_swap_is_one_instruction_and_needs_the_expected_value(dtype):
     array = np.array([5, 7, 9], dtype)
     item = array.dtype.type
-    assert swapped(array, item(8), item(6)) == 7
+    assert not swapped(array, item(8), item(6))
     assert array.tolist() == [5, 7, 9]
-    assert swapped(array, item(7), item(6)) == 7
+    assert swapped(array, item(7), item(6))
     assert array.tolist() == [5, 6, 9]
     assert all("cmpxchg" in code for code in swapped.inspect_llvm().values())
 

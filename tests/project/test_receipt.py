@@ -46,7 +46,6 @@ STEPS = [
     (None, "memcheck: not run"),
     ({"status": "failed", "why": "test_x"}, "memcheck: failed (test_x)"),
     ({"status": "not run", "why": "no such tool"}, "memcheck: not run (no such tool)"),
-    ({"quick": True}, "memcheck: run with --quick only"),
 ]
 
 
@@ -112,15 +111,10 @@ constexpr int LIMIT = 1; /* of
 @pytest.mark.parametrize(
     ("suffix", "text", "prose", "code"),
     [
-        pytest.param(
-            ".py",
-            PYTHON,
-            ("Doc.", "seconds", "Seconds.", "Return\n    twice x."),
-            ("1", "# 2"),
-            id="python",
-        ),
-        pytest.param(".cu", CUDA, ("Adds.", "of\n   all"), ("1", "//b"), id="cuda"),
+        (".py", PYTHON, ("Doc.", "seconds", "Seconds.", "Return\n    twice x."), ("1", "# 2")),
+        (".cu", CUDA, ("Adds.", "of\n   all"), ("1", "//b")),
     ],
+    ids=["python", "cuda"],
 )
 def test_the_hash_covers_code_but_not_prose(tmp_path, suffix, text, prose, code):
     def code_hash(text):
@@ -200,13 +194,8 @@ def test_the_command_rejects_receipts_of_other_kernels(tmp_path, capsys):
 def test_dev_needs_only_the_standard_library():
     outputs = []
     for command in ("receipt", "release"):
-        # -S: without site-packages
-        done = subprocess.run(
-            [sys.executable, "-S", ROOT / "dev.py", command],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        alone = [sys.executable, "-S", ROOT / "dev.py", command]  # without site-packages
+        done = subprocess.run(alone, capture_output=True, text=True, check=False)
         outputs.append((done.returncode, done.stdout.splitlines()[0]))
     line = receipt.headline(receipt.read(), receipt.sources())
     ready = not receipt.problems(receipt.read(), receipt.sources())
@@ -227,12 +216,11 @@ def test_every_step_is_in_a_group():
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
 def test_benchmarks_of_steps_have_valid_arguments(name, monkeypatch):
     bench, parsed = on_gpu.BENCHMARKS[name], []
-    for module in (*benchmarks.COMMANDS, *benchmarks.TOOLS):
+    for module in benchmarks.COMMANDS:
         monkeypatch.setattr(module, "run", lambda options: parsed.append(options) or 0)
-    for arguments in (bench.full, bench.quick):
-        peers = ["--peers", bench.peer] if bench.peer else []
-        assert benchmarks.main([*bench.call, *arguments, *peers, "--out", "folder"]) == 0
-    assert [options.out for options in parsed] == ["folder", "folder"]
+    peers = ["--peers", bench.peer] if bench.peer else []
+    assert benchmarks.main([*bench.call, *peers, "--out", "folder"]) == 0
+    assert [options.out for options in parsed] == ["folder"]
 
 
 CASE = '<testcase classname="tests.test_x" name="test_{}">{}</testcase>'
@@ -281,13 +269,10 @@ def test_a_sanitizer_passes_with_a_summary_without_errors(code, log, status):
 
 
 def test_parts_of_a_step_are_combined():
-    good, bad = (
-        on_gpu.Result("passed", {"errors": 0}),
-        on_gpu.Result("failed", {"errors": 2}, "why"),
-    )
-    assert on_gpu.worst([good, good]) == on_gpu.Result(
-        "passed", {"kernels": on_gpu.kernels(), "errors": 0}
-    )
+    good = on_gpu.Result("passed", {"errors": 0})
+    bad = on_gpu.Result("failed", {"errors": 2}, "why")
+    counts = {"kernels": on_gpu.kernels(), "errors": 0}
+    assert on_gpu.worst([good, good]) == on_gpu.Result("passed", counts)
     assert on_gpu.worst([good, bad, good]).status == "failed"
     assert on_gpu.worst([good, bad, bad]).counts["errors"] == 4
     first = on_gpu.Result("passed", {"passed": 5, "failed": 0, "skipped": 1})
@@ -327,7 +312,7 @@ def test_tests_that_measure_time_run_after_the_others(steps, monkeypatch, jobs):
         return
     assert marks == [f"({wanted}) and not alone", f"({wanted}) and alone"]
     assert "-n" not in more[0]
-    assert {"tests/operators/test_link_device.py", "tests/api/test_strangers.py"} <= {*more[0]}
+    assert {"tests/kernels/test_link_device.py", "tests/api/test_strangers.py"} <= {*more[0]}
 
 
 def test_cases_of_a_sanitizer_are_shared_by_the_gpus(steps, monkeypatch):
@@ -348,7 +333,7 @@ def test_cases_of_a_sanitizer_are_shared_by_the_gpus(steps, monkeypatch):
 
 @pytest.fixture
 def steps(tmp_path):
-    return on_gpu.Steps(tmp_path, quick=False, peers=False, limit=60, gpus=1)
+    return on_gpu.Steps(tmp_path, peers=False, limit=60, gpus=1)
 
 
 def test_steps_without_a_sanitizer_or_a_second_gpu_are_not_run(steps, monkeypatch):

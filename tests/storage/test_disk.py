@@ -28,49 +28,31 @@ from shapes import ALSO_ASKED, ASKED, ENDS, KINDS, power_law, same
 import dask_graphflow as gf
 from dask_graphflow.api import storage_choice
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, OutputError
-from dask_graphflow.graph import blocks, make_rows
+from dask_graphflow.graph import make_rows
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.kernels import disk, memory, read_ahead
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import TURN, even_turns, turns
 from dask_graphflow.kernels.rows import host as host_rows
-from dask_graphflow.operators import connected
-from dask_graphflow.operators.intersect import triangles as intersect
+from dask_graphflow.operators.forests import connected
+from dask_graphflow.operators.intersect import triangle_counts as intersect
 from dask_graphflow.tasks.parquet import rows_at_most
-from dask_graphflow.tasks.reading import Piece, on_disk
+from dask_graphflow.tasks.reading import store
 
 pytestmark = pytest.mark.usefixtures("host_memory")
-LIMITED = {
-    "pagerank": lambda g: g.pagerank(),
-    "hits": lambda g: g.hits(tol=1.0),
-    "personalized pagerank": lambda g: g.personalized_pagerank([1, 2], max_iter=2, tol=None),
-    "bfs": lambda g: g.bfs([1]),
-    "components": lambda g: g.connected_components(),
-    "strong components": lambda g: g.strongly_connected_components(),
-    "label propagation": lambda g: g.label_propagation(max_iter=2),
-    "core numbers": lambda g: g.core_number(),
-    "triangles": lambda g: g.triangle_count(),
-    "clustering": lambda g: g.clustering(),
-    "louvain": lambda g: g.louvain(),
-    "leiden": lambda g: g.leiden(),
-    "closeness": lambda g: g.closeness_centrality(k=2),
-    "independent set": lambda g: g.maximal_independent_set(),
-    "coloring": lambda g: g.greedy_color(),
-    "bridges": lambda g: g.bridges(),
-    "program": lambda g: g.run(
-        gf.EdgeOp("least", target="x", signal="x[src]", slot="min"), columns={"x": "vertex"}
-    ),
-}
+QUICK = "pagerank", "bfs", "components"
+SLOW = (
+    "hits", "personalized pagerank", "strong components", "label propagation", "core numbers",
+    "triangles", "clustering", "louvain", "leiden", "closeness", "independent set", "coloring",
+    "bridges", "a program",
+)  # fmt: skip
 
 
 @pytest.fixture
-def tiny(monkeypatch, tmp_path):
+def tiny(monkeypatch, small_files):
     """Make files, blocks and ranges tiny, and return the folder of the files."""
     for module, name, value in (
-        (disk, "LEAST", 1 << 10),
-        (blocks, "BLOCK", 1 << 10),
         (connected, "CHUNK", 1 << 10),
-        (make_rows, "PIECE", 1 << 13),
         (make_rows, "SHIFT", 1),
         (make_rows, "ENTRY", 1 << 17),
         (intersect, "ENTRY", 1 << 19),
@@ -78,8 +60,7 @@ def tiny(monkeypatch, tmp_path):
         (read_ahead, "PART", 1 << 40),
     ):
         monkeypatch.setattr(module, name, value)
-    with dask.config.set(temporary_directory=str(tmp_path)):
-        yield tmp_path
+    return small_files
 
 
 @pytest.mark.parametrize(
@@ -127,16 +108,12 @@ def dense_graph(rng, edges, **options):
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        value if name in ("pagerank", "bfs", "components") else pytest.param(value, marks=pytest.mark.slow)
-        for name, value in LIMITED.items()
-    ],
-    ids=[*LIMITED],
-)  # fmt: skip
+    "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+)
 @pytest.mark.usefixtures("tiny")
-def test_memory_does_not_grow_with_the_edges(rng, call):
-    few, many = peaks(rng, lambda graph: call(graph).compute(scheduler="sync"))
+def test_memory_does_not_grow_with_the_edges(rng, name):
+    call = (ALSO_ASKED | ASKED)[name]
+    few, many = peaks(rng, lambda graph: call(graph, [1, 2]).compute(scheduler="sync"))
     assert many < few + 1_000_000  # the ends of the other edges alone take 2,800,000 bytes
 
 
@@ -253,7 +230,7 @@ def test_a_piece_that_is_sent_is_on_disk_again(tmp_path):
     with dask.config.set(temporary_directory=str(tmp_path)):
         ends = Ends.of(pd.DataFrame({"a": np.arange(1 << 16)}))
         weights = np.arange(1 << 16, dtype="float64")
-        piece = on_disk(None, 3, lambda *_: Piece(ends, ends, weights, 3))
+        piece = store(ends, ends, weights, 3)
         sent = pickle.loads(pickle.dumps(piece))
     for array in (sent.source.only.to_numpy(), sent.target.only.to_numpy(), sent.weight):
         assert disk.folder_of(array) == str(tmp_path)

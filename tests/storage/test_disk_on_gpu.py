@@ -19,24 +19,16 @@ import dask_graphflow as gf
 from dask_graphflow import kernels
 from dask_graphflow.api import member_plan
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
-from dask_graphflow.graph import blocks, device_shard, make_rows, partition
+from dask_graphflow.graph import device_shard, partition
 from dask_graphflow.kernels import common, disk, memory
-
-LEAST = 1 << 10  # bytes of an array in a file
 
 
 @pytest.fixture
-def tiny(monkeypatch, tmp_path):
+def tiny(monkeypatch, small_files):
     """Make files and parts tiny."""
-    for module, name, value in (
-        (disk, "LEAST", LEAST),
-        (blocks, "BLOCK", 1 << 10),
-        (make_rows, "PIECE", 1 << 13),
-        (kernels, "LIFTED", 1 << 9),
-        (partition, "GRAIN", 64),
-    ):
-        monkeypatch.setattr(module, name, value)
-    with dask.config.set(temporary_directory=str(tmp_path), scheduler="threads"):
+    monkeypatch.setattr(kernels, "LIFTED", 1 << 9)
+    monkeypatch.setattr(partition, "GRAIN", 64)
+    with dask.config.set(scheduler="threads"):
         yield
 
 
@@ -101,7 +93,7 @@ def graphs(edges, members, directed):
 @pytest.mark.parametrize("members", [1, 3])
 @pytest.mark.usefixtures("tiny")
 def test_edges_are_copied_from_the_files_in_parts(rng, device, members, directed):
-    edges = KINDS["dense"](power_law(rng))
+    edges = power_law(rng)
     sources = edges.a.iloc[[0, 700]].tolist()
     in_memory, on_disk = graphs(edges, members, directed)
     assert "GPU" in repr(on_disk)
@@ -114,7 +106,7 @@ def test_edges_are_copied_from_the_files_in_parts(rng, device, members, directed
 
 @pytest.mark.usefixtures("tiny")
 def test_edges_without_room_on_the_gpu_are_read_over_the_link(rng, monkeypatch, device):
-    edges = KINDS["dense"](power_law(rng))
+    edges = power_law(rng)
     sources = edges.a.iloc[:1].tolist()
     in_memory, on_disk = graphs(edges, 1, True)
     without_room(monkeypatch)
@@ -130,7 +122,7 @@ def test_edges_that_fit_neither_on_the_gpu_nor_in_host_memory_are_an_error(
 ):
     _, on_disk = graphs(power_law(rng), 1, True)
     without_room(monkeypatch)
-    monkeypatch.setattr(disk, "memory", lambda: LEAST)
+    monkeypatch.setattr(disk, "memory", lambda: 1 << 10)
     monkeypatch.setattr(memory, "CHECKED", 1)
     with pytest.raises(
         GraphMemoryError,
@@ -164,7 +156,7 @@ def test_a_gpu_returns_the_bits_of_the_host(rng, kind, members, directed):
 @pytest.mark.usefixtures("tiny")
 def test_a_gpu_reads_edges_over_the_link(rng, monkeypatch):
     cupy_or_skip()
-    edges = KINDS["dense"](power_law(rng))
+    edges = power_law(rng)
     sources = edges.a.iloc[[0, 700]].tolist()
     in_memory, on_disk = graphs(edges, 1, True)
     without_room(monkeypatch)

@@ -221,7 +221,7 @@ def test_workers_are_known_while_their_client_polls(client, monkeypatch):
 
 
 def test_chunks_are_hooked_by_the_worker_that_is_named(client, tmp_path):
-    first = next(a for a, w in placement.described(client).items() if w["name"] == 0)
+    first = next(a for a, w in placement.describe_workers(client).items() if w["name"] == 0)
     labels = gf.connected_components(slow_on_one(tmp_path, 6, 0.05), **ENDS, inputs=[first] * 6)
     assert as_dict(labels.compute())[6] == 0
     assert len(list(tmp_path.glob("0-*"))) == 6
@@ -491,7 +491,7 @@ def test_a_persisted_frame_lives_as_long_as_the_result_of_the_call(client):
     # Sent in a batch, so the scheduler does not know its partitions when it is asked for their sizes.
     kept = on_backend(edges.assign(more=1)).persist()
     assert len(gf.pagerank(kept[["a", "b"]], **ENDS).compute()) == 3
-    assert placement.held_bytes([type("Future", (), {"key": "not sent"})]) is None
+    assert placement.count_held_bytes([type("Future", (), {"key": "not sent"})]) is None
 
 
 @pytest.mark.parametrize(("state", "unknown"), [("released", True), ("waiting", False)])

@@ -16,12 +16,12 @@ from conftest import as_dict, frame, on_backend, oracle, to_host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_graphflow.calls.components import merging
 from dask_graphflow.calls.components.connected_components import Components
 from dask_graphflow.calls.components.members import ComponentsMember, Streams
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.graph import renumber
 from dask_graphflow.inputs.edges import check_edges
+from dask_graphflow.tasks import trees
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.gang_expr import Found
 
@@ -33,12 +33,12 @@ class Workers:
 
     def __init__(self, chains, workers):
         empty = on_backend(frame([]))
-        columns = check_edges(empty, "a", "b").columns
+        columns = check_edges(empty, "a", "b").frames[0][1]
         self.steps = Components(
             (columns,), ("vertex", "component"), partitions=sum(map(len, chains))
         )
         edges = Streams(self.steps, Empty.of(empty))
-        self.member = ComponentsMember(self.steps, edges, merging.merges_of("tree", 2), 1, 1)
+        self.member = ComponentsMember(self.steps, edges, trees.merge_policy("tree")(2), 1, 1)
         self.chains, self.on = chains, list(workers)
         self.starts = [self.steps.start(), self.steps.start()]
         self.found = [None] * len(chains)

@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from dask_graphflow.calls.components import merging
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.tasks import trees
 
@@ -16,9 +15,9 @@ def test_the_tree_of_eight():
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 39])
-@pytest.mark.parametrize("name", merging.MERGE_POLICIES)
+@pytest.mark.parametrize("name", trees.MERGE_POLICIES)
 def test_every_forest_is_merged_once_and_reaches_the_first(name, count):
-    merges = merging.merges_of(name, count)
+    merges = trees.merge_policy(name)(count)
     assert sorted(source for source, _ in merges) == list(range(1, count))
     gone = set()
     for source, target in merges:
@@ -78,4 +77,4 @@ def test_an_unknown_input_policy_or_worker_is_refused(inputs, message):
 
 def test_an_unknown_merge_policy_is_refused_with_the_names():
     with pytest.raises(OptionError, match=r"'tree', 'one-way', 'ring'"):
-        merging.merge_policy("forest")
+        trees.merge_policy("forest")

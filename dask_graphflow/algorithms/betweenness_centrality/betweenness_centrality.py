@@ -28,7 +28,7 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count, Seed
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.operators import whole_searches
+from dask_graphflow.operators.search import whole_searches
 from dask_graphflow.operators.view import GraphView
 
 from .choose_sources import places_of_sources
@@ -125,15 +125,14 @@ def add_dependencies(
     The graph is simple, and its weights are positive and finite. `endpoints`: a path also counts for its
     first and its last vertex.
     """
-    sources = whole_searches.in_order(places)
-    if g.weighted and whole_searches.on_one_host(g):
-        if not whole_searches.add_contributions(g, sources, betweenness, endpoints=endpoints):
+    if g.weighted:
+        whole = whole_searches.on_one_host(g)
+    else:
+        first = (places == 0).nonzero()[0]
+        whole = whole_searches.suit_sources(g, count, lambda: breadth_first(g, first).depth)
+    if whole:
+        if not whole_searches.add_dependencies(g, places, betweenness, endpoints=endpoints):
             raise lost_weight()
-        return
-    if not g.weighted and whole_searches.suit_sources(
-        g, len(sources), lambda: breadth_first(g, sources[:1]).depth
-    ):
-        whole_searches.add_dependencies(g, sources, betweenness, endpoints=endpoints)
         return
     for paths in paths_from_each(g, places, count):
         dependency = paths.dependency

@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.priorities import places_of, sample_places
+from dask_graphflow.operators.priorities import sample_places
 from dask_graphflow.operators.view import GraphView
 
 
 def places_of_sources(g: GraphView, k: int | None, sources: Any, seed: int) -> tuple[Any, int]:
     """Return the place of each owned vertex among the sources, and their number.
 
-    All members call it; see :func:`.sample_places`. Instead of a sample, a member can give the positions of
-    the sources that it owns, each once. It raises :class:`.OptionError` if both are given.
+    All members call it; see :func:`.sample_places`. It raises :class:`.OptionError` if both `k` and sources
+    are given.
     """
-    if sources is None:
-        return sample_places(g, k, seed)
-    if k is not None:
+    if sources is not None and k is not None:
         raise OptionError(
             f"k={k!r} cannot be used with sources, which are the sample. Leave out one of the two"
         )
-    places, numbers = places_of(g, sources)
-    return places, len(numbers)
+    return sample_places(g, k, seed, sources)

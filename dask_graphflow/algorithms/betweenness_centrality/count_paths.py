@@ -14,8 +14,9 @@ import numpy as np
 
 from dask_graphflow.algorithms.bfs import breadth_first
 from dask_graphflow.algorithms.sssp.distances_by_source import distances_from_each
-from dask_graphflow.operators import whole_searches
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.search import whole_searches
+from dask_graphflow.operators.view import GraphView
 
 from .generations import Generations
 from .level_sums import LevelSums
@@ -52,9 +53,7 @@ def paths_from_each(g: GraphView, places: Any, count: int) -> Iterator[Paths]:
     """
     if count and whole_searches.on_one_device(g) and not g.weighted:
         # A superstep per level would take a millisecond.
-        for source, reached, (level, *counts) in whole_searches.paths(
-            g, whole_searches.in_order(places)
-        ):
+        for source, reached, (level, *counts) in whole_searches.find_paths(g, places):
             yield Paths(source, reached, level, None, *counts)
         return
     level = g.column(-1, "int32")

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.programs.typed import After
 
 from .tight_edges import lost_weight, only_tight
 
@@ -31,12 +32,7 @@ COUNT = EdgeOp(
 )
 RELEASE = EdgeOp("release", target="waits", signal="-1", slot="add")
 # A vertex that waits for no other vertex is in the generation with the number of the superstep.
-READY = After(
-    ("waits", "level"),
-    ("waits", "level"),
-    "if {waits} != 0:\n    return False\n{waits} = -1\n{level} = step\nreturn True",
-    "if ({waits}) return false;\n{waits} = -1;\n{level} = step;\nreturn true;",
-)
+READY = After("waits[dst] == 0", kept={"waits": "-1", "level": "int32(step)"})
 
 
 class Generations:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .tight_edges import Senders, only_tight

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 
 
 class Levels:
@@ -38,5 +38,4 @@ class Levels:
 
     def __getitem__(self, depth: int) -> Frontier:
         at = self._vertices[self._stops[depth] : self._stops[depth + 1]]
-        own = VertexSet(len(self._vertices), vertices=at)
-        return Frontier(own, self._sizes[depth], self._leaving[depth])
+        return Frontier.of(at, len(self._vertices), self._sizes[depth], self._leaving[depth])

@@ -13,7 +13,8 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 # The number of the superstep, so that a vertex changes even if it sent something before.

@@ -15,25 +15,24 @@ frontier after a few attempts [1]_. Both ways give bit-identical results.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
-from dask_graphflow.algorithms.by_source import answer_by_source, search_rows
+from dask_graphflow.algorithms.by_source import SearchResult
 from dask_graphflow.declarations.algorithm import algorithm
-from dask_graphflow.declarations.answer import Answer, OrNull
+from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
-from dask_graphflow.declarations.option import Choice
-from dask_graphflow.declarations.vertex_options import VertexIds, only
-from dask_graphflow.operators.direction import DIRECTION_RULES
-from dask_graphflow.operators.priorities import places_of
+from dask_graphflow.declarations.option import DirectionRule
+from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.view import GraphView
 
-from .breadth_first import breadth_first
+from .breadth_first import breadth_first, read_search
 from .each_source import search_each
 
 
 @algorithm(
-    search_rows("int32"),
+    SearchResult.declare("int32"),
     cost=Cost(
         "searches", Cost.levels(), passes=1, step=Cost.FUSED, sparse=25, scratch=75,
         by_source=Cost(
@@ -48,7 +47,7 @@ def bfs(
     *,
     targets: Annotated[Any | None, VertexIds()] = None,
     depth_limit: Annotated[int | None, Count(least=0)] = None,
-    direction: Annotated[str, Choice(DIRECTION_RULES)] = "beamer",
+    direction: DirectionRule = "beamer",
     by_source: bool = False,
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
@@ -102,15 +101,8 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
+    options: dict[str, Any] = {"targets": targets, "depth_limit": depth_limit}
+    options["direction"] = direction
     if by_source:
-        places, every = places_of(g, sources)
-        searches = search_each(
-            g, places, len(every), targets=targets, depth_limit=depth_limit, direction=direction
-        )
-        return answer_by_source(g, every, searches)
-    search = breadth_first(
-        g, sources, targets=targets, depth_limit=depth_limit, direction=direction
-    )
-    level = search.level
-    columns = {"distance": level, "predecessor": OrNull(search.parents(), level <= 0)}
-    return Answer(columns, among=only(targets, level >= 0))
+        return SearchResult.answer_by_source(g, sources, partial(search_each, g, **options))
+    return read_search(breadth_first(g, sources, **options)).answer(targets)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.algorithms.by_source import SearchResult
 from dask_graphflow.algorithms.sssp.sssp import delta_stepping
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.search import Search
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.search.search import Search
+from dask_graphflow.operators.view import GraphView
 
 
 def breadth_first(
@@ -28,26 +28,23 @@ def breadth_first(
     depth_limit, direction
         See :func:`.bfs`.
     """
-    search, rule = Search(g, targets), Direction(direction, g)
+    search = Search(g, targets, direction)
     frontier = search.begin(sources)
     while frontier and search.depth != depth_limit and not search.reached_targets:
-        if rule.choose(frontier) == "pull":
+        if search.rule.choose(frontier) == "pull":
             frontier = search.pull(frontier)
         elif search.is_deep(frontier):
-            frontier = _remaining_levels(g, search, frontier, targets, depth_limit)
+            # A level takes a round of messages, however small it is. Along shortest paths with edges of
+            # weight 1, each member goes as far as it can before a round.
+            buckets = search.buckets(frontier, depth_limit)
+            delta_stepping(g, buckets, targets)
+            frontier = search.take_levels(buckets)
         else:
-            frontier = search.push(frontier, rule, depth_limit)
+            frontier = search.push(frontier, depth_limit)
     return search
 
 
-def _remaining_levels(
-    g: GraphView, search: Search, frontier: Frontier, targets: Any, depth_limit: int | None
-) -> Frontier:
-    """Find all remaining levels as distances along edges of weight 1.
-
-    A level takes a round of messages, however small it is. Along shortest paths, each member goes as far as
-    it can before a round.
-    """
-    buckets = search.buckets(frontier, depth_limit)
-    delta_stepping(g, buckets, targets)
-    return search.take_levels(buckets)
+def read_search(search: Search) -> SearchResult:
+    """Return what a search found."""
+    level = search.level
+    return SearchResult(level >= 0, level, search.parents(), level <= 0)

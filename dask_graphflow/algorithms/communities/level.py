@@ -8,9 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.operators.access import fetch
-from dask_graphflow.operators.labels import Groups, contract, smallest_in_groups
+from dask_graphflow.operators.labels import Groups, contract, find_smallest
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import loops, whole_degrees, whole_skew, whole_weights
+from dask_graphflow.operators.whole_weights import (
+    sum_loops,
+    whole_degrees,
+    whole_skew,
+    whole_weights,
+)
 
 
 class Level(NamedTuple):
@@ -58,7 +63,7 @@ class Level(NamedTuple):
         A group is named by its smallest vertex here.
         """
         assert self.finer is not None
-        above = smallest_in_groups(self.g, self.finer.g, self.holder, labels)
+        above = find_smallest(self.g, self.finer.g, self.holder, labels)
         return name_groups(self.g, self.finer.g, above)
 
     def to_finer(self, labels: Any) -> Any:
@@ -84,7 +89,7 @@ def name_groups(g: GraphView, labeling: GraphView, labels: Any) -> Any:
 
     Labels are vertices of the graph `labeling`. A vertex with a label below 0 is alone.
     """
-    first = smallest_in_groups(labeling, g, labels, g.numbers)
+    first = find_smallest(labeling, g, labels, g.numbers)
     return np.where(labels < 0, g.numbers, fetch(labeling, first, np.maximum(labels, 0)))
 
 
@@ -100,7 +105,7 @@ def first_levels(
     """
     directed, g = g, g.undirected
     weights, unit = whole_weights(g)
-    degrees = whole_degrees(g, weights, loops(g, weights))
+    degrees = whole_degrees(g, weights, sum_loops(g, weights))
     total = g.all_sum(int(degrees.sum()))
     if potts:
         mass, skew, scale = g.exists.astype("int64"), None, unit

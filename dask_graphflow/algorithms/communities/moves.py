@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from dask_graphflow.operators.connected import smallest_connected
+from dask_graphflow.operators.forests.connected import find_components
 from dask_graphflow.operators.labels import Groups
 
 from .level import Level
@@ -47,4 +47,4 @@ def move_back(level: Level, communities: Groups, seeds: Iterator[int]) -> tuple[
 
 def split(level: Level, labels: Any) -> Any:
     """Return the connected parts of communities in the first level, as their smallest numbers."""
-    return smallest_connected(level.g, level.groups(labels).labels)
+    return find_components(level.g, level.groups(labels).labels)

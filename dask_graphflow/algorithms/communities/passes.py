@@ -16,7 +16,7 @@ from dask_graphflow.operators.view import GraphView
 from .level import Level, first_levels, name_groups
 from .moves import refine, split
 from .resolution import columns
-from .sizes import within_size
+from .sizes import limit_size
 
 PASSES = 2  # maximum number of passes
 
@@ -39,7 +39,7 @@ def best_communities(
     vertex), and the seeds of the draws, and returns the improved communities. The last pass raises the
     quality, modularity or that of the constant Potts model, by at most `tol` of the sum of all weights. If
     communities are to be `connected`, they are split into their connected parts at the end; so are those of
-    all levels but the last. Communities with more than `most` vertices are split; see :func:`.within_size`.
+    all levels but the last. Communities with more than `most` vertices are split; see :func:`.limit_size`.
     """
     columns_of_all: list[Any] = []
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
@@ -56,9 +56,9 @@ def best_communities(
 
         labels, finer = communities_of(graph), []
         if most is not None:
-            labels = within_size(graph, labels, most, communities_of)
+            labels = limit_size(graph, labels, most, communities_of)
         if levels > 1:
-            finer = _finer(graph, labels, seeds)[1 - levels :]
+            finer = _find_finer(graph, labels, seeds)[1 - levels :]
         hierarchy = [*finer, labels]
         columns_of_all += hierarchy[:1] * (levels - len(hierarchy)) + hierarchy
     names = columns(g, {"resolution": resolution, "levels": levels})
@@ -81,7 +81,7 @@ def _improve_labels(
     return labels
 
 
-def _finer(graph: Level, labels: Any, seeds: Iterator[int]) -> list[Any]:
+def _find_finer(graph: Level, labels: Any, seeds: Iterator[int]) -> list[Any]:
     """Return ever larger connected parts of communities, as the smallest numbers in them."""
     finer: list[Any] = []
     level, communities = graph, graph.groups(labels)

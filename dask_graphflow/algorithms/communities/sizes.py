@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.operators.access import at_ends
-from dask_graphflow.operators.labels import label_sizes
+from dask_graphflow.operators.labels import count_labels
 
 from .level import Level
 
@@ -22,28 +22,26 @@ from .level import Level
 STEP = 1.25
 
 
-def within_size(
-    graph: Level, labels: Any, most: int, communities_of: Callable[[Level], Any]
-) -> Any:
+def limit_size(graph: Level, labels: Any, most: int, communities_of: Callable[[Level], Any]) -> Any:
     """Split communities that have more than `most` vertices. All members call it.
 
     `communities_of` returns the labels of the communities of a graph.
     """
     g, factor, step = graph.g, graph.factor, STEP
     while True:
-        sizes = label_sizes(g, labels)
+        sizes = count_labels(g, labels)
         large = sizes[labels] > most
         if not g.count_true(large):
             return labels
         factor *= step
-        parts = communities_of(_inside(graph, labels, large)._replace(factor=factor))
+        parts = communities_of(_select_inside(graph, labels, large)._replace(factor=factor))
         changed = g.count_true(large & (parts != labels))
         # The resolution can be far too low, for example after a call with a very low one.
         step = STEP if changed else step * step
         labels = np.where(large, parts, labels)
 
 
-def _inside(graph: Level, labels: Any, large: Any) -> Level:
+def _select_inside(graph: Level, labels: Any, large: Any) -> Level:
     """Return a graph with only the edges inside large communities; other vertices have no mass."""
 
     def inside(sources: Any, targets: Any, weights: Any = 1) -> Any:

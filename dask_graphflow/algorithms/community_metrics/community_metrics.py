@@ -21,7 +21,7 @@ from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.operators.access import own_part
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import (
-    loops,
+    sum_loops,
     sums_inside,
     sums_of_groups,
     whole_degrees,
@@ -110,7 +110,7 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     """
     directed, g, (community, names) = g, g.undirected, communities
     weights, unit = whole_weights(g)
-    self_loops = loops(g, weights)
+    self_loops = sum_loops(g, weights)
     degrees = whole_degrees(g, weights, self_loops)
     total = max(1, g.all_sum(int(degrees.sum())))
     own = community >= 0

@@ -17,8 +17,7 @@ import numpy as np
 
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.operators.advance import along, fixpoint
-from dask_graphflow.operators.program_numbers import VertexNumbers, check_expressions
-from dask_graphflow.operators.vertex_values import VertexValues
+from dask_graphflow.operators.vertex_values import VertexNumbers, VertexValues, check_expressions
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.vertex_expressions import VertexReader

@@ -8,7 +8,7 @@ from typing import Any
 
 from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.advance import along
-from dask_graphflow.operators.advance.float_sums import advancing
+from dask_graphflow.operators.advance.float_sums import make_advance
 from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
@@ -80,7 +80,7 @@ def iterate(
     for (step, its), assigned in zip(steps, trees, strict=True):
         if isinstance(step, EdgeOp):
             view, op = along(g, step)
-            advance = advancing(view, op, its, balance=balance, synchronous=True)
+            advance = make_advance(view, op, its, balance=balance, synchronous=True)
             run.append(partial(advance.push if rule == "push" else advance.pull, view.everyone()))
         else:
             run.append(partial(values.assign, assigned))

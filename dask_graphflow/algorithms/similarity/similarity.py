@@ -13,17 +13,13 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-import numpy as np
-
 from dask_graphflow.declarations.algorithm import algorithm
 from dask_graphflow.declarations.answer import Answer, rows
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Count
 from dask_graphflow.declarations.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.operators.access import by_id
-from dask_graphflow.operators.intersect.common_neighbors import BLOCK, all_pairs, weigh_pairs
-from dask_graphflow.operators.intersect.neighbor_weights import NeighborWeights, by_edge, by_rarity
+from dask_graphflow.operators.intersect.common_neighbors import BLOCK, CommonNeighbors
 from dask_graphflow.operators.view import GraphView
 
 from .measures import SCORES, Measure
@@ -120,27 +116,6 @@ def similarity(
             f"top_k={top_k!r} cannot be used with pairs, all of which are in the result. Leave out one of "
             "the two"
         )
-    undirected = g.undirected
-    g = undirected.simple
-    if undirected.weighted:
-        weights = by_edge(undirected, g)
-    elif measure == "adamic_adar":
-        weights = by_rarity(g)
-    else:
-        weights = NeighborWeights(g.degrees)
-
-    def score(common: Any, first: Any, second: Any) -> Any:
-        return SCORES[measure](common.astype("float64") * weights.unit, first, second)
-
-    if pairs is not None:
-        given = weigh_pairs(g, pairs, weights)
-        columns = [*given.ends, score(given.sums, *given.totals)]
-    else:
-        scored_pairs = []
-        for near in all_pairs(g, weights):
-            first = near.firsts(g)
-            scores = score(near.sums, weights.totals[first], near.totals)
-            best = near.best(g, scores, top_k)
-            scored_pairs.append((g.numbers[first[best]], near.second[best], scores[best]))
-        columns = by_id(g, [np.concatenate(parts) for parts in zip(*scored_pairs, strict=True)])
+    neighbors = CommonNeighbors(g.undirected, SCORES[measure], by_rarity=measure == "adamic_adar")
+    columns = neighbors.score_all(top_k) if pairs is None else neighbors.score_pairs(pairs)
     return Answer(dict(zip(("first", "second", "score"), columns, strict=True)))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.operators import whole_searches
 from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
+from dask_graphflow.operators.search import whole_searches
 from dask_graphflow.operators.view import GraphView
 
 from .sssp import delta_stepping
@@ -27,12 +27,12 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
     vertices. Distances are infinite for vertices that the source does not reach. The array must not be
     changed. It raises :class:`.WeightError` if a weight of any member is negative or NaN.
     """
-    delta = bucket_width(g)
     if whole_searches.suit_sources(g, count):
-        yield from whole_searches.distances(g, whole_searches.in_order(places))
+        bucket_width(g)  # raises if a weight is not allowed
+        yield from whole_searches.find_distances(g, places)
         return
-    light = light_first(g, delta)
+    light = light_first(g)
     for index in range(count):
-        buckets = Buckets(g, light, np.flatnonzero(places == index), delta, math.inf)
+        buckets = Buckets(g, light, np.flatnonzero(places == index), math.inf)
         delta_stepping(g, buckets)
         yield buckets.distances()

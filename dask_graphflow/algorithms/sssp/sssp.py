@@ -29,19 +29,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.algorithms.by_source import SourceRows, answer_by_source, search_rows
+from dask_graphflow.algorithms.by_source import SearchResult, SourceRows
 from dask_graphflow.declarations.algorithm import algorithm
-from dask_graphflow.declarations.answer import Answer, OrNull
+from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Number
-from dask_graphflow.declarations.vertex_options import VertexIds, only
-from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
-from dask_graphflow.operators.priorities import places_of
+from dask_graphflow.declarations.vertex_options import VertexIds
+from dask_graphflow.operators.buckets import Buckets, light_first
 from dask_graphflow.operators.view import GraphView
 
 
 @algorithm(
-    search_rows("float64"),
+    SearchResult.declare("float64"),
     weights="required",
     cost=Cost(
         "paths", Cost.levels(), passes=1, step=Cost.FUSED, sparse=3, rows=1, copies=1, scratch=44,
@@ -110,29 +109,22 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
-    delta, cutoff = bucket_width(g), math.inf if cutoff is None else cutoff
-    light = light_first(g, delta)
+    light, cutoff = light_first(g), math.inf if cutoff is None else cutoff
 
-    def search(own: Any) -> tuple[Any, Any]:
-        buckets = Buckets(g, light, own, delta, cutoff)
+    def search(own: Any) -> SearchResult:
+        buckets = Buckets(g, light, own, cutoff)
         delta_stepping(g, buckets, targets)
         predecessor = buckets.predecessors()
-        return buckets.distances(), predecessor
+        distance, never = buckets.distances(), np.iinfo(predecessor.dtype).max
+        return SearchResult(np.isfinite(distance), distance, predecessor, predecessor == never)
+
+    def search_each(places: Any, count: int) -> Iterator[SourceRows]:
+        for place in range(count):
+            yield search(np.flatnonzero(places == place)).rows(g, targets)
 
     if by_source:
-        places, every = places_of(g, sources)
-
-        def searches() -> Iterator[SourceRows]:
-            for place in range(len(every)):
-                distance, predecessor = search(np.flatnonzero(places == place))
-                at = np.flatnonzero(only(targets, np.isfinite(distance)))
-                yield SourceRows(g.numbers[at], distance[at], predecessor[at])
-
-        return answer_by_source(g, every, searches())
-    distance, predecessor = search(sources)
-    none = predecessor == np.iinfo(predecessor.dtype).max
-    columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
-    return Answer(columns, among=only(targets, np.isfinite(distance)))
+        return SearchResult.answer_by_source(g, sources, search_each)
+    return search(sources).answer(targets)
 
 
 def delta_stepping(g: GraphView, buckets: Buckets, targets: Any | None = None) -> None:

@@ -135,8 +135,8 @@ class Components:
     # Label the vertices
 
     def label_named(self, roots: Sequence[Any], ids: Any, *where: Any) -> Any:
-        """Return a share of the vertices, and their components; see :func:`named_columns`."""
-        values = named_columns(roots, ids, *where)
+        """Return a share of the vertices, and their components; see :func:`label_columns`."""
+        values = label_columns(roots, ids, *where)
         frame = frames.build(type(ids), dict(zip(self.columns, values, strict=True)))
         return self._typed(streaming.device().kernels.to_pandas(frame)) if self.streamed else frame
 
@@ -164,7 +164,7 @@ class Components:
         return frame.astype(dict(zip(self.columns, of_ids, strict=False)))
 
 
-def named_columns(
+def label_columns(
     roots: Sequence[Any], ids: Any, low: int, first: int, heads: Sequence[tuple[Any, Any]]
 ) -> list[Any]:
     """Return the columns of a share of an owner's range: the vertices, and their components.

@@ -20,20 +20,9 @@ COPIES = 3  # copies of a partition during reading: pages of the file, Arrow tab
 def fit_partitions(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> Any:
     """Return edges in partitions so small that workers can read them, and store forests, without pausing.
 
-    Parameters
-    ----------
-    edges : dask.dataframe.DataFrame or Held
-    columns : EdgeColumns
-        The columns that are read.
-    forests : int
-        Number of forests per worker, one per threshold.
-    divide : bool
-        Whether partitions may be cut at row groups of their Parquet files.
-
-    Raises
-    ------
-    GraphMemoryError
-        The workers' memory limit is too low for the edges, or for this library itself.
+    A worker stores a number of `forests`, one per threshold. Partitions may be cut at row groups of their
+    Parquet files to `divide` them. It raises :class:`.GraphMemoryError` if the workers' memory limit is too
+    low for the edges, or for this library itself.
     """
     persisted = not isinstance(edges, Held) and Resident.of(edges.expr)
     least = None if persisted else placement.least_room()

@@ -132,7 +132,7 @@ def unite(chains: list[FragmentChain], *, said: bool = False) -> Fragment:
             for forest, more in pairs:
                 forest.absorb(more)
         else:
-            loose.append(other.held.numbered())
+            loose.append(other.held.list_ids())
     return FragmentChain(own, loose).close()
 
 
@@ -161,7 +161,7 @@ class ComponentsMember:
         if common is not None:
             forests = fragment.over(*common)
         else:
-            fragment = fragment.numbered()
+            fragment = fragment.list_ids()
             ids, homes, numbers = number_sorted(exchange, fragment.ids)
             forests = move_forests(fragment.forests, numbers, homes[-1])
         _merge(exchange, forests, self.merges, self.slices)

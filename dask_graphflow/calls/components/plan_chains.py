@@ -6,23 +6,20 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from dask_graphflow.calls.call import MOST_PARTS, PARTITIONS_PER_PART
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like
 from dask_graphflow.kernels import on_device
 from dask_graphflow.tasks import gang, gang_build, placement, plugins, trees
-from dask_graphflow.tasks.expr import Empty, Held, Resident, as_computed, collection, held_by
+from dask_graphflow.tasks.expr import Empty, Held, Resident, as_computed, collection, find_held
 from dask_graphflow.tasks.forest_expr import Chains, ForestGang
 from dask_graphflow.tasks.gang_expr import Items
 from dask_graphflow.tasks.progress import Progress, Tally
 
-from . import merging
 from .connected_components import Components
 from .members import ComponentsMember, Edges, Partitions, Streams
 
 logger = logging.getLogger(__name__)
-
-MOST_PARTS = 32
-PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 
 def plan_components(
@@ -47,9 +44,9 @@ def plan_components(
     """
     edges = frames[0][0]
     placement.check_spilling(edges._meta)
-    sources, look = _sources(frames)
+    sources, look = _find_sources(frames)
     chains = trees.chains(inputs, look.homes, look.slots)
-    by_gang, reason = _way(sources, look, inputs, streamed)
+    by_gang, reason = _choose_way(sources, look, inputs, streamed)
     way = "in one gang" if by_gang else "by separate tasks"
     logger.info("Connected components are computed %s: %s", way, reason)
     plugins.watch_calls()
@@ -74,10 +71,10 @@ def plan_components(
         dense=not renumber,
         progress=progress,
     )
-    merges = merging.merges_of(merge, members)
+    merges = trees.merge_policy(merge)(members)
     shards: Any
     if by_gang:
-        dealt = gang_build.dealing(sources, chains)
+        dealt = gang_build.deal_chains(sources, chains)
         shards = gang_build.deal_as_held(sources, dealt)
         own: Edges = Partitions(program, dealt, look.slots.chains)
     else:
@@ -85,7 +82,7 @@ def plan_components(
             plugins.keep_pins()
         in_place = all(chain.home for chain in chains)
         if not in_place:  # only the columns that are needed are sent to another worker
-            sources = [_computed(*one) for one in frames]
+            sources = [as_computed(frame, one.columns) for frame, one in frames]
         # If each chain runs in its own process, it makes its own forest.
         shared = len(chains) > 1 and not (in_place and len(chains) <= len(look.slots.workers))
         call = merges, merge_chunks, shares
@@ -97,28 +94,22 @@ def plan_components(
     return progress.of(collection(ForestGang(labels, *plan)))
 
 
-def _sources(frames: Sequence[tuple[Any, EdgeColumns]]) -> tuple[list[Any], placement.Look]:
+def _find_sources(frames: Sequence[tuple[Any, EdgeColumns]]) -> tuple[list[Any], placement.Look]:
     """Return the frames as inputs of tasks, and what the scheduler knows about their partitions."""
     sources: list[Any] = []
     keys: list[Any] = []
     futures: list[Any] = []
     for frame, columns in frames:
         source = None if isinstance(frame, Held) else Resident.of(frame.expr)
-        source = source or _computed(frame, columns)
+        source = source or as_computed(frame, columns.columns)
         sources.append(source)
-        persisted = isinstance(source, Resident)
-        own = (source.keys, source.futures) if persisted else held_by(source)
-        keys += own[0] or [None] * source.npartitions
-        futures += own[1]
+        own_keys, own_futures = find_held(source)
+        keys += own_keys or [None] * source.npartitions
+        futures += own_futures
     return sources, placement.look(keys, futures)
 
 
-def _computed(frame: Any, columns: EdgeColumns) -> Any:
-    """Return the columns of a frame that are needed, as an input of tasks."""
-    return frame if isinstance(frame, Held) else as_computed(frame, columns.columns)
-
-
-def _way(
+def _choose_way(
     sources: Sequence[Any], look: placement.Look, inputs: Any, streamed: bool
 ) -> tuple[bool, str]:
     """Return whether a gang computes the components or single tasks do, and the reason.

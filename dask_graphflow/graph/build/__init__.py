@@ -26,7 +26,7 @@ from dask_graphflow.graph.numbering import own_marks
 from dask_graphflow.graph.room import Room
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import Placed, Vertices
-from dask_graphflow.kernels import aligned, index_dtype, kernels_for
+from dask_graphflow.kernels import aligned, as_stored, index_dtype, kernels_for
 
 from .choose import SAMPLE, Choose, Size, choose_members
 from .deal import EdgePieces, Edges, Owners, deal
@@ -120,7 +120,8 @@ def build(channel: Channel, pieces: Iterable[Any], rank: int, recipe: Recipe) ->
 
     folder = channel.resources.folder() if recipe.on_disk else None
     none = _no_edges(vertices, agreed.weight)
-    own = EdgePieces(_consume_edges(numbers, weights, turned), agreed.places, none)
+    edges = _consume_edges(numbers, weights, agreed.weight, turned)
+    own = EdgePieces(edges, agreed.places, none)
     # A piece on disk takes no memory, whether it stays or not.
     stay = owners.both and placed is None and folder is None
     stay = stay and not agreed.device and exchange.size <= STAY
@@ -147,9 +148,16 @@ def _no_edges(vertices: Vertices, weight: Any) -> Edges:
     return Edges(empty, empty, None if weight is None else xp.empty(0, weight))
 
 
-def _consume_edges(numbers: list[Any], weights: list[Any], turned: bool) -> Iterator[Edges]:
-    """Yield the edges piece by piece. Both lists are emptied, so each piece is freed once it is used."""
+def _consume_edges(
+    numbers: list[Any], weights: list[Any], dtype: Any, turned: bool
+) -> Iterator[Edges]:
+    """Yield the edges piece by piece, with weights of one dtype.
+
+    Both lists are emptied, so each piece is freed once it is used.
+    """
     for (source, target), weight in zip(consume(numbers), consume(weights), strict=True):
+        if weight is not None:
+            weight = as_stored(weight, weight.astype(dtype, copy=False))
         yield Edges(target, source, weight) if turned else Edges(source, target, weight)
 
 

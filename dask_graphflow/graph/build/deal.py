@@ -13,7 +13,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph import partition
 from dask_graphflow.graph.numbering import swap
-from dask_graphflow.kernels import aligned, as_stored, disk, on_device
+from dask_graphflow.kernels import aligned, disk, on_device
 from dask_graphflow.kernels import partition as partition_kernels
 
 SLICE = 1 << 22  # edges per slice, if edges in one array are dealt in slices
@@ -78,7 +78,8 @@ def deal(
     """
     none = pieces.none
     if exchange.size == 1:
-        return _cast(list(pieces.edges) or [none], none)
+        every = zip(none, *pieces.edges, strict=True)
+        return Edges(*(None if empty is None else own or [empty] for empty, *own in every))
     owners = owners._replace(members=np.asarray(owners.members, like=none.source))
     columns = [column for column, empty in enumerate(none) if empty is not None]
     # For each column, and for each sending member, what arrived.
@@ -128,15 +129,6 @@ def deal_in_slices(exchange: Exchange, whole: Edges, bounds: list[int]) -> Edges
 
 def _cut(edges: Edges, positions: slice) -> Edges:
     return Edges(*(None if side is None else side[positions] for side in edges))
-
-
-def _cast(alone: list[Edges], none: Edges) -> Edges:
-    """Return the pieces of a member that is alone, with weights of one dtype."""
-    weight = none.weight
-    if weight is not None:
-        weights = (piece.weight for piece in alone)
-        weight = [as_stored(one, one.astype(weight.dtype, copy=False)) for one in weights]
-    return Edges([piece.source for piece in alone], [piece.target for piece in alone], weight)
 
 
 def _part(

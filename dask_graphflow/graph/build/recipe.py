@@ -39,7 +39,7 @@ class Recipe:
     choose: Choose | None = None
     # Whether calls on the graph run on devices although the pieces are in host memory.
     for_device: bool = False
-    # Whether edges are in files: those of the pieces (see :func:`.reading.on_disk`), those that arrive from
+    # Whether edges are in files: those of the pieces (see :func:`.reading.store`), those that arrive from
     # other members, and the rows.
     on_disk: bool = False
     # The sizes by which the memory limit of the worker is checked; None without a check.

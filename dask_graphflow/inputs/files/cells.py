@@ -36,22 +36,8 @@ def read_cells(
     An integer is never read from a cell that is written in another way, such as 007 or 0x1F, because two
     ids could become one. If the types are inferred, a column with such a cell is text.
 
-    Parameters
-    ----------
-    content : bytes
-    names : sequence of str
-        The columns of the content.
-    separator : str
-    types : mapping or None
-        The columns to return, and their types; None for all columns, with inferred types.
-    numbers : frozenset of str
-        Integer columns whose cells may have leading zeros.
-    quote : str
-        The quote; empty if there is none.
-
-    Raises
-    ------
-    BadLine
+    `names` are the columns of the content, and `types` those to return, or None for all, with inferred
+    types. The cells of integer columns in `numbers` may have leading zeros.
     """
     table = _parse(content, names, separator, types, quote)
     integers = [field.name for field in table.schema if pa.types.is_integer(field.type)]

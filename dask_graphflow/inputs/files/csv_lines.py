@@ -35,7 +35,7 @@ class Csv(Lines):
         separator = self.separator or max(
             SEPARATORS, key=re.sub(QUOTED, b"", record).decode().count
         )
-        if _closed(record, separator) < len(record):
+        if _find_open_cell(record, separator) < len(record):
             raise InputFileError("a quote in its first line is not closed; correct the line")
         cells = first_cells(record, separator)
         header = self.header
@@ -55,11 +55,11 @@ class Csv(Lines):
 
     def complete(self, content: bytes) -> bytes:
         """Return the records of a content, without the last one."""
-        return super().complete(content[: _closed(content, self.separator or SEPARATORS)])
+        return super().complete(content[: _find_open_cell(content, self.separator or SEPARATORS)])
 
     def parse(self, content: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
         """Return columns. An empty cell without quotes is null."""
-        if _closed(content, self.separator) < len(content):
+        if _find_open_cell(content, self.separator) < len(content):
             raise BadLine(
                 "a quote is not closed in this part of the file",
                 advice="If cells have line breaks, set blocksize=None; otherwise correct the file",
@@ -67,7 +67,7 @@ class Csv(Lines):
         return read_cells(content, self.names, self.separator, types, self.numbers, quote='"')
 
 
-def _closed(content: bytes, separators: str) -> int:
+def _find_open_cell(content: bytes, separators: str) -> int:
     """Return where the cell begins whose quote is not closed, or the length if there is no such cell.
 
     One call of the regular expression consumes the whole content: a call for each cell takes much longer.

@@ -87,13 +87,7 @@ def find_files(paths: Iterable[str], options: Mapping[str, Any] | None = None) -
 
 
 def format_of(files: Sequence[File]) -> str:
-    """Return the format that the extensions of some files show.
-
-    Raises
-    ------
-    InputFileError
-        An extension is unknown, or the extensions show different formats.
-    """
+    """Return the format that the extensions of some files show, or raise if it is not clear."""
     example: dict[str, File] = {}
     for file in files:
         if file.extension not in FORMAT_OF:

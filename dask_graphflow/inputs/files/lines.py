@@ -64,21 +64,11 @@ class Lines:
         return content
 
     def parse(self, content: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
-        """Return the columns in `types`, or all columns with inferred types if it is None.
-
-        Raises
-        ------
-        BadLine
-        """
+        """Return the columns in `types`, or all columns with inferred types if it is None."""
         raise NotImplementedError
 
     def check_count(self, contents: Iterable[bytes]) -> None:
-        """Check that a file, given as its contents, has as many records as its beginning says.
-
-        Raises
-        ------
-        InputFileError
-        """
+        """Check that a file, given as its contents, has as many records as its beginning says."""
 
 
 def line_ends(content: bytes) -> bytes:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from dask.utils import parse_bytes
 from fsspec.utils import read_block
 
+from dask_graphflow.declarations.option import Choice
 from dask_graphflow.exceptions import InputFileError, OptionError, UnknownColumnError
 from dask_graphflow.graph.arrow import exact_dtype
 from dask_graphflow.showing.arguments import explained
@@ -30,8 +31,6 @@ from .json_lines import JsonLines
 from .lines import BadLine, Lines
 from .matrix_market import MatrixMarket
 from .text_lines import Text
-
-__all__ = ["read_edges"]
 
 SAMPLE_BYTES = 1 << 20
 PIECE_BYTES = 1 << 24
@@ -169,10 +168,8 @@ def read_edges(
         raise OptionError(f"path={shown(path)} has no path; give at least one")
     if isinstance(columns, str):
         columns = [columns]
-    if format is not None and format not in EXTENSIONS:
-        raise OptionError(
-            f"format={shown(format)}; give {', '.join(map(repr, EXTENSIONS))}{nearest(format, EXTENSIONS)}"
-        )
+    if format is not None:
+        Choice(tuple(EXTENSIONS)).check("format", format, None)
     files = find_files(paths, storage_options)
     name = format or format_of(files)
     if header is not None and name not in ("csv", "text"):

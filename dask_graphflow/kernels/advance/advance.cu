@@ -21,7 +21,7 @@ __global__ void count_true(const bool* marks, u64 count, u64* total)
 {
     u64 found = 0;
     in_batches<8>(count, [&](u64 i) { return marks[i]; }, [&](u64, bool marked) { found += marked; });
-    for (int d = 16; d; d /= 2) found += __shfl_xor_sync(ALL_LANES, found, d);
+    found = warp_sum(found);
     if (lane() == 0 && found) atomicAdd(total, found);
 }
 

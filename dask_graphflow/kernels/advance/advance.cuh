@@ -332,12 +332,7 @@ __global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
         const bool valid = item < task.count;
         const u64 row = valid ? walk.row(item) : 0;
         rows[threadIdx.x] = row;
-        i64 upto = valid ? i64(walk.begins(row + 1) - walk.begins(row)) : 0;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const i64 other = __shfl_up_sync(ALL_LANES, upto, d);
-            if (lane() >= d) upto += other;
-        }
+        i64 upto = running_sum(valid ? i64(walk.begins(row + 1) - walk.begins(row)) : 0);
         if (lane() == 31) sums[threadIdx.x / 32] = upto;
         __syncthreads();
         for (u32 warp = 0; warp < threadIdx.x / 32; ++warp) upto += sums[warp];

@@ -63,7 +63,14 @@ from dask_graphflow.kernels.device_bitmap import new_words as new_words
 from dask_graphflow.kernels.device_bitmap import sum_degrees as sum_degrees
 from dask_graphflow.kernels.device_bitmap import tally as tally
 from dask_graphflow.kernels.device_bitmap import to_words as to_words
-from dask_graphflow.kernels.launching import NULL, blocks_for, launch, launch_gang, read
+from dask_graphflow.kernels.launching import (
+    blocks_for,
+    launch,
+    launch_blocks,
+    launch_gang,
+    read,
+    struct_of,
+)
 from dask_graphflow.kernels.policies import (
     CULLING,
     KERNELS,
@@ -84,61 +91,17 @@ SPAN = 1 << 14  # maximum supersteps of such a launch, since other work may wait
 FEW = 100  # supersteps whose numbers are read together with those of the launch
 THRESHOLDS = 32, 512  # number of edges from which a row goes to a warp, and to a block
 
-_TASK = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            "offsets",
-            "ends",
-            "weights",
-            "first",
-            "items",
-            "count",
-            "costs",
-            "warp_from",
-            "block_from",
-            "frontier",
-            "changed",
-            "list",
-            "stages",
-            "degrees",
-            "owned",
-            "report",
-            "work",
-        )
-    ]
+_TASK = struct_of(
+    "offsets ends weights first items count costs warp_from block_from frontier changed list stages "
+    "degrees owned report work"
 )
-
-
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
 _RAN = np.dtype(
     [("next", _LISTED), ("steps", "i8"), ("left", "i8"), ("sets", _LISTED, 3), ("arrived", "u8")]
 )
-_RUN = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            "offsets",
-            "ends",
-            "weights",
-            "frontier",
-            "count",
-            "lists",
-            "room",
-            "stamps",
-            "stamp",
-            "before",
-            "first_step",
-            "most_steps",
-            "most_edges",
-            "longest",
-            "dense",
-            "left",
-            "shrinking",
-            "ran",
-            "trace",
-        )
-    ]
+_RUN = struct_of(
+    "offsets ends weights frontier count lists room stamps stamp before first_step most_steps most_edges "
+    "longest dense left shrinking ran trace"
 )
 
 
@@ -288,7 +251,7 @@ class _Moving:
         blocks = blocks_for(outputs if by_edges else int(self.task["count"]))
         self.work = cupy.empty(blocks, "uint64")
         self.task["work"] = self.work.data.ptr
-        self.kernel((blocks,), (THREADS,), (self.program, self.task))
+        launch_blocks(self.kernel, blocks, THREADS, 0, self.program, self.task)
 
     def done(self, changed: Any, counted: int, *, listed: bool) -> Moved:
         """Wait for the reports, of which one has the number of vertices, and return the result."""
@@ -355,7 +318,7 @@ def after(program, columns, vertices, step, degrees):
     if not len(vertices):
         return vertices, 0
     report = cupy.zeros(COUNTS, "uint64")
-    kept = _after(program, columns, vertices, NULL, step, degrees, report)
+    kept = _after(program, columns, vertices, None, step, degrees, report)
     counts = read(report).tolist()
     return kept[: counts[TAIL]], counts[LEAVING]
 
@@ -370,10 +333,10 @@ def _after(
     report: Any,
 ) -> Any:
     """Launch what :func:`after` does. If `length` is given, it is the number of vertices on the device."""
-    kept, size = cupy.empty_like(vertices), np.uint64(len(vertices))
+    kept, size = cupy.empty_like(vertices), len(vertices)
     kernel = _kernel(program, other_expression("advance_after", program))
-    given = _struct(program, columns), vertices, size, length, np.int64(step)
-    kernel((blocks_for(len(vertices)),), (THREADS,), (*given, kept, of_owned(degrees), report))
+    given = _struct(program, columns), vertices, size, length, step
+    launch(kernel, len(vertices), *given, kept, of_owned(degrees), report)
     return kept
 
 
@@ -393,9 +356,8 @@ def _after_words(
     report: Any,
 ) -> None:
     kernel = _kernel(program, other_expression("advance_after_words", program))
-    given = _struct(program, columns), words, np.uint64(len(words)), np.int64(step)
-    blocks = blocks_for(32 * len(words))
-    kernel((blocks,), (THREADS,), (*given, of_owned(degrees), report))
+    given = _struct(program, columns), words, len(words), step
+    launch(kernel, 32 * len(words), *given, of_owned(degrees), report)
 
 
 def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:
@@ -439,7 +401,7 @@ def uniquify(
         vertices = cupy.ascontiguousarray(vertices)
         kept, report = cupy.empty_like(vertices), cupy.zeros(COUNTS, "uint64")
         if len(vertices):
-            _uniquify(vertices, NULL, words, culling, kept, None, report)
+            _uniquify(vertices, None, words, culling, kept, None, report)
         counts = read(report).tolist()
     return kept[: counts[TAIL]], counts[APPENDS]
 
@@ -447,18 +409,9 @@ def uniquify(
 def _uniquify(
     vertices: Any, length: Any, words: Any, stages: int, kept: Any, degrees: Any, report: Any
 ) -> None:
-    launch(
-        instance("uniquify", vertices.dtype),
-        len(vertices),
-        vertices,
-        np.uint64(len(vertices)),
-        length,
-        words,
-        np.uint32(stages),
-        kept,
-        of_owned(degrees),
-        report,
-    )
+    kernel, size = instance("uniquify", vertices.dtype), len(vertices)
+    into = kept, of_owned(degrees), report
+    launch(kernel, size, vertices, size, length, words, np.uint32(stages), *into)
 
 
 def gather_degrees(offsets: Any, rows: Any) -> Any:
@@ -470,7 +423,7 @@ def gather_sizes(begins: Any, stops: Any, rows: Any) -> Any:
     """Return what :func:`gather_degrees` does, for the edges between two indices of each row."""
     costs = cupy.empty(len(rows) + 1, "int64")
     kernel = instance("gather_degrees", rows.dtype)
-    launch(kernel, len(costs), begins, stops, rows, np.uint64(len(rows)), costs)
+    launch(kernel, len(costs), begins, stops, rows, len(rows), costs)
     cupy.cumsum(costs, out=costs)
     return costs
 

@@ -86,17 +86,19 @@ struct Search {
     __device__ __forceinline__ i64 heavy(u64 vertex) const { return offsets[vertex + 1] - middle[vertex]; }
 };
 
-__device__ __forceinline__ u64 warp_least(u64 value)
-{
-#pragma unroll
-    for (int d = 16; d; d /= 2) value = min(value, __shfl_xor_sync(ALL_LANES, value, d));
-    return value;
-}
-
 // A lane's part of the counts of a turn.
 struct Counting {
     i64 edges = 0, largest = 0, settled_edges = 0, settled_largest = 0;
     u64 least = ~0ull;
+
+    // Count a vertex that an edge leads to, at a distance.
+    template <typename I, typename W>
+    __device__ __forceinline__ void add(const Search<I, W>& search, Pile to, I vertex, double there)
+    {
+        if (is_near(to)) near(search.light(u64(vertex)));
+        if (to == FIRST) settled(search.heavy(u64(vertex)));
+        if (to == FAR || to == WAITS) far(there);
+    }
 
     __device__ __forceinline__ void near(i64 light)
     {
@@ -115,12 +117,11 @@ struct Counting {
         list(&found->near, edges, largest);
         list(&found->settled, settled_edges, settled_largest);
         if (__any_sync(ALL_LANES, least != ~0ull)) {
-            least = warp_least(least);
+            least = warp_min(least);
             if (lane() == 0) atomicMin(&found->least, least);
         }
     }
 
-private:
     static __device__ __forceinline__ void list(Listed* listed, i64 edges, i64 largest)
     {
         if (!__any_sync(ALL_LANES, edges > 0)) return;
@@ -131,6 +132,18 @@ private:
         atomicMax(&listed->largest, largest);
     }
 };
+
+// Append the vertices of a warp's lanes to the lists of their piles. All lanes call it together.
+template <typename I>
+__device__ __forceinline__ void put(Pile to, I vertex, I* near, I* settled, I* far, Found* found)
+{
+    i64 place = place_for(is_near(to), &found->near.count);
+    if (is_near(to)) near[place] = vertex;
+    place = place_for(to == FIRST, &found->settled.count);
+    if (to == FIRST) settled[place] = vertex;
+    place = place_for(to == FAR, &found->far);
+    if (to == FAR) far[place] = vertex;
+}
 
 // Relax the light edges of a near pile, or the heavy edges of the settled vertices, in equal shares. `costs` is the
 // running sum of the numbers of these edges. Near vertices go into the other near list. Far and settled vertices are
@@ -161,24 +174,19 @@ __global__ void __launch_bounds__(THREADS) relax(Search<I, W> search, const i64*
             ahead = begins[vertex] - costs[span.row];
             mine = __ldcg(search.distance + vertex);
         }
-        for (i64 at = span.first; at < span.last; at += 32) {
-            const u32 owner = owner_of(span, at + lane());
-            const i64 edge = __shfl_sync(ALL_LANES, ahead, owner) + at + lane();
-            const double here = __shfl_sync(ALL_LANES, mine, owner);
+        visit_span(span, mine, ahead, [&](bool valid, double here, i64 edge) {
             Pile to = NEITHER;
             I other = 0;
-            if (at + lane() < span.last) {
+            if (valid) {
                 other = __ldcs(search.ends + edge);
                 const double there = __dadd_rn(here, double(__ldcs(search.weights + edge)));
                 to = search.offer(u64(other), there, limit, cutoff, turn, first_turn);
-                if (is_near(to)) counting.near(search.light(u64(other)));
-                if (to == FIRST) counting.settled(search.heavy(u64(other)));
-                if (to == FAR || to == WAITS) counting.far(there);
+                counting.add(search, to, other, there);
             }
             near.add(is_near(to), other);
             settled.add(to == FIRST, other);
             far.add(to == FAR, other);
-        }
+        });
     });
     near.flush();
     far.flush();
@@ -264,20 +272,9 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
                     other = search.ends[edge];
                     there = __dadd_rn(__ldcg(search.distance + vertex), double(search.weights[edge]));
                     to = search.offer(u64(other), there, now.limit, cutoff, u32(now.turn), first_turn);
+                    counting.add(search, to, other, there);
                 }
-                i64 place = place_for(is_near(to), &found->near.count);
-                if (is_near(to)) {
-                    near[place] = other;
-                    counting.near(search.light(u64(other)));
-                }
-                place = place_for(to == FIRST, &found->settled.count);
-                if (to == FIRST) {
-                    settled[place] = other;
-                    counting.settled(search.heavy(u64(other)));
-                }
-                place = place_for(to == FAR, &found->far);
-                if (to == FAR) far[place] = other;
-                if (to == FAR || to == WAITS) counting.far(there);
+                put(to, other, near, settled, far, found);
             });
         counting.report(found);
     };
@@ -405,16 +402,9 @@ __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, 
             vertex = vertices[i];
             there = values[i];
             to = search.offer(u64(vertex), there, limit, cutoff, turn, first_turn);
-            if (is_near(to)) counting.near(search.light(u64(vertex)));
-            if (to == FIRST) counting.settled(search.heavy(u64(vertex)));
-            if (to == FAR || to == WAITS) counting.far(there);
+            counting.add(search, to, vertex, there);
         }
-        i64 place = place_for(is_near(to), &found->near.count);
-        if (is_near(to)) near[place] = vertex;
-        place = place_for(to == FIRST, &found->settled.count);
-        if (to == FIRST) settled[place] = vertex;
-        place = place_for(to == FAR, &found->far);
-        if (to == FAR) far[place] = vertex;
+        put(to, vertex, near, settled, far, found);
     }
     counting.report(found);
 }
@@ -474,24 +464,15 @@ template <typename I>
 __global__ void measure_piles(const i64* offsets, const i64* middle, const I* vertices, u64 count, Listed* near,
                               Listed* settled)
 {
-    i64 light = 0, heavy = 0, most_light = 0, most_heavy = 0;
+    Counting counting;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const u64 vertex = u64(vertices[i]);
-        const i64 begin = offsets[vertex], between = middle[vertex], end = offsets[vertex + 1];
-        light += between - begin;
-        heavy += end - between;
-        most_light = max(most_light, between - begin);
-        most_heavy = max(most_heavy, end - between);
+        counting.near(middle[vertex] - offsets[vertex]);
+        counting.settled(offsets[vertex + 1] - middle[vertex]);
     }
-    light = warp_sum(light);
-    heavy = warp_sum(heavy);
-    most_light = warp_max(most_light);
-    most_heavy = warp_max(most_heavy);
-    if (lane()) return;
-    add_to(&near->edges, light);
-    add_to(&settled->edges, heavy);
-    atomicMax(&near->largest, most_light);
-    atomicMax(&settled->largest, most_heavy);
+    __syncwarp();
+    counting.list(near, counting.edges, counting.largest);
+    counting.list(settled, counting.settled_edges, counting.settled_largest);
 }
 
 // Lower `least` to the bits of the smallest distance of some vertices.
@@ -501,7 +482,7 @@ __global__ void least_distance(const double* distance, const I* vertices, u64 co
     u64 own = FURTHEST;
     for (u64 i = thread_index(); i < count; i += thread_count())
         own = min(own, u64(__double_as_longlong(distance[u64(vertices[i])])));
-    own = ~warp_max(~own);
+    own = warp_min(own);
     if (lane() == 0 && own < *least) atomicMin(least, own);
 }
 

@@ -23,7 +23,7 @@ from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.advance.device import gather_sizes, to_words
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Light, Reached, Rows
-from dask_graphflow.kernels.launching import NULL, launch, launch_gang, read
+from dask_graphflow.kernels.launching import launch, launch_gang, read
 from dask_graphflow.kernels.outbox import HOST_ENTRIES
 from dask_graphflow.kernels.pull.device import floats
 from dask_graphflow.kernels.search.device import UNSEEN, near
@@ -36,24 +36,13 @@ STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the l
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
 _FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")])
+_SIDES = "ahead turn first_turn settled_side near_side far_side"
+_LIMITS = "vertices edges steps most_steps most_edges longest"
 _GOING = np.dtype(
     [
-        *(("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8"), ("limit", "f8")),
-        *(
-            ("delta", "f8"),
-            ("cutoff", "f8"),
-            ("horizon", "f8"),
-            ("ahead", "i8"),
-            ("turn", "i8"),
-            ("first_turn", "i8"),
-            ("settled_side", "i8"),
-            ("near_side", "i8"),
-            ("far_side", "i8"),
-        ),
-        *(
-            (name, "i8")
-            for name in ("vertices", "edges", "steps", "most_steps", "most_edges", "longest")
-        ),
+        *(("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")),
+        *((name, "f8") for name in ("limit", "delta", "cutoff", "horizon")),
+        *((name, "i8") for name in (*_SIDES.split(), *_LIMITS.split())),
         *(("sets", _FOUND, 3), ("arrived", "u8")),
     ]
 )
@@ -99,7 +88,7 @@ class DeviceBuckets:
         going["least"] = np.iinfo("u8").max
         offsets, middle = light.rows.offsets, light.middle
         piles = cupy.zeros((2, len(_LISTED)), "int64")
-        kernel, count = instance("measure_piles", self._ends), np.uint64(len(sources))
+        kernel, count = instance("measure_piles", self._ends), len(sources)
         launch(kernel, len(sources), offsets, middle, near[0], count, *piles)
         measured = read(piles).view(np.dtype(_LISTED))[:, 0]
         measured["count"] = len(sources)
@@ -146,22 +135,16 @@ class DeviceBuckets:
             least = cupy.full(1, np.inf)
             for pile in piles:
                 kernel, size = instance("least_distance", self._ends), len(pile)
-                launch(kernel, size, self.distance, pile, np.uint64(size), least)
+                launch(kernel, size, self.distance, pile, size, least)
             return float(read(least)[0])
         # Only vertices on the far pile wait. The limit will be raised for them.
         return float(going["least"].view("f8")) if int(going["far"]) else np.inf
 
     def offer(self, vertices, values):
         going = self._going
-        launch(
-            instance("offer_distances", self._ends, self._weights),
-            len(vertices),
-            self._search,
-            vertices.astype(self._ends, copy=False),
-            values,
-            np.uint64(len(vertices)),
-            self._begun(),
-        )
+        kernel, count = instance("offer_distances", self._ends, self._weights), len(vertices)
+        offered = vertices.astype(self._ends, copy=False), values, count
+        launch(kernel, count, self._search, *offered, self._begun())
         self._ended()
         self._put(going[0]["sets"][0])
 
@@ -174,21 +157,10 @@ class DeviceBuckets:
             return self._mirrors, self._sent
         count, host_mirrors, host_distances = self._host_lists
         self._count.data.memset_async(0, self._count.nbytes)
-        launch(
-            instance("take_mirrors", self._ends),
-            size,
-            self.distance,
-            np.int64(self._owned),
-            np.int64(size),
-            self._going["limit"][0],
-            self._sent,
-            self._mirrors,
-            self._mirror_distances,
-            np.uint64(host_mirrors.ctypes.data),
-            np.uint64(host_distances.ctypes.data),
-            np.int64(len(host_mirrors)),
-            self._count,
-        )
+        own = self.distance, self._owned, size, self._going["limit"][0], self._sent
+        few = host_mirrors.ctypes.data, host_distances.ctypes.data, len(host_mirrors)
+        found = self._mirrors, self._mirror_distances, *few, self._count
+        launch(instance("take_mirrors", self._ends), size, *own, *found)
         self._count.get(out=count)  # waits for the kernel
         taken = slice(int(count[0]))
         if taken.stop <= len(host_mirrors):
@@ -258,18 +230,9 @@ def light_first(rows, delta):
     count = len(rows.offsets) - 1
     middle = cupy.empty(count, "int64")
     if count:
-        launch(
-            instance("light_first", ends.dtype, weights.dtype),
-            32 * count,
-            rows.offsets,
-            rows.ends,
-            weights,
-            np.uint64(count),
-            np.float64(delta),
-            ends,
-            placed,
-            middle,
-        )
+        kernel, into = instance("light_first", ends.dtype, weights.dtype), (ends, placed, middle)
+        edges = rows.offsets, rows.ends, weights, count
+        launch(kernel, 32 * count, *edges, np.float64(delta), *into)
     return Light(rows._replace(ends=ends, weights=placed), middle)
 
 
@@ -305,18 +268,11 @@ def offer_nearer(rows, names, distance, predecessor, *, threads=1):
     alike = cupy.zeros(1, "uint32")
     if len(rows.ends):
         dtype, weights = predecessor.dtype, floats(rows.weights)
-        launch(
-            instance("offer_nearer", dtype, weights.dtype),
-            len(rows.ends) // 8,
-            rows.offsets,
-            rows.ends.astype(dtype, copy=False),
-            weights,
-            np.uint64(len(rows.offsets) - 1),
-            NULL if names is None else names.astype(dtype, copy=False),
-            distance,
-            predecessor,
-            alike,
-        )
+        ends = rows.ends.astype(dtype, copy=False)
+        names = None if names is None else names.astype(dtype, copy=False)
+        edges = rows.offsets, ends, weights, len(rows.offsets) - 1
+        kernel = instance("offer_nearer", dtype, weights.dtype)
+        launch(kernel, len(ends) // 8, *edges, names, distance, predecessor, alike)
     return bool(read(alike)[0])
 
 
@@ -342,14 +298,10 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
     level = cupy.where(settled, 0, UNSEEN).astype("int32")
     frontier = cupy.flatnonzero(settled).astype(predecessor.dtype)
     seen, depth = to_words(frontier, len(distance)), 1
-    kernels = (
-        instance("bfs_push_weightless", rows.ends.dtype, weights.dtype),
-        instance("bfs_run_weightless", rows.ends.dtype, weights.dtype),
-    )
     condition, reached = (distance, weights), Reached(seen, predecessor, level)
     limits: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
     while len(frontier):
-        frontier, _, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **limits)
+        frontier, _, sizes, _ = near(condition, rows, frontier, reached, depth, **limits)
         depth += len(sizes)
 
 
@@ -362,7 +314,7 @@ def weigh(weights, *, threads=1):
     values = floats(weights)
     totals = cupy.zeros(3, "int64")  # the last one is the sum, a float
     if len(values):
-        launch(instance("weigh", values.dtype), len(values), values, np.uint64(len(values)), totals)
+        launch(instance("weigh", values.dtype), len(values), values, len(values), totals)
     wrong, finite, total = read(totals)
     return int(wrong), float(total.view("f8")) / max(1, int(finite))
 

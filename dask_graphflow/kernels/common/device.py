@@ -18,7 +18,6 @@ from dask_graphflow.kernels.sources import THREADS, instance
 
 cupy = load_cupy()
 from dask_graphflow.kernels.launching import (  # noqa: E402
-    NULL,
     READ,
     blocks_for,
     launch,
@@ -77,7 +76,7 @@ def count_true(marks):
     with marks.device:
         total = cupy.zeros(1, "uint64")
         marks = cupy.ascontiguousarray(marks)
-        launch_resident("count_true", marks.size // ROUNDS, marks, np.uint64(marks.size), total)
+        launch_resident("count_true", marks.size // ROUNDS, marks, marks.size, total)
         return int(read(total)[0])
 
 
@@ -125,7 +124,7 @@ def _hook(
         report = cupy.empty(3, "int64")
         # Cleared by a kernel, because a copy from the host would queue behind the copies of the link.
         launch("clear_report", 1, report)
-        edges = parent, seen if len(seen) else NULL, source, target, base, report
+        edges = parent, seen if len(seen) else None, source, target, base, report
         giant = None
         try:
             for turn, step in enumerate(steps):
@@ -148,7 +147,7 @@ def _hook(
 
 
 def hook_first(parent, rows, count, *, threads=1):
-    _hook_rows(instance("hook_first", parent.dtype), parent, rows, np.int64(count))
+    _hook_rows(instance("hook_first", parent.dtype), parent, rows, count)
 
 
 def hook_rest(parent, rows, tree, *, threads=1):
@@ -161,14 +160,14 @@ def _hook_rows(kernel: str, parent: Any, rows: Any, which: Any) -> None:
         return
     with parent.device:
         ends = cupy.ascontiguousarray(rows.ends, parent.dtype)
-        launch(kernel, size, parent, rows.offsets, ends, np.uint64(size), which)
+        launch(kernel, size, parent, rows.offsets, ends, size, which)
 
 
 def choose_tree(parent):
     with parent.device:
         tree = cupy.empty(1, parent.dtype)
         # One block, in which all threads vote.
-        launch(instance("choose_tree", parent.dtype), 1, parent, np.uint64(len(parent)), tree)
+        launch(instance("choose_tree", parent.dtype), 1, parent, len(parent), tree)
     return tree
 
 
@@ -176,21 +175,12 @@ def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
     if not len(entries):
         return 0
     with parent.device:
-        where = NULL if slots is None else cupy.ascontiguousarray(slots, parent.dtype)
+        where = None if slots is None else cupy.ascontiguousarray(slots, parent.dtype)
         report = cupy.empty(3, "int64")
         launch("clear_report", 1, report)
-        launch(
-            instance("absorb", parent.dtype, entries.dtype),
-            len(entries),
-            parent,
-            np.uint64(len(parent)),
-            cupy.ascontiguousarray(entries),
-            np.uint64(len(entries)),
-            np.uint64(first),
-            np.int64(shift),
-            where,
-            report,
-        )
+        kernel = instance("absorb", parent.dtype, entries.dtype)
+        own = cupy.ascontiguousarray(entries), len(entries), np.uint64(first), np.int64(shift)
+        launch(kernel, len(entries), parent, len(parent), *own, where, report)
         return int(read(report)[0])
 
 
@@ -199,26 +189,14 @@ def compress(parent, *, start=0, stop=None, threads=1):
     if start >= stop:
         return
     with parent.device:
-        launch(
-            instance("compress", parent.dtype),
-            stop - start,
-            parent,
-            np.uint64(start),
-            np.uint64(stop),
-        )
+        launch(instance("compress", parent.dtype), stop - start, parent, start, stop)
 
 
 def mark_members(parent, seen, *, threads=1):
     if not len(parent):
         return
     with parent.device:
-        launch(
-            instance("mark_members", parent.dtype),
-            len(parent),
-            parent,
-            seen,
-            np.uint64(len(parent)),
-        )
+        launch(instance("mark_members", parent.dtype), len(parent), parent, seen, len(parent))
 
 
 def labels(parent, seen, start, stop, *, base, dtype):
@@ -228,23 +206,14 @@ def labels(parent, seen, start, stop, *, base, dtype):
         runs = -(-size // RUN)
         ends = cupy.empty(runs, "int64")
         if size:
-            launch("count_seen", -(-size // ROUNDS), seen[start:stop], np.uint64(size), ends)
+            launch("count_seen", -(-size // ROUNDS), seen[start:stop], size, ends)
             cupy.cumsum(ends, out=ends)
         count = int(read(ends[-1:])[0]) if size else 0
         vertices, roots = cupy.empty(count, native), cupy.empty(count, native)
         if count:
-            launch(
-                instance("write_labels", parent.dtype, native),
-                -(-size // ROUNDS),
-                parent,
-                seen,
-                np.uint64(start),
-                np.uint64(size),
-                np.int64(base),
-                ends,
-                vertices,
-                roots,
-            )
+            kernel, into = instance("write_labels", parent.dtype, native), (ends, vertices, roots)
+            own = parent, seen, start, size, np.int64(base)
+            launch(kernel, -(-size // ROUNDS), *own, *into)
         if native != dtype:
             vertices, roots = vertices.astype(dtype), roots.astype(dtype)
     return vertices, roots
@@ -257,18 +226,10 @@ def bounds(source, target, *, step=1):
             source, target = _indices(source, target)
         blocks = min(blocks_for(-(-len(source) // ROUNDS)), READ // 16)
         extremes = cupy.empty((blocks, 2), "int64")
-        launch_blocks(
-            instance("bounds", source.dtype),
-            blocks,
-            THREADS,
-            0,
-            source,
-            np.int64(source.strides[0] // source.itemsize),
-            target,
-            np.int64(target.strides[0] // target.itemsize),
-            np.uint64(len(source)),
-            extremes,
-        )
+        strides = (side.strides[0] // side.itemsize for side in (source, target))
+        ends = [*zip((source, target), strides, strict=True)]
+        kernel, count = instance("bounds", source.dtype), len(source)
+        launch_blocks(kernel, blocks, THREADS, 0, *ends[0], *ends[1], count, extremes)
         lows, highs = read(extremes).T
     return int(lows.min()), int(highs.max())
 
@@ -276,7 +237,7 @@ def bounds(source, target, *, step=1):
 def identity(size, dtype):
     parent = cupy.empty(size, dtype)
     if size:
-        launch(instance("identity", parent.dtype), size, parent, np.uint64(size))
+        launch(instance("identity", parent.dtype), size, parent, size)
     return parent
 
 

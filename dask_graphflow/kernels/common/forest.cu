@@ -248,7 +248,7 @@ __global__ void count_seen(const unsigned char* seen, u64 size, i64* counts)
             const u64 vertex = first + i * 32 + lane();
             count += vertex < size && seen[vertex];
         }
-        for (int d = 16; d; d /= 2) count += __shfl_xor_sync(ALL_LANES, count, d);
+        count = warp_sum(count);
         if (lane() == 0) counts[first / RUN] = count;
     }
 }

@@ -217,12 +217,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
         }
         open &= ~(outside | loops);
         // Append the open edges, in the order of the lanes.
-        u32 before = __popc(open);
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const u32 other = __shfl_up_sync(ALL_LANES, before, d);
-            if (lane() >= d) before += other;
-        }
+        u32 before = running_sum(u32(__popc(open)));
         const u32 total = __shfl_sync(ALL_LANES, before, 31);
         if (!total) continue;
         before -= __popc(open);

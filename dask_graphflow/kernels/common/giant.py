@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from dask_graphflow.kernels.launching import NULL, attribute, blocks_for, launch, launch_blocks
+from dask_graphflow.kernels.launching import attribute, blocks_for, launch, launch_blocks
 from dask_graphflow.kernels.sources import FILTER_THREADS, THREADS, instance
 
 COUNTED = 1 << 22  # maximum number of edges whose ends are counted to find hubs
@@ -57,19 +57,11 @@ def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
     """Find the giant of a forest of flat trees by the ends of some edges."""
     size = len(parent)
     description = cupy.empty(2, "int64")
-    launch(
-        instance("choose_giant", source.dtype),
-        1,  # one block
-        parent,
-        np.uint64(size),
-        source,
-        target,
-        np.uint64(len(source)),
-        np.int64(base),
-        description,
-    )
+    kernel, edges = instance("choose_giant", source.dtype), (source, target, len(source))
+    # One block, in which all threads vote.
+    launch(kernel, 1, parent, size, *edges, np.int64(base), description)
     members = cupy.empty(-(-size // 32), "uint32")
-    launch("mark_giant", size, parent, np.uint64(size), description, members)
+    launch("mark_giant", size, parent, size, description, members)
     return Giant(description, members, *_hubs(description, members, size, source, target, base))
 
 
@@ -98,33 +90,18 @@ def hook_outside(
             pairs = lists[turn % 2]
             if turn > 1:
                 filtering.wait_event(hooked[turn - 2])
-            launch_blocks(
-                instance("filter", source.dtype),
-                multiprocessors,
-                FILTER_THREADS,
-                len(giant.hubs),
-                parent,
-                seen,
-                np.uint32(size),
-                source[start:stop],
-                target[start:stop],
-                np.uint64(stop - start),
-                np.int64(base),
-                giant.description,
-                giant.members,
-                giant.hubs,
-                giant.slots,
-                *pairs,
-                np.uint64(capacity),
-                length[turn:],
-                report,
-            )
+            forest = parent, seen, np.uint32(size)
+            edges = source[start:stop], target[start:stop], stop - start, np.int64(base)
+            about = giant.description, giant.members, giant.hubs, giant.slots
+            into = *pairs, capacity, length[turn:], report
+            how = instance("filter", source.dtype), multiprocessors, FILTER_THREADS, len(giant.hubs)
+            launch_blocks(*how, *forest, *edges, *about, *into)
             hooking.wait_event(filtering.record())
             with hooking:
                 # While the next filter runs, there is room for one block per multiprocessor. More blocks
                 # would keep the filter from starting.
                 blocks = multiprocessors if stop < bounds[-1] else blocks_for(capacity)
-                queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:], blocks=blocks)
+                queue_hook(parent, None, *pairs, 0, report, length=length[turn:], blocks=blocks)
                 hooked.append(hooking.record())
     finally:  # after this event, the lists are free and the forest contains all hooked edges
         filtering.wait_event(hooking.record())
@@ -157,26 +134,14 @@ def queue_hook(
     report: Any,
     *,
     step: int = 1,
-    length: Any = NULL,
+    length: Any = None,
     blocks: int | None = None,
 ) -> None:
     """Queue a kernel that hooks all edges, a sample, or as many as the device array `length` says."""
-    launch_blocks(
-        instance("hook", parent.dtype, source.dtype),
-        blocks or blocks_for(max(len(source) // step, 1)),
-        THREADS,
-        0,
-        parent,
-        seen,
-        np.uint64(len(parent)),
-        source,
-        target,
-        np.uint64(len(source)),
-        length,
-        np.int64(base),
-        np.uint64(step),
-        report,
-    )
+    kernel = instance("hook", parent.dtype, source.dtype)
+    blocks = blocks or blocks_for(max(len(source) // step, 1))
+    edges = source, target, len(source), length, np.int64(base), step
+    launch_blocks(kernel, blocks, THREADS, 0, parent, seen, len(parent), *edges, report)
 
 
 def _hubs(
@@ -189,19 +154,10 @@ def _hubs(
     counts = cupy.zeros(size, "uint8")
     counted = min(max(size // 16, 1 << 20), COUNTED)
     step = max(1, len(source) // counted)
-    launch(
-        instance("count_ends", source.dtype),
-        min(len(source), counted),
-        counts,
-        np.uint64(size),
-        source,
-        target,
-        np.uint64(len(source)),
-        np.int64(base),
-        np.uint64(step),
-        giant,
-    )
-    launch("pick_hubs", len(hubs), counts, np.uint64(size), giant, members, slots, hubs)
+    kernel, edges = instance("count_ends", source.dtype), (source, target, len(source))
+    items, first = min(len(source), counted), np.int64(base)
+    launch(kernel, items, counts, size, *edges, first, step, giant)
+    launch("pick_hubs", len(hubs), counts, size, giant, members, slots, hubs)
     return slots, hubs
 
 

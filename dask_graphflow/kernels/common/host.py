@@ -8,19 +8,16 @@ never loses a connection.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np import arrayobj
 
 from dask_graphflow.kernels import aligned, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.host_atomics import swap
+from dask_graphflow.kernels.host_threads import share
 
 namespace = np
 SAMPLED = 2  # vertices per edge in a sample
@@ -45,22 +42,6 @@ def wait():
     return None
 
 
-@intrinsic
-def _compare_and_swap(typing_context, array, index, expected, desired):
-    """Atomically set ``array[index]`` to `desired` if it equals `expected`; return the old value."""
-
-    def codegen(context, builder, signature, arguments):
-        array_type = signature.args[0]
-        view = arrayobj.make_array(array_type)(context, builder, arguments[0])
-        pointer = cgutils.get_item_pointer(
-            context, builder, array_type, view, [arguments[1]], wraparound=False
-        )
-        pair = builder.cmpxchg(pointer, arguments[2], arguments[3], "acq_rel", "monotonic")
-        return builder.extract_value(pair, 0)
-
-    return array.dtype(array, types.intp, array.dtype, array.dtype), codegen
-
-
 @numba.njit(inline="always")
 def _find(parent, vertex):
     """Return the root of `vertex`, and halve the path to it: vertices skip their parent (ECL-CC)."""
@@ -78,16 +59,15 @@ def _find(parent, vertex):
 
 @numba.njit(inline="always")
 def _unite(parent, u, v):
-    """Hook the higher root onto the lower one; after a lost race, continue from the current value."""
+    """Hook the higher root onto the lower one; after a lost race, continue from the present roots."""
     a = _find(parent, u)
     b = _find(parent, v)
     while a != b:
         if a < b:
             a, b = b, a
-        current = _compare_and_swap(parent, np.intp(a), a, b)
-        if current == a:
+        if swap(parent, np.intp(a), a, b):
             return
-        a = _find(parent, current)
+        a = _find(parent, a)
         b = _find(parent, b)
 
 
@@ -170,21 +150,13 @@ def _mark_members(parent, seen, start, stop):
 
 def _blocks(work: Callable[[int, int], Any], start: int, stop: int, threads: int) -> list[Any]:
     """Call ``work(lo, hi)`` for each block of ``start:stop``; idle threads take the next block."""
-    count = -(-(stop - start) // BLOCK)
-    if threads <= 1 or count <= 1:
-        return [work(start, stop)] if stop > start else []
-    tickets = itertools.count()  # next(tickets) is atomic
+    size = BLOCK if threads > 1 else max(stop - start, 1)
+    count = -(-(stop - start) // size)
 
-    def run() -> list[Any]:
-        done = []
-        while (block := next(tickets)) < count:
-            low = start + block * BLOCK
-            done.append(work(low, min(low + BLOCK, stop)))
-        return done
+    def block(i: int) -> Any:
+        return work(start + i * size, min(start + (i + 1) * size, stop))
 
-    with ThreadPoolExecutor(min(threads, count)) as pool:
-        futures = [pool.submit(run) for _ in range(min(threads, count))]
-        return [result for future in futures for result in future.result()]
+    return share(block, count, threads)
 
 
 def _indices(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -228,14 +200,14 @@ def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, thre
 
 
 def hook_first(parent, rows, count, *, threads=1):
-    _rows_hooked(parent, rows, count, -1, threads)
+    _hook_edges_of(parent, rows, count, -1, threads)
 
 
 def hook_rest(parent, rows, tree, *, threads=1):
-    _rows_hooked(parent, rows, len(rows.ends), int(tree[0]), threads)
+    _hook_edges_of(parent, rows, len(rows.ends), int(tree[0]), threads)
 
 
-def _rows_hooked(parent: np.ndarray, rows: Any, count: int, tree: int, threads: int) -> None:
+def _hook_edges_of(parent: np.ndarray, rows: Any, count: int, tree: int, threads: int) -> None:
     ends = _index_view(rows.ends)
 
     def work(start: int, stop: int) -> None:

@@ -7,10 +7,8 @@ __device__ __forceinline__ u32 append(Index* list, u64* tail, bool alive, Index 
 {
     const u32 lanes = __ballot_sync(ALL_LANES, alive);
     if (!lanes) return 0;
-    u64 at = 0;
-    if (lane() == 0) at = atomicAdd(tail, u64(__popc(lanes)));
-    at = __shfl_sync(ALL_LANES, at, 0);
-    if (alive) list[at + __popc(lanes & lanes_before())] = vertex;
+    const i64 place = place_for(alive, reinterpret_cast<i64*>(tail));
+    if (alive) list[place] = vertex;
     return 1;
 }
 
@@ -40,12 +38,7 @@ struct Leaving {
     {
         const u32 any = __ballot_sync(ALL_LANES, owned > 0);
         if (!any) return;
-        u64 vertices = owned, all = edges;
-#pragma unroll
-        for (int d = 16; d; d /= 2) {
-            vertices += __shfl_xor_sync(ALL_LANES, vertices, d);
-            all += __shfl_xor_sync(ALL_LANES, all, d);
-        }
+        const u64 vertices = warp_sum(owned), all = warp_sum(edges);
         if (lane() == 0) {
             atomicAdd(report + OWNED, vertices);
             atomicAdd(report + LEAVING, all);

@@ -1,5 +1,5 @@
-// Functions that edge programs use. Each function has a twin in programs/host.py that gives the same bits. Overflow
-// wraps, division of integers by zero gives 0, and no operation has undefined behavior.
+// Functions that edge programs use. Each function has a twin in programs/host_operations.py that gives the same bits.
+// Overflow wraps, division of integers by zero gives 0, and no operation has undefined behavior.
 #pragma once
 
 namespace edge {
@@ -109,19 +109,6 @@ __device__ __forceinline__ T larger(T a, T b)
     return fenced(b) > a ? b : a;
 }
 
-// minimum and maximum as in NumPy, for messages: a NaN wins over every number and then stays. If two values are equal,
-// the old one stays.
-template <typename T>
-__device__ __forceinline__ T minimum(T old, T message)
-{
-    return fenced(message) < old || message != message ? message : old;
-}
-template <typename T>
-__device__ __forceinline__ T maximum(T old, T message)
-{
-    return fenced(message) > old || message != message ? message : old;
-}
-
 template <typename T>
 __device__ __forceinline__ T quotient(T a, T b)
 {
@@ -190,6 +177,15 @@ __device__ __forceinline__ u64 to_uint64(F x)
 {
     if (0 < x && x < F(18446744073709551616.0)) return u64(x);
     return x > 0 ? ~0ull : 0;
+}
+
+__device__ __forceinline__ long long count_ones(u64 x) { return __popcll(x); }
+__device__ __forceinline__ double power_of_two(long long k) { return ldexp(1.0, int(k)); }
+__device__ __forceinline__ long long exponent(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    return exponent;
 }
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }

@@ -97,22 +97,6 @@ __device__ __forceinline__ void visit_span(const Span& span, T own, i64 shift, V
     }
 }
 
-template <typename T>
-__device__ __forceinline__ T warp_sum(T value)
-{
-#pragma unroll
-    for (int d = 16; d; d /= 2) value += __shfl_xor_sync(ALL_LANES, value, d);
-    return value;
-}
-
-template <typename T>
-__device__ __forceinline__ T warp_max(T value)
-{
-#pragma unroll
-    for (int d = 16; d; d /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, d));
-    return value;
-}
-
 __device__ __forceinline__ void add_to(i64* total, i64 value)
 {
     atomicAdd(reinterpret_cast<u64*>(total), u64(value));

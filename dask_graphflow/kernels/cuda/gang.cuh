@@ -42,7 +42,7 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
 
 // The members of a gang. If they have a device each, a kernel of one member reads and writes the memory of the others.
 [[maybe_unused]] constexpr u32 MEMBERS = 16;  // most members of such a gang
-[[maybe_unused]] constexpr i64 NOTHING = 0x7fffffffffffffffll;
+[[maybe_unused]] constexpr i64 NEVER = 0x7fffffffffffffffll;
 
 // What the members tell each other when they meet. It is in the memory of one of them, and the others write to it.
 struct Mail {
@@ -89,7 +89,7 @@ __device__ __forceinline__ void clear(Telling& telling)
     if (lane() < MEMBERS) telling.sent[lane()] = 0;
     if (lane() == 0) {
         telling.edges = telling.largest = 0;
-        telling.least = NOTHING;
+        telling.least = NEVER;
     }
 }
 
@@ -98,7 +98,7 @@ __device__ __forceinline__ Told fresh_of(const Told& from)
     return {fresh(from.here), fresh(from.everywhere), fresh(from.edges), fresh(from.largest), fresh(from.least)};
 }
 
-// The state of a grid that takes part in meetings. It begins with zeros, and NOTHING for `least`.
+// The state of a grid that takes part in meetings. It begins with zeros, and NEVER for `least`.
 struct Meetings {
     Telling telling[SETS];
     Told told;           // in the last meeting
@@ -140,7 +140,7 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
         all.everywhere = warp_sum(member ? fresh(mail[1]) : 0);
         all.edges = warp_sum(member ? fresh(mail[2]) : 0);
         all.largest = warp_max(member ? fresh(mail[3]) : 0);
-        all.least = -warp_max(member ? -fresh(mail[4]) : -NOTHING);
+        all.least = -warp_max(member ? -fresh(mail[4]) : -NEVER);
         if (q == 0) *gang.meetings = meeting;
     }
     all.here = gang.size > 1 ? warp_sum(here) : all.everywhere;
@@ -259,14 +259,13 @@ __device__ __forceinline__ void give(const Meeting& meeting, const Columns<I>& l
     }
 }
 
-// Return the place for a lane's item after the end of a list. The warp reserves its places with one atomic.
-__device__ __forceinline__ i64 place_for(bool mine, i64* count)
+// Return the smallest of the values that all threads of the gang have. `found` is NEVER initially.
+__device__ __forceinline__ i64 gang_least(i64 value, i64* found, u32* arrived)
 {
-    const u32 all = __ballot_sync(ALL_LANES, mine);
-    if (!all) return 0;
-    u64 place = 0;
-    if (lane() == 0) place = atomicAdd(reinterpret_cast<u64*>(count), u64(__popc(all)));
-    return i64(__shfl_sync(ALL_LANES, place, 0)) + __popc(all & lanes_before());
+    value = warp_min(value);
+    if (lane() == 0 && value < NEVER) atomicMin(found, value);
+    meet_grid(arrived);
+    return fresh(*found);
 }
 
 // Appends vertices to a list, and counts them and the edges in their rows. All lanes of a warp call its functions

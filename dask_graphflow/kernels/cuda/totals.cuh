@@ -28,6 +28,15 @@ __device__ __forceinline__ void add_block(i64* const (&totals)[N], const i64 (&v
     }
 }
 
+// Add the two parts of a value, whole multiples of two units. It is divided, because the inverse of a very small unit is
+// infinite.
+__device__ __forceinline__ void add_parts(double value, double coarse, double fine, i64& high, i64& low)
+{
+    const double part = floor(__ddiv_rn(value, coarse));
+    high += i64(part);
+    low += i64(__ddiv_rn(__dsub_rn(value, __dmul_rn(part, coarse)), fine));
+}
+
 // Add the whole multiples of a unit in a value, and return the rest. Units are powers of 2, so a product with their
 // inverse is exact.
 __device__ __forceinline__ double add_part(double value, double unit, double per_unit, i64& sum)

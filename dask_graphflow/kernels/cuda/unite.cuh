@@ -26,16 +26,6 @@ __device__ __forceinline__ P find(P* parent, P vertex)
     return above;
 }
 
-__device__ __forceinline__ int compare_and_swap(int* at, int expected, int desired)
-{
-    return atomicCAS(at, expected, desired);
-}
-
-__device__ __forceinline__ i64 compare_and_swap(i64* at, i64 expected, i64 desired)
-{
-    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
-}
-
 // Hook the root with the larger number onto the other root. If another thread changed the root first, continue from the
 // value that the swap returned. This value is smaller than the expected root, so the loop ends, even if `find` reads
 // old parents.

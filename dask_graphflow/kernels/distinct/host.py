@@ -19,7 +19,7 @@ import numpy as np
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
-from dask_graphflow.kernels.host_threads import share
+from dask_graphflow.kernels.host_threads import even_cuts, in_parts, share
 
 ROUND = 1 << 22  # integers that are dealt at a time
 PART = 1 << 16  # integers per part, on average
@@ -103,21 +103,22 @@ def distinct(values, *, threads):
     ]
     for low in range(0, size, ROUND):
         some = slice(low, low + ROUND)
-        bounds = _dealt(values[some], parts, shift, dealt, places, threads)
-        number = partial(_numbered, bounds, dealt, places, tables, codes[some])
+        bounds = _deal_round(values[some], parts, shift, dealt, places, threads)
+        number = partial(_number_part, bounds, dealt, places, tables, codes[some])
         tables = share(number, parts, threads)
     found = [keys[:count] for _, keys, count in tables]
     before = np.cumsum([0, *map(len, found)])
-    cuts = _cuts(size, threads)
-    share(lambda t: _count_up(values, cuts[t], cuts[t + 1], shift, before, codes), threads, threads)
+    in_parts(
+        lambda low, high: _count_up(values, low, high, shift, before, codes), size, threads, threads
+    )
     return codes, np.concatenate(found)
 
 
-def _dealt(
+def _deal_round(
     values: np.ndarray, parts: int, shift: Any, dealt: Any, places: Any, threads: int
 ) -> list[int]:
     """Deal integers and their places to parts; return where each part begins, and the last one ends."""
-    cuts, counts = _cuts(len(values), threads), np.zeros((threads, parts), np.int64)
+    cuts, counts = even_cuts(len(values), threads), np.zeros((threads, parts), np.int64)
     share(lambda t: _count(values, cuts[t], cuts[t + 1], shift, counts[t]), threads, threads)
     # In the order of the parts, and within a part in the order of the integers.
     behind = np.cumsum(counts.T).reshape(parts, threads).T
@@ -130,11 +131,7 @@ def _dealt(
     return [0, *behind[-1].tolist()]
 
 
-def _numbered(
+def _number_part(
     bounds: list[int], dealt: Any, places: Any, tables: list[Any], codes: Any, part: int
 ) -> Any:
     return _number(dealt, places, bounds[part], bounds[part + 1], *tables[part], codes)
-
-
-def _cuts(size: int, threads: int) -> list[int]:
-    return [size * thread // threads for thread in range(threads + 1)]

@@ -29,12 +29,7 @@ struct Members {
 __device__ __forceinline__ i64 block_before(i64 value, i64& all)
 {
     __shared__ i64 sums[GANG / 32];
-    i64 before = value;
-#pragma unroll
-    for (u32 step = 1; step < 32; step *= 2) {
-        const i64 other = __shfl_up_sync(ALL_LANES, before, step);
-        if (lane() >= step) before += other;
-    }
+    const i64 before = running_sum(value);
     __syncthreads();  // all threads have read the sums of the last call
     if (lane() == 31) sums[threadIdx.x / 32] = before;
     __syncthreads();

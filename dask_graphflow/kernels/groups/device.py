@@ -12,7 +12,6 @@ from dask_graphflow.kernels import index_dtype, joined
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.launching import (
-    NULL,
     attribute,
     gang_blocks,
     launch,
@@ -72,7 +71,7 @@ def best_groups(
     some, many = (cupy.empty(min(count, edges // least) + 1, dtype) for least in (SOME, MANY))
     sizes = cupy.zeros(4, "int64")
     kernel = instance("few_groups", dtype, rule)
-    launch(kernel, count, groups, np.uint64(count), some, many, sizes)
+    launch(kernel, count, groups, count, some, many, sizes)
     in_shared, in_memory, largest, _ = read(sizes).tolist()
     if in_shared:
         blocks = min(in_shared, 8 * attribute("MultiProcessorCount"))
@@ -85,9 +84,7 @@ def best_groups(
         blocks = max(1, min(in_memory, fitting, 4 * attribute("MultiProcessorCount")))
         blocks, hash_tables = _tables(blocks, room, dtypes)
         kernel = instance("many_groups", dtype, rule)
-        launch_blocks(
-            kernel, blocks, THREADS, 0, groups, many, np.uint64(room), *hash_tables, sizes
-        )
+        launch_blocks(kernel, blocks, THREADS, 0, groups, many, room, *hash_tables, sizes)
     return best_labels
 
 
@@ -191,7 +188,7 @@ def numbered(labels, load):
     numbers, mass, totals = (cupy.empty(n, "int64") for n in (groups + 1, groups, blocks))
     holder, arrived = cupy.empty_like(labels), cupy.zeros(1, "uint32")
     arrays = numbers, holder, mass, totals, arrived
-    launch_gang(kernel, labels, np.uint64(size), load, np.uint64(groups), *arrays, blocks=blocks)
+    launch_gang(kernel, labels, size, load, groups, *arrays, blocks=blocks)
     count = int(read(numbers[groups:])[0])
     return holder.astype(index_dtype(count), copy=False), mass[:count].copy()
 
@@ -217,7 +214,7 @@ def sums_between(rows, number, count, *, threads=1):
     new_ends, new_weights, done = [], [], 0
     for low, high in itertools.pairwise(cuts):
         between = np.array((arrays, _tables_for(room, longest, count, blocks, dtype)), _BETWEEN)
-        part = between, np.uint64(low), np.uint64(high)
+        part = between, low, high
         launch_gang(kernel, *part, cupy.zeros(SUMMING, "int64"), blocks=blocks, shared=shared)
         size = int(read(offsets[high : high + 1])[0]) - done
         done += size
@@ -240,21 +237,11 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
     first, begins = cupy.zeros(count + 1, "int64"), cupy.empty(vertices + 1, "int64")
     # The last item is the largest number of edges of a group; the item before it is the total.
     bounds, totals = cupy.empty(count + 2, "int64"), cupy.empty(blocks, "int64")
-    bounds[count + 1 :] = 0
-    arrived = cupy.zeros(1, "uint32")
-    arrays = (
-        rows.offsets,
-        number,
-        places,
-        members,
-        first,
-        begins,
-        bounds,
-        totals,
-        bounds[count + 1 :],
-        arrived,
-    )
-    launch_gang(kernel, np.array((_pointers(*arrays), (vertices, count)), _MEMBERS), blocks=blocks)
+    largest, arrived = bounds[count + 1 :], cupy.zeros(1, "uint32")
+    largest[:] = 0
+    made = places, members, first, begins, bounds, totals, largest, arrived
+    arrays = _pointers(rows.offsets, number, *made)
+    launch_gang(kernel, np.array((arrays, (vertices, count)), _MEMBERS), blocks=blocks)
     total, longest = read(bounds[count:]).tolist()
     return [members, first, begins, bounds[: count + 1]], total, longest
 
@@ -262,8 +249,8 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
 def weight_between(rows, labels, *, threads=1):
     total, ends = cupy.zeros(1, "int64"), rows.ends.astype(labels.dtype, copy=False)
     if len(ends):
-        weights = NULL if rows.weights is None else rows.weights
-        size = np.uint64(len(rows.offsets) - 1)
+        weights = rows.weights
+        size = len(rows.offsets) - 1
         kernel = instance("weight_between", labels.dtype)
         launch_resident(kernel, len(ends) // EACH, rows.offsets, ends, weights, size, labels, total)
     return int(read(total)[0])
@@ -274,19 +261,9 @@ def edges_inside(rows, labels):
     ends = rows.ends.astype(dtype, copy=False)
     source, target = cupy.empty((2, len(ends)), dtype)
     if len(ends):
-        size, first = np.uint64(len(rows.offsets) - 1), dtype.type(rows.first)
+        size, first = len(rows.offsets) - 1, dtype.type(rows.first)
         kernel = instance("edges_inside", dtype)
-        launch(
-            kernel,
-            len(ends) // EACH,
-            rows.offsets,
-            ends,
-            size,
-            first,
-            labels,
-            source,
-            target,
-            count,
-        )
+        into = source, target, count
+        launch(kernel, len(ends) // EACH, rows.offsets, ends, size, first, labels, *into)
     found = int(read(count)[0])
     return source[:found], target[:found]

@@ -160,12 +160,6 @@ __device__ __forceinline__ void compare(const Groups<I, RULE>& groups, u64 at, b
     if (mine && me == 0) groups.found[at] = best.chosen(groups, vertex, own);
 }
 
-__device__ __forceinline__ int swap_key(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
-__device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
-{
-    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
-}
-
 __device__ __forceinline__ void add_weight(u32* at, i64) { atomicAdd(at, 1u); }
 __device__ __forceinline__ void add_weight(i64* at, i64 weight) { atomicAdd(reinterpret_cast<u64*>(at), u64(weight)); }
 
@@ -185,7 +179,7 @@ __device__ __forceinline__ u64 slot_of(I label, u64 slots, volatile I* keys, boo
         const I key = keys[slot];
         if (key == label) break;
         if (key >= 0) continue;
-        const I held = swap_key(const_cast<I*>(keys) + slot, I(-1), label);
+        const I held = compare_and_swap(const_cast<I*>(keys) + slot, I(-1), label);
         added = held < 0;
         if (added || held == label) break;
     }

@@ -13,7 +13,7 @@ from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside, file_of
 from dask_graphflow.kernels.host_atomics import weight_at
-from dask_graphflow.kernels.host_threads import TURN, even_turns, run, share, take, turns
+from dask_graphflow.kernels.host_threads import TURN, even_turns, in_parts, run, share, take, turns
 from dask_graphflow.kernels.read_ahead import in_order, portions, reading
 
 CHUNK = 64  # vertices that a thread takes at a time
@@ -109,7 +109,7 @@ def best_groups(
 
 
 @_compiled
-def _drawn(awake, ranks, seed, order, cuts):
+def _draw(awake, ranks, seed, order, cuts):
     """Sort the awake vertices by class, and set the bounds of the classes."""
     drawn = np.empty(awake.size, np.uint8)
     cuts[:] = 0
@@ -245,7 +245,7 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     """A whole sweep in one thread."""
     order, best = room
     cuts = np.empty(CLASSES + 1, np.int64)
-    _drawn(awake, draw[0], draw[1], order, cuts)
+    _draw(awake, draw[0], draw[1], order, cuts)
     closed = None if limits is None else limits[1]
     movers = 0
     for c in range(CLASSES):
@@ -275,7 +275,7 @@ def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, th
             )
         )
     cuts = np.empty(CLASSES + 1, np.int64)
-    _drawn(awake, ranks, seed, order, cuts)
+    _draw(awake, ranks, seed, order, cuts)
     closed = None if limits is None else limits[1]
     movers = 0
     for low, high in itertools.pairwise(cuts.tolist()):
@@ -451,15 +451,9 @@ def _between(rows, labels, start, stop):
 def weight_between(rows, labels, *, threads=1):
     count = len(rows.offsets) - 1
     parts = threads if len(rows.ends) >= SMALL else 1
-    cuts = _even(count, parts)
     return sum(
-        share(lambda part: int(_between(rows[:3], labels, *cuts[part : part + 2])), parts, parts)
+        in_parts(lambda low, high: int(_between(rows[:3], labels, low, high)), count, parts, parts)
     )
-
-
-def _even(count: int, parts: int) -> list[int]:
-    """Return the bounds of parts of equal size."""
-    return [count * part // parts for part in range(parts + 1)]
 
 
 @_compiled

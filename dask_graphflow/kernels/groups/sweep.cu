@@ -38,10 +38,7 @@ struct Progress {
 // Return the class of a vertex; operators/priorities.py has the twin.
 __device__ __forceinline__ u32 drawn(u64 rank, u64 draw)
 {
-    u64 mixed = (rank + 1) * 0x9e3779b97f4a7c15ull + draw;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
-    return u32((mixed ^ (mixed >> 31)) % CLASSES);
+    return u32(hash_of(draw, rank + 1) % CLASSES);
 }
 
 template <typename I, bool REFINE>

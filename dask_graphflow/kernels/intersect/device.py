@@ -10,7 +10,6 @@ from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.launching import (
     BLOCKS,
-    NULL,
     attribute,
     gang_blocks,
     launch,
@@ -48,23 +47,14 @@ def triangles(rows, entering, own, of_row, of_own, *, threads=1):
         return
     with own.ends.device:
         tiles = -(-len(entering.ends) // TILE)
-        launch_blocks(
-            instance("triangles", own.ends.dtype),
-            min(tiles, BLOCKS * attribute("MultiProcessorCount")),
-            THREADS,
-            0,
-            rows.offsets,
-            rows.ends.astype(own.ends.dtype, copy=False),
-            entering.offsets,
-            entering.ends.astype(own.ends.dtype, copy=False),
-            np.uint64(len(own.offsets) - 1),
-            own.offsets,
-            own.ends,
-            *(NULL if side.weights is None else side.weights for side in (rows, entering, own)),
-            of_row[0],
-            of_row[1] if len(of_row) > 1 else NULL,
-            of_own,
-        )
+        dtype, count = own.ends.dtype, len(own.offsets) - 1
+        sides = (side[:2] for side in (rows, entering))
+        ends = [(offsets, ends.astype(dtype, copy=False)) for offsets, ends in sides]
+        weights = (side.weights for side in (rows, entering, own))
+        counts = of_row[0], of_row[1] if len(of_row) > 1 else None, of_own
+        kernel, blocks = instance("triangles", dtype), BLOCKS * attribute("MultiProcessorCount")
+        given = *ends[0], *ends[1], count, *own[:2], *weights, *counts
+        launch_blocks(kernel, min(tiles, blocks), THREADS, 0, *given)
 
 
 def credit(rows, last, middle, first, *, threads=1):
@@ -72,17 +62,8 @@ def credit(rows, last, middle, first, *, threads=1):
     totals = cupy.zeros(count, "int64")
     if len(rows.ends):
         with rows.ends.device:
-            launch(
-                instance("credit", rows.ends.dtype),
-                -(-len(rows.ends) // TILE_LANES),
-                rows.offsets,
-                rows.ends,
-                np.uint64(count),
-                last,
-                middle,
-                first,
-                totals,
-            )
+            kernel, items = instance("credit", rows.ends.dtype), -(-len(rows.ends) // TILE_LANES)
+            launch(kernel, items, *rows[:2], count, last, middle, first, totals)
     return totals
 
 
@@ -90,40 +71,21 @@ def lose(rows, state, lost, own, own_state, own_lost, row, late, early, *, threa
     if not len(row):
         return
     with own.ends.device:
-        launch(
-            instance("lose", own.ends.dtype, own.weights.dtype),
-            32 * len(row),
-            rows.offsets,
-            rows.ends.astype(own.ends.dtype, copy=False),
-            rows.weights,
-            state,
-            lost,
-            own.offsets,
-            own.ends,
-            own.weights,
-            own_state,
-            own_lost,
-            *(side.astype(own.ends.dtype, copy=False) for side in (row, late, early)),
-            np.uint64(len(row)),
-        )
+        dtype, kernel = own.ends.dtype, instance("lose", own.ends.dtype, own.weights.dtype)
+        ends = rows.ends.astype(dtype, copy=False)
+        one = rows.offsets, ends, rows.weights, state, lost
+        other = *own[:3], own_state, own_lost
+        leaving = (side.astype(dtype, copy=False) for side in (row, late, early))
+        launch(kernel, 32 * len(row), *one, *other, *leaving, len(row))
 
 
 def settle(state, lost, support, limit):
     with state.device:
         fallen, count = cupy.empty(len(support), "int64"), cupy.zeros(1, "uint64")
         if len(state):
-            launch(
-                instance("settle", support.dtype),
-                len(state),
-                state,
-                lost,
-                support,
-                np.uint64(len(support)),
-                np.uint64(len(state)),
-                np.int64(limit),
-                fallen,
-                count,
-            )
+            kernel, sizes = instance("settle", support.dtype), (len(support), len(state))
+            given = state, lost, support, *sizes, np.int64(limit)
+            launch(kernel, len(state), *given, fallen, count)
         return fallen[: int(read(count)[0])].copy()
 
 
@@ -145,7 +107,7 @@ def peel_edges(
         launch_gang(
             kernel,
             *(rows.offsets, rows.ends, rows.weights, late, early, support, truss, edges),
-            *(np.uint64(len(edges)), np.int64(most), np.int64(fewest), listed, state),
+            *(len(edges), most, fewest, listed, state),
             blocks=min(gang_blocks(kernel), -(-len(edges) // EDGES_PER_BLOCK)),
         )
         now = read(state).view(_PEELING)
@@ -163,18 +125,11 @@ def common(rows, own, row, own_row, *, threads=1):
     totals = cupy.zeros(len(row), "int64")
     if len(row):
         with own.ends.device:
-            launch(
-                instance("common", own.ends.dtype),
-                32 * len(row),
-                rows.offsets,
-                rows.ends.astype(own.ends.dtype, copy=False),
-                own.offsets,
-                own.ends,
-                *(NULL if side.weights is None else side.weights for side in (rows, own)),
-                *(side.astype("int64", copy=False) for side in (row, own_row)),
-                np.uint64(len(row)),
-                totals,
-            )
+            dtype, kernel = own.ends.dtype, instance("common", own.ends.dtype)
+            edges = rows.offsets, rows.ends.astype(dtype, copy=False), *own[:2]
+            weights = rows.weights, own.weights
+            pairs = (side.astype("int64", copy=False) for side in (row, own_row))
+            launch(kernel, 32 * len(row), *edges, *weights, *pairs, len(row), totals)
     return totals
 
 

@@ -14,12 +14,6 @@ constexpr u32 SLOTS = 2048;      // slots of the table
 constexpr u64 MOST = SLOTS / 2;  // most ends of a row that fits the table
 constexpr u32 WARPS = THREADS / 32;
 
-__device__ __forceinline__ int swap_key(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
-__device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
-{
-    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
-}
-
 // Fibonacci hashing, because ends are small numbers and often consecutive.
 __device__ __forceinline__ u32 first_slot(u64 end, u32 slots)
 {
@@ -45,7 +39,7 @@ struct Table {
         __syncthreads();
         for (u32 i = threadIdx.x; i < size; i += blockDim.x) {
             u32 slot = first_slot(u64(ends[i]), slots);
-            while (swap_key(keys + slot, I(-1), ends[i]) >= 0) slot = (slot + 1) & (slots - 1);
+            while (compare_and_swap(keys + slot, I(-1), ends[i]) >= 0) slot = (slot + 1) & (slots - 1);
             places[slot] = i;
         }
         __syncthreads();
@@ -66,15 +60,8 @@ struct Table {
 template <typename I>
 __device__ __forceinline__ u64 sought(const I* ends, u64 size, I end)
 {
-    u64 low = 0, high = size;
-    while (low < high) {
-        const u64 middle = (low + high) / 2;
-        if (ends[middle] < end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < size && ends[low] == end ? low : size;
+    const u64 place = u64(first_of(ends, 0, i64(size), end));
+    return place < size && ends[place] == end ? place : size;
 }
 
 // With weights, of_row and of_also are sums of the weights opposite the last and the middle vertex, and of_own is the
@@ -155,14 +142,12 @@ __global__ void credit(const i64* offsets, const I* ends, u64 vertices, const ty
                        const typename edge::Unsigned<I>::type* middle, const typename edge::Unsigned<I>::type* first, i64* totals)
 {
     visit_edges(offsets, vertices, [&](const Span& span) {
-        for (i64 edge = span.first; edge < span.last; edge += 32) {
-            const i64 mine = min(edge + lane(), span.last - 1);
-            const u64 row = span.row - lane() + owner_of(span, mine);
-            if (mine != edge + lane()) continue;
-            const i64 own = i64(last[mine]), more = i64(middle[mine]) + i64(first[mine]);
+        visit_span(span, span.row, 0, [&](bool valid, u64 row, i64 edge) {
+            if (!valid) return;
+            const i64 own = i64(last[edge]), more = i64(middle[edge]) + i64(first[edge]);
             if (own) add_to(totals + row, own);
-            if (more) add_to(totals + u64(ends[mine]), more);
-        }
+            if (more) add_to(totals + u64(ends[edge]), more);
+        });
     });
 }
 
@@ -196,7 +181,7 @@ __global__ void lose(const i64* offsets, const I* ends, const E* edges, const un
 // are left with at most `limit` triangles.
 template <typename I>
 __global__ void settle(unsigned char* state, typename edge::Unsigned<I>::type* lost, I* support, u64 owned, u64 size,
-                       i64 limit, i64* fallen, u64* count)
+                       i64 limit, i64* fallen, i64* count)
 {
     for (u64 edge = thread_index(); edge - lane() < size; edge += thread_count()) {
         bool falls = false;
@@ -212,17 +197,12 @@ __global__ void settle(unsigned char* state, typename edge::Unsigned<I>::type* l
                 }
             }
         }
-        const u32 all = __ballot_sync(ALL_LANES, falls);
-        if (!all) continue;
-        u64 place = 0;
-        if (lane() == 0) place = atomicAdd(count, u64(__popc(all)));
-        place = __shfl_sync(ALL_LANES, place, 0);
-        if (falls) fallen[place + __popc(all & lanes_before())] = i64(edge);
+        const i64 place = place_for(falls, count);
+        if (falls) fallen[place] = i64(edge);
     }
 }
 
 constexpr i64 LEAVES = -1, REMOVED = -2;  // instead of the number of triangles of an edge that does not remain
-constexpr i64 NEVER = 0x7fffffffffffffffll;
 constexpr i64 MOST_SHARES = 256;  // most warps that share the row of one edge
 
 struct EdgePeeling {
@@ -334,11 +314,7 @@ __global__ void __launch_bounds__(GANG)
             const i64 triangles = __ldcg(support + remaining[i]);
             if (triangles >= 0) least = min(least, triangles);
         }
-#pragma unroll
-        for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
-        if (lane() == 0 && least < NEVER) atomicMin(peeling->least + round, least);
-        meet_grid(&peeling->arrived);
-        least = fresh(peeling->least[round]);
+        least = gang_least(least, peeling->least + round, &peeling->arrived);
         if (least > most) break;
         limit = max(limit, least);
 

@@ -16,7 +16,7 @@ from dask_graphflow.kernels.advance.host import from_words, new_words
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.disk import beside
 from dask_graphflow.kernels.host_atomics import count_ones, fetch_or
-from dask_graphflow.kernels.host_threads import share
+from dask_graphflow.kernels.host_threads import in_parts
 
 PARTS = 4  # pieces of the edges per thread
 
@@ -61,14 +61,13 @@ def localized(rows_, bounds, part, *, threads=1):
     old = rows_.ends
     words = new_words(bounds[-1])
     pieces = PARTS * max(1, threads)
-    cuts = [len(old) * i // pieces for i in range(pieces + 1)]
-    share(lambda i: _mark(old, cuts[i], cuts[i + 1], low, high, words), pieces, threads)
+    in_parts(lambda a, b: _mark(old, a, b, low, high, words), len(old), pieces, threads)
     ranks = np.empty(len(words), np.int64)
     _rank(words, ranks)
     slots = from_words(words, old.dtype)
 
     ends = beside(old, len(old), index_dtype(high - low + len(slots)))
     index = low, high, words, ranks, ends
-    share(lambda i: _localize(old, cuts[i], cuts[i + 1], *index), pieces, threads)
+    in_parts(lambda a, b: _localize(old, a, b, *index), len(old), pieces, threads)
     made = rows_._replace(ends=ends, first=rows_.first - low)
     return made, slots, np.searchsorted(slots, bounds).tolist()

@@ -30,7 +30,7 @@ def first_free(rows, order):
     ):
         if begin < end:
             turn, blocks = cupy.full(1, begin, "uint64"), blocks_for(threads * (end - begin))
-            given = rows.offsets, rows.ends, order, np.int64(end), values, turn, np.uint32(size)
+            given = rows.offsets, rows.ends, order, end, values, turn, np.uint32(size)
             shared = THREADS // threads * size * BITS // 8
             launch_blocks(instance("first_free", dtype, group), blocks, THREADS, shared, *given)
     return values.astype("int32")

@@ -10,7 +10,7 @@ from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.common.device import _indices
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.device_bitmap import from_words
-from dask_graphflow.kernels.launching import NULL, attribute, launch, launch_blocks
+from dask_graphflow.kernels.launching import attribute, launch, launch_blocks
 from dask_graphflow.kernels.rows.device import degrees
 from dask_graphflow.kernels.sources import instance
 
@@ -28,18 +28,10 @@ def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -
     source, both = _indices(source, source if target is None else target)
     words = cupy.empty((members, -(-len(source) // 64)), "uint64")
     if len(source):
-        launch(
-            instance("choose", source.dtype),
-            len(source),
-            source,
-            NULL if target is None else both,
-            np.uint64(len(source)),
-            np.uint32(shift),
-            owners,
-            np.uint32(members),
-            np.uint64(2 * words.shape[1]),
-            words,
-        )
+        kernel, size = instance("choose", source.dtype), len(source)
+        ends = source, None if target is None else both, size
+        to = np.uint32(shift), owners, np.uint32(members)
+        launch(kernel, size, *ends, *to, 2 * words.shape[1], words)
     return [from_words(own, index_dtype(len(source))) for own in words]
 
 
@@ -50,6 +42,6 @@ def count_grains(ids, count, *, shift, threads=1):
     total = cupy.zeros(count, "uint64")
     if len(ids) and count:
         kernel, blocks = instance("count_grains", ids.dtype), attribute("MultiProcessorCount")
-        sizes = np.uint64(len(ids)), np.uint32(shift), np.uint32(count)
+        sizes = len(ids), np.uint32(shift), np.uint32(count)
         launch_blocks(kernel, blocks, 1024, 4 * count, ids, *sizes, total)
     return total.get().astype("int64")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.host_threads import TURN, share
-from dask_graphflow.kernels.rows.host import _cuts, count_all
+from dask_graphflow.kernels.host_threads import TURN, even_cuts, share
+from dask_graphflow.kernels.rows.host import count_all
 
 LEAST = 1 << 14  # minimum number of edges per thread
 
@@ -48,7 +48,7 @@ def _part(values, more, source, target, both, start, stop, owners, shift, at, st
 def parted(columns, source, target, owners, members, *, shift, but=None, threads=1):
     both = target is not None
     ends = source, target if both else source, both
-    cuts = _cuts(len(source), max(1, min(threads, len(source) // LEAST)))
+    cuts = even_cuts(len(source), max(1, min(threads, len(source) // LEAST)))
     parts = [*itertools.pairwise(cuts)]
     # The padding keeps two parts from writing to the same cache line.
     counts = np.zeros((len(parts), members + TURN), np.int64)

@@ -48,7 +48,7 @@ def peel(rows, counts, limit, frontier, room, *, threads=1, memory=None):
 
 def peel_all(rows: Rows, counts: Any, removed: Any, room: Any, *, memory: Any = None) -> None:
     members, peeling, _ = _state(rows, counts, room, memory)
-    size = np.uint64(len(removed))
+    size = len(removed)
     _run(
         instance("peel_all", rows.ends.dtype),
         memory,

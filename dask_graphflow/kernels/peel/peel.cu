@@ -81,14 +81,13 @@ __global__ void __launch_bounds__(GANG)
     meeting.take(false, [](Telling&) {});  // all members have their counts
     while (!meeting.failed) {
         const i64 least = meeting.take(false, [&](Telling& telling) {
-            i64 least = NOTHING;
+            i64 least = NEVER;
             for (u64 v = thread_index(); v < vertices; v += thread_count())
                 if (__ldcg(core + v) == -1) least = min(least, __ldcg(counts + v));
-#pragma unroll
-            for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
-            if (lane() == 0 && least < NOTHING) atomicMin(&telling.least, least);
+            least = warp_min(least);
+            if (lane() == 0 && least < NEVER) atomicMin(&telling.least, least);
         }).least;
-        if (least == NOTHING) return;
+        if (least == NEVER) return;
         limit = max(limit, least);
         const Told told = meeting.take(false, [&](Telling& telling) {
             const u64 whole = (vertices + 31) / 32 * 32;

@@ -14,18 +14,9 @@ def set_predecessors(rows, seen, vertices, bits, at, depth, level, predecessor, 
     count = len(vertices)
     if not count:
         return
-    launch(
+    kernel, vertices = (
         instance("set_predecessors", rows.ends.dtype),
-        WARP * count,
-        rows.offsets,
-        rows.ends,
-        seen,
         vertices.astype("int64", copy=False),
-        bits,
-        at,
-        np.uint64(count),
-        np.uint64(level.shape[1]),
-        np.int32(depth),
-        level,
-        predecessor,
     )
+    given = seen, vertices, bits, at, count, level.shape[1], np.int32(depth)
+    launch(kernel, WARP * count, *rows[:2], *given, level, predecessor)

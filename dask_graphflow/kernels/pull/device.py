@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.fixed_point import HIGH, SUM
-from dask_graphflow.kernels.launching import NULL, launch, launch_resident, read
+from dask_graphflow.kernels.launching import launch, launch_resident, read
 from dask_graphflow.kernels.scores.device import DeviceTotals
 from dask_graphflow.kernels.sources import instance
 
@@ -29,15 +29,10 @@ def readable(rows):
 
 def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
-    before = rows.offsets, rows.ends
-    after = np.uint64(len(rows.offsets) - 1), contribution, sums, totals.now, totals.after
-    items = len(rows.ends) // 8
-    if rows.weights is None:
-        kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
-        launch(kernel, items, *before, *after)
-    else:
-        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, rows.weights.dtype)
-        launch(kernel, items, *before, rows.weights, *after)
+    weights = getattr(rows.weights, "dtype", None)
+    kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype, weights)
+    given = len(rows.offsets) - 1, contribution, sums, totals.now, totals.after
+    launch(kernel, len(rows.ends) // 8, *rows[:3], *given)
 
 
 def row_totals(rows):
@@ -45,21 +40,14 @@ def row_totals(rows):
     totals = cupy.zeros(count, "float64")
     if count:
         kernel = instance("row_totals", weights.dtype)
-        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), totals)
+        launch(kernel, 32 * count, rows.offsets, weights, count, totals)
     return totals
 
 
 def shares(total, least, share_out, *, threads=1):
     counts = DeviceTotals()
-    launch_resident(
-        instance("shares", total.dtype, share_out.dtype),
-        len(total),
-        total,
-        np.uint64(len(total)),
-        np.float64(least),
-        share_out,
-        counts.now,
-    )
+    kernel, count = instance("shares", total.dtype, share_out.dtype), len(total)
+    launch_resident(kernel, count, total, count, np.float64(least), share_out, counts.now)
     unfit, sinks = counts.read()[[SUM, HIGH]].tolist()
     return unfit, sinks
 
@@ -67,54 +55,26 @@ def shares(total, least, share_out, *, threads=1):
 def apply_sums(
     sums, rank, share_out, contribution, restart, onward, damping, dangling, totals, *, threads=1
 ):
-    launch_resident(
-        instance("apply_sums", rank.dtype),
-        len(rank),
-        sums,
-        rank,
-        share_out,
-        contribution,
-        np.uint64(len(rank)),
-        restart,
-        np.bool_(len(restart) == 1),
-        NULL if onward is None else onward,
-        np.float64(damping),
-        np.float64(0 if dangling is None else dangling),
-        totals.before if dangling is None else NULL,
-        totals.now,
-    )
+    kernel, count = instance("apply_sums", rank.dtype), len(rank)
+    columns = sums, rank, share_out, contribution, count
+    restarts = restart, np.bool_(len(restart) == 1), onward
+    factors = np.float64(damping), np.float64(0 if dangling is None else dangling)
+    before = totals.before if dangling is None else None
+    launch_resident(kernel, count, *columns, *restarts, *factors, before, totals.now)
 
 
 def sum_batch(rows, contribution, sums, *, threads=1):
-    count, width = np.uint64(len(rows.offsets) - 1), np.uint32(contribution.shape[1])
-    items = len(rows.ends) // 8
-    if rows.weights is None:
-        kernel = instance("sum_batch", rows.ends.dtype)
-        launch(kernel, items, rows.offsets, rows.ends, count, contribution, width, sums)
-    else:
-        kernel = instance("sum_weighted_batch", rows.ends.dtype, rows.weights.dtype)
-        launch(
-            kernel, items, rows.offsets, rows.ends, rows.weights, count, contribution, width, sums
-        )
+    count, width = len(rows.offsets) - 1, np.uint32(contribution.shape[1])
+    kernel = instance("sum_batch", rows.ends.dtype, getattr(rows.weights, "dtype", None))
+    launch(kernel, len(rows.ends) // 8, *rows[:3], count, contribution, width, sums)
 
 
 def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threads=1):
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
-        launch(
-            "apply_batch",
-            len(rank) * WIDTH,
-            sums,
-            rank,
-            share_out,
-            contribution,
-            np.uint64(len(rank)),
-            np.uint32(len(at)),
-            at,
-            cupy.asarray(base),
-            np.float64(damping),
-            totals,
-        )
+        columns = sums, rank, share_out, contribution, len(rank), np.uint32(len(at))
+        restarts = at, cupy.asarray(base), np.float64(damping)
+        launch("apply_batch", len(rank) * WIDTH, *columns, *restarts, totals)
     return read(totals)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
-from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, run, share, take
+from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take
 from dask_graphflow.kernels.scores.host import in_threads
 
 ONE = 2.0**62
@@ -208,15 +208,11 @@ def sum_batch(rows, contribution, sums, *, threads=1):
 
 
 def apply_batch(sums, rank, share_out, contribution, at, base, damping, *, threads=1):
-    cuts = [len(rank) * i // threads for i in range(threads + 1)]
-    per_thread = np.zeros((threads, 2, len(at)), np.int64)
+    given = sums, rank, share_out, contribution, at, base, damping
 
-    def apply(i: int) -> None:
-        change = per_thread[i]
-        _apply_batch(
-            sums, rank, share_out, contribution, at, base, damping, change, cuts[i], cuts[i + 1]
-        )
+    def apply(start: int, stop: int) -> np.ndarray:
+        totals = np.zeros((2, len(at)), np.int64)
+        _apply_batch(*given, totals, start, stop)
+        return totals
 
-    share(apply, threads, threads)
-    totals: np.ndarray = per_thread.sum(axis=0)
-    return totals
+    return np.sum(in_parts(apply, len(rank), threads, threads), axis=0)

@@ -12,24 +12,17 @@ constexpr int WHOLE_BITS = 62;                    // bits of a sum of weights as
 constexpr int BATCH = 4;                          // reads in flight at once
 constexpr int SHORT = 64;                         // most edges of a row that a lane adds up by itself
 
-// The contribution of an edge, as a float. Only its integer part counts.
-struct Unweighted {
-    template <typename F>
-    __device__ __forceinline__ F operator()(F contribution, i64) const
-    {
-        return contribution;
-    }
-};
-
-template <typename W>
-struct Weighted {
-    const W* weights;
-    template <typename F>
-    __device__ __forceinline__ double operator()(F contribution, i64 edge) const
-    {
-        return __dmul_rn(double(contribution), double(__ldcs(weights + edge)));
-    }
-};
+// Return the contribution of an edge, as a float. Only its integer part counts.
+template <typename W, typename F>
+__device__ __forceinline__ auto term(const W* weights, F contribution, i64 edge)
+{
+    return __dmul_rn(double(contribution), double(__ldcs(weights + edge)));
+}
+template <typename F>
+__device__ __forceinline__ F term(const None*, F contribution, i64)
+{
+    return contribution;
+}
 
 // Return where edge k of a batch is staged. The padding keeps rows of equal length from beginning in the same bank.
 __device__ __forceinline__ int staged_at(int k) { return k + k / 32; }
@@ -38,13 +31,14 @@ __device__ __forceinline__ int staged_at(int k) { return k + k / 32; }
 // several tiles is added to it several times. The totals of the next iteration are cleared. Edges are read in order, one batch at a time. If all rows of a batch are short, each lane adds up
 // the edges of its row from shared memory. Otherwise the warp computes running sums of 32 edges at a time, and the sum
 // of a row is the difference of two of them.
-template <typename I, typename F, typename Term>
-__device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I* ends, u64 rows,
-                                         const F* __restrict__ contribution, i64* sums, Totals* now, i64* next)
+template <typename I, typename F, typename W>
+__global__ void __launch_bounds__(THREADS)
+    sum_contributions(const i64* offsets, const I* ends, const W* weights, u64 rows, const F* __restrict__ contribution,
+                      i64* sums, Totals* now, i64* next)
 {
     if (thread_index() < SLOTS) next[thread_index()] = 0;
     i64 every = 0;
-    using Value = decltype(term(F(0), i64(0)));
+    using Value = decltype(term(weights, F(0), i64(0)));
     __shared__ Value staging[THREADS / 32][32 * BATCH + BATCH];
     Value* staged = staging[threadIdx.x / 32];
     visit_edges(offsets, rows, [&](const Span& span) {
@@ -59,7 +53,7 @@ __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I*
             }
 #pragma unroll
             for (int i = 0; i < BATCH; ++i)
-                value[i] = far[i] >= 0 ? term(contribution[far[i]], base + i * 32 + lane()) : Value(0);
+                value[i] = far[i] >= 0 ? term(weights, contribution[far[i]], base + i * 32 + lane()) : Value(0);
             const u32 whole = __ballot_sync(ALL_LANES, span.begin <= base && span.end >= base + 32 * BATCH);
             if (whole) {  // all edges of the batch are in one row
                 i64 total = 0;
@@ -81,12 +75,7 @@ __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I*
             }
 #pragma unroll
             for (int i = 0; i < BATCH; ++i) {
-                i64 before = i64(value[i]);
-#pragma unroll
-                for (u32 step = 1; step < 32; step *= 2) {
-                    const i64 other = __shfl_up_sync(ALL_LANES, before, step);
-                    if (lane() >= step) before += other;
-                }
+                const i64 before = running_sum(i64(value[i]));
                 const i64 at = base + i * 32;
                 const int from = int(min(max(span.begin - at, i64(0)), i64(32)));
                 const int to = int(min(max(span.end - at, i64(0)), i64(32)));
@@ -105,22 +94,6 @@ __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I*
     add_block<1>({&now->sum}, {every});
 }
 
-template <typename I, typename F>
-__global__ void __launch_bounds__(THREADS)
-    sum_contributions(const i64* offsets, const I* ends, u64 rows, const F* contribution, i64* sums,
-                      Totals* now, i64* next)
-{
-    sum_rows(Unweighted{}, offsets, ends, rows, contribution, sums, now, next);
-}
-
-template <typename I, typename F, typename W>
-__global__ void __launch_bounds__(THREADS)
-    sum_weighted(const i64* offsets, const I* ends, const W* weights, u64 rows, const F* contribution, i64* sums,
-                 Totals* now, i64* next)
-{
-    sum_rows(Weighted<W>{weights}, offsets, ends, rows, contribution, sums, now, next);
-}
-
 // Sum the weights of each row, one warp per row. A weight counts as a whole multiple of a unit that depends on the row's
 // largest weight, and the rest as one of a finer unit. So a sum has the same bits in every order, and as on the host.
 template <typename W>
@@ -131,10 +104,7 @@ __global__ void __launch_bounds__(THREADS) row_totals(const i64* offsets, const 
         double largest = 0;
         for (i64 edge = start + lane(); edge < stop; edge += 32) largest = fmax(largest, double(weights[edge]));
         largest = warp_max(largest);
-        int count_bits, largest_bits;
-        frexp(double(stop - start), &count_bits);
-        frexp(largest, &largest_bits);
-        const int bits = WHOLE_BITS - count_bits, power = bits - largest_bits;
+        const int bits = WHOLE_BITS - exponent_of(double(stop - start)), power = bits - exponent_of(largest);
         // In two steps, because the power of 2 itself can be out of range. A shift rounds down, as // does on the host.
         const double half = ldexp(1.0, power >> 1), rest = ldexp(1.0, power - (power >> 1)), fine = ldexp(1.0, bits);
         i64 high = 0, low = 0;
@@ -214,9 +184,10 @@ __global__ void __launch_bounds__(THREADS)
 // column over every second edge of a row. Then the sums of the two halves of a warp are added.
 constexpr u32 WIDTH = 16;
 
-template <typename I, typename Term>
-__device__ __forceinline__ void sum_batch_rows(Term term, const i64* offsets, const I* ends, u64 rows,
-                                               const double* __restrict__ told, u32 width, i64* sums)
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS)
+    sum_batch(const i64* offsets, const I* ends, const W* weights, u64 rows, const double* __restrict__ told, u32 width,
+              i64* sums)
 {
     const i64 edges = offsets[rows], tile = tile_size(edges);
     const u32 column = lane() % WIDTH, half = lane() / WIDTH;
@@ -233,7 +204,7 @@ __device__ __forceinline__ void sum_batch_rows(Term term, const i64* offsets, co
             i64 sum = 0;
 #pragma unroll 4
             for (i64 k = edge + half; k < end; k += 2)
-                if (used) sum += i64(term(told[u64(ends[k]) * width + column], k));
+                if (used) sum += i64(term(weights, told[u64(ends[k]) * width + column], k));
             sum += __shfl_xor_sync(ALL_LANES, sum, WIDTH);
             if (used && half == 0) {
                 i64* into = sums + row * width + column;
@@ -245,21 +216,6 @@ __device__ __forceinline__ void sum_batch_rows(Term term, const i64* offsets, co
             edge = end;
         }
     }
-}
-
-template <typename I>
-__global__ void __launch_bounds__(THREADS)
-    sum_batch(const i64* offsets, const I* ends, u64 rows, const double* told, u32 width, i64* sums)
-{
-    sum_batch_rows(Unweighted{}, offsets, ends, rows, told, width, sums);
-}
-
-template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS)
-    sum_weighted_batch(const i64* offsets, const I* ends, const W* weights, u64 rows, const double* told,
-                       u32 width, i64* sums)
-{
-    sum_batch_rows(Weighted<W>{weights}, offsets, ends, rows, told, width, sums);
 }
 
 __global__ void apply_batch(i64* __restrict__ sums, double* __restrict__ rank, const double* __restrict__ share_out,

@@ -32,7 +32,7 @@ from dask_graphflow.kernels.common.device import _indices
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.device_bitmap import running
-from dask_graphflow.kernels.launching import NULL, launch
+from dask_graphflow.kernels.launching import launch
 from dask_graphflow.kernels.sources import instance
 
 from .host import POLICIES, no_such_sum
@@ -68,15 +68,8 @@ def degrees(ids, *, first=0, count, threads=1):
             part = ids[start : start + COUNTED]
             # Half as wide as the result, so that atomics on twice as many counters hit L2.
             counts = cupy.zeros(count, "uint32")
-            launch(
-                instance("count_ids", ids.dtype),
-                len(part),
-                part,
-                np.uint64(len(part)),
-                np.int64(first),
-                counts,
-                np.uint64(count),
-            )
+            kernel, given = instance("count_ids", ids.dtype), (part, len(part), np.int64(first))
+            launch(kernel, len(part), *given, counts, count)
             total += counts
     return total
 
@@ -194,13 +187,8 @@ class _Making:
         """Split the rows into blocks; return the begin, the end and the number of entries of each block."""
         shift = max(0, (max(self.count, 1) - 1).bit_length() - BINS.bit_length() + 1)
         bins = cupy.zeros(max(1, -(-self.count >> shift)), "uint64")
-        launch(
-            instance("row_bins", self.source.dtype),
-            len(self.source) // EACH,
-            self._edges(0, self.count),
-            np.uint32(shift),
-            bins,
-        )
+        kernel, edges = instance("row_bins", self.source.dtype), self._edges(0, self.count)
+        launch(kernel, len(self.source) // EACH, edges, np.uint32(shift), bins)
         parts = BLOCKS if self.weight is None else WEIGHTED_BLOCKS
         room = max(SMALLEST, len(self.source) // parts)
         most = 1 << (64 - self.width)  # maximum rows, so that a row and a column fit into a key
@@ -221,16 +209,8 @@ class _Making:
             picked, places = cupy.empty(size, "int64"), cupy.empty(runs, "int64")
             launch(instance("count_selected", self.source.dtype), 32 * runs, edges, places)
             cupy.cumsum(places, out=places)
-        launch(
-            instance("select", self.source.dtype),
-            32 * runs,
-            edges,
-            np.uint32(self.width),
-            NULL if places is None else places,
-            cupy.zeros(1, "uint64"),
-            keys,
-            NULL if picked is None else picked,
-        )
+        kernel, cursor = instance("select", self.source.dtype), cupy.zeros(1, "uint64")
+        launch(kernel, 32 * runs, edges, np.uint32(self.width), places, cursor, keys, picked)
         return picked
 
     def _write(
@@ -244,39 +224,23 @@ class _Making:
         done: int,
     ) -> int:
         """Write sorted keys as rows after the first `done` entries; return the number of new entries."""
-        size, heads = np.uint64(len(keys)), None
+        size, heads = len(keys), None
         runs = -(-len(keys) // RUN)
         if policy:
             heads = cupy.empty(runs, "int64")
             launch("count_heads", 32 * runs, keys, size, heads)
             cupy.cumsum(heads, out=heads)
-        launch(
-            instance("write_rows", self.dtype),
-            32 * runs,
-            keys,
-            size,
-            np.uint32(self.width),
-            NULL if heads is None else heads,
-            NULL if self.written is None else self.written,
-            ends[done:],
-            degrees,
-        )
+        kernel, width = instance("write_rows", self.dtype), np.uint32(self.width)
+        into = ends[done:], degrees
+        launch(kernel, 32 * runs, keys, size, width, heads, self.written, *into)
         if heads is None:
             if carried is not None:
                 weights[done : done + len(keys)] = carried
             return len(keys)
         if carried is not None:
-            launch(
-                instance("write_weights", carried.dtype),
-                32 * runs,
-                keys,
-                size,
-                heads,
-                carried,
-                np.uint32(policy),
-                weights[done:],
-                self.wrong,
-            )
+            kernel = instance("write_weights", carried.dtype)
+            chosen = np.uint32(policy), weights[done:], self.wrong
+            launch(kernel, 32 * runs, keys, size, heads, carried, *chosen)
         return int(heads[-1])
 
 
@@ -293,21 +257,10 @@ def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
         ends = cupy.empty(int(offsets[-1]), rows_.ends.dtype)
         weights = None if rows_.weights is None else cupy.empty(len(ends), rows_.weights.dtype)
         if len(ends):
-            launch(
-                instance("relabel", ends.dtype),
-                -(-len(ends) // TILE_LANES),
-                rows_.offsets,
-                rows_.ends,
-                NULL if weights is None else rows_.weights,
-                np.uint64(0 if weights is None else weights.itemsize),
-                np.int64(rows_.first),
-                to,
-                names,
-                offsets,
-                np.uint64(count),
-                ends,
-                NULL if weights is None else weights,
-            )
+            kernel, items = instance("relabel", ends.dtype), -(-len(ends) // TILE_LANES)
+            size = 0 if weights is None else weights.itemsize
+            old, new = (*rows_[:3], size, rows_.first), (offsets, count, ends, weights)
+            launch(kernel, items, *old, to, names, *new)
     return Rows(offsets, ends, weights, first)
 
 
@@ -319,14 +272,8 @@ def owners(rows_, dtype, *, threads=1):
     with rows_.ends.device:
         vertices = cupy.empty(len(rows_.ends), dtype)
         if len(vertices):
-            launch(
-                instance("owners", vertices.dtype),
-                -(-len(vertices) // TILE_LANES),
-                rows_.offsets,
-                np.uint64(len(rows_.offsets) - 1),
-                np.int64(rows_.first),
-                vertices,
-            )
+            kernel, items = instance("owners", vertices.dtype), -(-len(vertices) // TILE_LANES)
+            launch(kernel, items, rows_.offsets, len(rows_.offsets) - 1, rows_.first, vertices)
     return vertices
 
 

@@ -23,7 +23,16 @@ from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside
 from dask_graphflow.kernels.host_atomics import prefetch
-from dask_graphflow.kernels.host_threads import MINI_CHUNK, TURN, even_turns, run, share, take
+from dask_graphflow.kernels.host_threads import (
+    MINI_CHUNK,
+    TURN,
+    even_cuts,
+    even_turns,
+    in_parts,
+    run,
+    share,
+    take,
+)
 
 BUCKET = 1 << 15  # average entries per bucket; with their copy they take a quarter of 1 MB of cache
 MOST_BUCKETS = 1 << 12  # more write streams than this overflow a core's TLB
@@ -267,10 +276,6 @@ def _name(ids: np.ndarray, labels: np.ndarray, start: int, stop: int, named: np.
         labels.take(ids[block], out=named[block], mode="clip")  # other modes copy the output
 
 
-def _cuts(count: int, parts: int) -> list[int]:
-    return [count * i // parts for i in range(parts + 1)]
-
-
 def degrees(ids, *, first=0, count, threads=1):
     return count_all([ids], first=first, count=count, threads=threads)
 
@@ -315,8 +320,8 @@ def rows(
     threads=1,
 ):
     columns = first + count if columns is None else columns
-    sources, targets = _listed(source), _listed(target)
-    weights = None if weight is None else _listed(weight)
+    sources, targets = _as_list(source), _as_list(target)
+    weights = None if weight is None else _as_list(weight)
     entries = sum(map(len, sources)) * (2 if undirected else 1)
     if weights is not None:
         entries = entries * (4 + weights[0].itemsize) // 4
@@ -344,7 +349,7 @@ def _key_bits(entries: int, count: int, columns: int) -> tuple[int, int]:
     return min(shift, MOST_ROWS), max(1, (columns - 1).bit_length())
 
 
-def _listed(column: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
+def _as_list(column: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
     return column if isinstance(column, list) else [column]
 
 
@@ -444,7 +449,7 @@ def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]
             for array, (begin, stop) in enumerate(itertools.pairwise(begins))
             if low < stop and begin < high
         ]
-        for low, high in itertools.pairwise(_cuts(begins[-1], parts))
+        for low, high in itertools.pairwise(even_cuts(begins[-1], parts))
     ]
 
 
@@ -549,14 +554,13 @@ def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
 
 def owners(rows_, dtype, *, threads=1):
     vertices = beside(rows_.ends, len(rows_.ends), dtype)
-    cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
-    offsets, first = rows_.offsets, rows_.first
-    share(lambda i: _owners(offsets, first, *cuts[i : i + 2], vertices), len(cuts) - 1, threads)
+    parts, offsets, first = max(1, threads), rows_.offsets, rows_.first
+    in_parts(lambda a, b: _owners(offsets, first, a, b, vertices), len(offsets) - 1, parts, threads)
     return vertices
 
 
 def renamed(ids, names, *, threads=1):
     named = beside(ids, len(ids), names.dtype)
-    cuts = _cuts(len(ids), max(1, threads))
-    share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], named), len(cuts) - 1, threads)
+    parts = max(1, threads)
+    in_parts(lambda low, high: _name(ids, names, low, high, named), len(ids), parts, threads)
     return named

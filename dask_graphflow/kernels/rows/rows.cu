@@ -113,12 +113,7 @@ struct Look {
             into |= u32(enters) << i;
             mine += u64(leaves + enters) << i / NEAR * BITS;
         }
-        before = mine;
-#pragma unroll
-        for (u32 step = 1; step < 32; step *= 2) {
-            const u64 other = __shfl_up_sync(ALL_LANES, before, step);
-            if (lane() >= step) before += other;
-        }
+        before = running_sum(mine);
         total = __shfl_sync(ALL_LANES, before, 31);
         before -= mine;
         u32 all = 0;

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.launching import BLOCKS, NULL, attribute, launch, launch_blocks
+from dask_graphflow.kernels.launching import BLOCKS, attribute, launch, launch_blocks
 from dask_graphflow.kernels.pull.device import floats
 from dask_graphflow.kernels.sources import instance
 
@@ -30,8 +30,8 @@ def hashes(ranks, seed):
     if len(ranks):
         launch(
             instance("hashes", ranks.dtype), len(ranks), cupy.ascontiguousarray(ranks),
-            *((NULL, np.uint64(seed % 2**64)) if one else (seed, np.uint64(0))),
-            np.uint64(len(ranks)), mixed,
+            *((None, np.uint64(seed % 2**64)) if one else (seed, 0)),
+            len(ranks), mixed
         )  # fmt: skip
     return mixed
 
@@ -43,8 +43,8 @@ def walk(rows, sums, starts, keys, length, bias, *, first=0, before=None, thread
         blocks = min(-(-count // WALK_THREADS), BLOCKS * attribute("MultiProcessorCount"))
         launch_blocks(
             instance("walk", dtype), blocks, WALK_THREADS, 0, _graph(rows, sums), starts.astype(dtype),
-            NULL if before is None else before, keys, np.uint64(count), np.int64(first),
-            np.int64(length), _bias(bias), np.bool_((bias != 1).any()), walks,
+            before, keys, count, np.int64(first),
+            length, _bias(bias), np.bool_((bias != 1).any()), walks
         )  # fmt: skip
     return walks
 
@@ -55,8 +55,8 @@ def propose(rows, sums, vertices, before, keys, step, bias, attempts, slots, *, 
     if count:
         launch(
             instance("propose", dtype), count, _graph(rows, sums), vertices.astype("int64"),
-            before.astype(dtype), keys, np.uint64(count), np.int64(step), _bias(bias), attempts,
-            np.int64(slots), tests, decided,
+            before.astype(dtype), keys, count, step, _bias(bias), attempts,
+            slots, tests, decided
         )  # fmt: skip
     return tests, decided
 
@@ -66,7 +66,7 @@ def connected(rows, vertices, others, *, threads=1):
     hits = cupy.empty(count, "bool")
     if count:
         given = vertices.astype("int64"), others.astype(dtype)
-        launch(instance("connected", dtype), count, _graph(rows), *given, np.uint64(count), hits)
+        launch(instance("connected", dtype), count, _graph(rows), *given, count, hits)
     return hits
 
 
@@ -75,8 +75,8 @@ def pick_edges(rows, vertices, keys, wanted, replace, first, *, threads=1):
     edges, items = cupy.empty(picks, "int64"), cupy.empty(picks, "int64")
     if picks:
         launch(
-            "pick_edges", count, rows.offsets, vertices.astype("int64"), keys, np.uint64(count),
-            np.int64(wanted), np.bool_(replace), first, edges, items,
+            "pick_edges", count, rows.offsets, vertices.astype("int64"), keys, count,
+            wanted, np.bool_(replace), first, edges, items
         )  # fmt: skip
     return edges, items
 
@@ -86,5 +86,5 @@ def cumulate(rows, *, threads=1):
     sums = cupy.empty(len(rows.ends), "int64")
     if count:
         kernel = instance("cumulate", weights.dtype)
-        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), sums)
+        launch(kernel, 32 * count, rows.offsets, weights, count, sums)
     return sums

@@ -62,7 +62,7 @@ def _before(sums, low, at):
 
 
 @partial(_compiled, inline="always")
-def _chosen(ends, sums, low, high, weight):
+def _choose(ends, sums, low, high, weight):
     """Return the end of the entry at which the running sum of a row's weights exceeds `weight`."""
     if sums.size == 0:
         return ends[low + weight]
@@ -96,7 +96,7 @@ def _attempt(edges, low, high, back, before, key, counter, bias):
     weight = np.int64(_random(key, counter + 1) * np.float64(rest))
     if weight >= skipped:
         weight += own
-    end = np.int64(_chosen(ends, sums, low, high, weight))
+    end = np.int64(_choose(ends, sums, low, high, weight))
     if before < 0 or bias[2] == bias[3]:
         return end, OPEN
     drawn = _random(key, counter + 2)

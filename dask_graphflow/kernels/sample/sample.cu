@@ -7,14 +7,6 @@ constexpr int STEP = 24, ATTEMPT = 2; // positions of the step and of the attemp
 constexpr i64 OPEN = -2;              // a step that is not decided yet
 constexpr i64 END = -1;               // the end of a walk
 
-__device__ __forceinline__ u64 hash_of(u64 key, u64 counter)
-{
-    u64 mixed = key + counter * 0x9e3779b97f4a7c15ull;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
-    return mixed ^ (mixed >> 31);
-}
-
 // Return a random float from 0 to below 1.
 __device__ __forceinline__ double random_of(u64 key, u64 counter) { return double(hash_of(key, counter) >> 11) * 0x1p-53; }
 
@@ -24,20 +16,6 @@ __global__ void hashes(const I* ranks, const u64* seeds, u64 seed, u64 count, u6
 {
     for (u64 i = thread_index(); i < count; i += thread_count())
         mixed[i] = hash_of(seeds ? seeds[i] : seed, u64(i64(ranks[i])) + 1);
-}
-
-// Return the index of the first entry of a sorted row that is not less than a value.
-template <typename T>
-__device__ __forceinline__ i64 first_of(const T* entries, i64 low, i64 high, i64 value)
-{
-    while (low < high) {
-        const i64 middle = (low + high) >> 1;
-        if (entries[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 // Factors for the weights of edges back to the previous vertex (`back`) and of all other edges (`others`). Then the
@@ -195,19 +173,11 @@ __global__ void __launch_bounds__(THREADS) cumulate(const i64* offsets, const W*
         double most = 0;
         for (i64 edge = low + lane(); edge < high; edge += 32) most = fmax(most, double(weights[edge]));
         most = warp_max(most);
-        int of_most, of_count;
-        frexp(most, &of_most);
-        frexp(double(high - low), &of_count);
-        const int shift = BITS - of_most - of_count;
+        const int shift = BITS - exponent_of(most) - exponent_of(double(high - low));
         i64 total = 0;
         for (i64 base = low; base < high; base += 32) {
             const i64 edge = base + lane();
-            i64 sum = edge < high ? i64(rint(ldexp(double(weights[edge]), shift))) : 0;
-#pragma unroll
-            for (u32 step = 1; step < 32; step *= 2) {
-                const i64 more = __shfl_up_sync(ALL_LANES, sum, step);
-                if (lane() >= step) sum += more;
-            }
+            const i64 sum = running_sum(edge < high ? i64(rint(ldexp(double(weights[edge]), shift))) : 0);
             if (edge < high) sums[edge] = total + sum;
             total += __shfl_sync(ALL_LANES, sum, 31);
         }

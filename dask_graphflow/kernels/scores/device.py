@@ -47,46 +47,22 @@ class DeviceTotals:
 
 def total(values, bound, count, *, threads=1):
     totals = DeviceTotals()
-    launch_resident(
-        "total",
-        len(values),
-        values,
-        np.uint64(len(values)),
-        np.float64(bound),
-        *map(np.float64, units(bound, count)),
-        totals.now,
-    )
+    parts = map(np.float64, (bound, *units(bound, count)))
+    launch_resident("total", len(values), values, len(values), *parts, totals.now)
     wrong, high, low = totals.read()[[SUM, HIGH, LOW]].tolist()
     return high, low, wrong
 
 
 def combine(sums, before, plus, factor, after, squares, totals, *, threads=1):
-    launch_resident(
-        instance("combine", sums.dtype),
-        len(after),
-        sums,
-        before,
-        np.float64(plus),
-        np.float64(factor),
-        after,
-        np.uint64(len(after)),
-        *map(np.float64, squares),
-        totals.now,
-    )
+    kernel, count = instance("combine", sums.dtype), len(after)
+    given = sums, before, np.float64(plus), np.float64(factor), after, count
+    launch_resident(kernel, count, *given, *map(np.float64, squares), totals.now)
 
 
 def scale(source, scores, wide, squares, entering, unit, bound, count, totals, *, threads=1):
-    launch_resident(
-        instance("scale", source.dtype, wide.dtype),
-        len(scores),
-        source,
-        scores,
-        wide,
-        np.uint64(len(scores)),
-        *map(np.float64, squares),
-        *map(np.float64, (entering, unit, bound, count)),
-        totals.now,
-    )
+    kernel, numbers = instance("scale", source.dtype, wide.dtype), (entering, unit, bound, count)
+    given = source, scores, wide, len(scores), *map(np.float64, (*squares, *numbers))
+    launch_resident(kernel, len(scores), *given, totals.now)
 
 
 new_totals = DeviceTotals

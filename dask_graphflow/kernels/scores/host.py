@@ -26,7 +26,7 @@ from dask_graphflow.kernels.fixed_point import (
     norm,
     units,
 )
-from dask_graphflow.kernels.host_threads import share
+from dask_graphflow.kernels.host_threads import in_parts
 
 SHARE = 4096  # items per thread at least: with fewer, starting a thread takes longer than its work
 BITS = 61  # bits of the largest sum along edges as a whole number
@@ -165,8 +165,7 @@ def in_threads(
 ) -> list[tuple[Any, ...]]:
     """Call ``work(start, stop)`` in each thread for its range of `count` items; return the results."""
     threads = min(threads, count // SHARE + 1)
-    cuts = [count * i // threads for i in range(threads + 1)]
-    return share(lambda i: work(cuts[i], cuts[i + 1]), threads, threads)
+    return in_parts(work, count, threads, threads)
 
 
 new_totals = HostTotals

@@ -11,13 +11,6 @@ struct Units {
     double coarse, fine;
 };
 
-__device__ __forceinline__ int exponent_of(double value)
-{
-    int exponent;
-    frexp(value, &exponent);
-    return exponent;
-}
-
 __device__ __forceinline__ Units units_of(double bound, double count)
 {
     const double coarse = ldexp(1.0, exponent_of(__dmul_rn(bound, count)) - SUM_BITS);
@@ -34,10 +27,7 @@ __global__ void __launch_bounds__(THREADS) total(const double* values, u64 count
             ++wrong;
             continue;
         }
-        // Divided, because the inverse of a very small unit is infinite.
-        const double part = floor(__ddiv_rn(value, coarse));
-        high += i64(part);
-        low += i64(__ddiv_rn(__dsub_rn(value, __dmul_rn(part, coarse)), fine));
+        add_parts(value, coarse, fine, high, low);
     }
     add_block<3>({&into->sum, &into->high, &into->low}, {wrong, high, low});
 }

@@ -35,6 +35,7 @@ SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of m
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
 FEW = 100  # levels whose numbers are read together with the state
+EVERY = None, None  # the condition on edges if there is none
 GIVEN_UP = 1 << 11  # edges of a row after which search.cu leaves the rest to a block
 
 # The structs in search.cu.
@@ -62,23 +63,10 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1, s
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
     state = frontier, following, *reached, np.int32(depth), of_owned(degrees), rests, report
     if count:
-        launch(
-            instance("bfs_pull", rows.ends.dtype),
-            count,
-            rows.offsets,
-            rows.ends,
-            np.uint64(count),
-            np.uint64(rows.first),
-            *state,
-        )
-        launch(
-            instance("bfs_pull_rest", rows.ends.dtype),
-            len(rests) * 256,
-            rows.offsets,
-            rows.ends,
-            np.uint64(rows.first),
-            *state,
-        )
+        kernel = instance("bfs_pull", rows.ends.dtype)
+        launch(kernel, count, *rows[:2], count, rows.first, *state)
+        kernel = instance("bfs_pull_rest", rows.ends.dtype)
+        launch(kernel, len(rests) * 256, *rows[:2], rows.first, *state)
     if shared is not None:
         told = meet(shared.memory, report=report)
         return int(told["here"]), (int(told["everywhere"]), int(told["edges"]))
@@ -87,64 +75,41 @@ def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1, s
 
 
 def bfs_push(rows, frontier, reached, depth, *, threads=1):
-    kernel = instance("bfs_push", rows.ends.dtype)
-    return push(kernel, (), rows, frontier, reached, depth)
+    return _push(EVERY, rows, frontier, reached, depth)
 
 
-def push(
-    kernel: str,
-    condition: tuple[Any, ...],
-    rows: Rows,
-    frontier: Any,
-    reached: Reached,
-    depth: int,
+def _push(
+    condition: tuple[Any, Any], rows: Rows, frontier: Any, reached: Reached, depth: int
 ) -> Any:
-    """Push along the edges that the kernel allows; see :func:`bfs_push`."""
+    """Push along some edges; see :func:`bfs_push`, and :func:`near` for the condition."""
     fresh, count = cupy.empty(len(reached.level), rows.ends.dtype), cupy.zeros(1, "int64")
     if not len(frontier):
         return fresh[:0]
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
-    launch(
-        kernel,
-        len(rows.ends) // 8,
-        *condition,
-        rows.offsets,
-        rows.ends,
-        np.int64(rows.first),
-        frontier,
-        costs,
-        np.uint64(len(frontier)),
-        *reached,
-        np.int32(depth),
-        fresh,
-        count,
-    )
+    kernel = instance("bfs_push", rows.ends.dtype, getattr(condition[1], "dtype", None))
+    given = frontier, costs, len(frontier), *reached, np.int32(depth), fresh, count
+    launch(kernel, len(rows.ends) // 8, *condition, *rows[:2], rows.first, *given)
     return fresh[: int(read(count)[0])]
 
 
 def bfs_near(rows, frontier, reached, depth, *, levels, dense, shared=None):
-    kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
     how = {"levels": levels, "dense": dense, "shared": shared}
-    return near(kernels, (), rows, frontier, reached, depth, **how)
+    return near(EVERY, rows, frontier, reached, depth, **how)
 
 
 def bfs_push_to_all(rows, frontier, reached, depth, *, shared):
     """Push one level to the vertices of all members; see :func:`bfs_near`."""
     if shared.list(frontier):
         align(shared.memory, shared.end)
-    sent, dtype = cupy.zeros(TELLING.itemsize // 8, "int64"), rows.ends.dtype
+    sent, kernel = (
+        cupy.zeros(TELLING.itemsize // 8, "int64"),
+        instance("bfs_push_to_all", rows.ends.dtype),
+    )
     if len(frontier):
-        launch(
-            instance("bfs_push_to_all", dtype),
-            len(rows.ends) // 8,
-            shared.memory.gang,
-            _searching(rows, shared.lists, shared.predecessors, shared.levels, shared.degrees),
-            frontier,
-            gather_degrees(rows.offsets, frontier),
-            np.uint64(len(frontier)),
-            np.int32(depth),
-            sent,
-        )
+        search = _searching(rows, shared.lists, shared.predecessors, shared.levels, shared.degrees)
+        costs = gather_degrees(rows.offsets, frontier)
+        given = frontier, costs, len(frontier), np.int32(depth), sent
+        launch(kernel, len(rows.ends) // 8, shared.memory.gang, search, *given)
     told = meet(shared.memory, sent=sent)
     found = shared.found(shared.end, int(told["here"]))
     mark_seen(reached.seen, found)
@@ -157,8 +122,7 @@ def _searching(rows: Rows, *columns: Any) -> np.ndarray:
 
 
 def near(
-    kernels: tuple[str, str],
-    condition: tuple[Any, ...],
+    condition: tuple[Any, Any],
     rows: Rows,
     frontier: Any,
     reached: Reached,
@@ -168,9 +132,10 @@ def near(
     dense: tuple[int, int, bool],
     shared: Any = None,
 ) -> tuple[Any, tuple[int, int] | None, np.ndarray, np.ndarray]:
-    """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
+    """Continue a search along some edges; see :func:`bfs_near`.
 
-    The first kernel pushes one level, and the second one pushes many.
+    The condition is :data:`EVERY`, or a distance per vertex and a weight per edge: only edges between two
+    vertices at the same distance count, and only if the weight does not change it.
     """
     count, levels = len(frontier), min(levels, SPAN)
     if shared is None:
@@ -195,7 +160,8 @@ def near(
     words = _GOING.itemsize // 8
     there = cupy.zeros(words + 2 * levels, "int64")
     there[:words].set(going.view("i8"))
-    launch_gang(kernels[1], *condition, members, _searching(rows, *columns), there, there[words:])
+    kernel = instance("bfs_run", rows.ends.dtype, getattr(condition[1], "dtype", None))
+    launch_gang(kernel, *condition, members, _searching(rows, *columns), there, there[words:])
     numbers = read(there[: words + 2 * min(levels, FEW)])
     done = numbers[:words].view(_GOING)[0]
     state, steps = done["meetings"], int(done["steps"])
@@ -206,7 +172,7 @@ def near(
         level = np.array([total[0]]), np.array([total[1]])
         if shared is not None:
             return *bfs_push_to_all(rows, frontier, reached, depth, shared=shared), *level
-        fresh = push(kernels[0], condition, rows, frontier, reached, depth)
+        fresh = _push(condition, rows, frontier, reached, depth)
         mark_seen(reached.seen, fresh)
         return fresh, None, *level
     mark_seen(reached.seen, queue[begin + count : int(state["end"])])
@@ -232,33 +198,13 @@ def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, th
     (seen, predecessor, level), most = reached, min(edges, len(reached.level))
     fresh, own, mirrors = cupy.empty((3, most), dtype)
     counts = cupy.zeros(4, "uint64")
-    launch(
-        instance("bfs_push", dtype),
-        len(rows.ends) // 8 if edges > len(level) else edges,
-        rows.offsets,
-        rows.ends,
-        np.int64(0),
-        frontier,
-        gather_degrees(rows.offsets, frontier),
-        np.uint64(len(frontier)),
-        *reached,
-        np.int32(depth),
-        fresh,
-        counts,
-    )
-    launch(
-        instance("part_found", dtype),
-        most,
-        fresh,
-        counts,
-        np.uint64(owned),
-        dtype.type(low if names is None else 0),
-        rows.offsets,
-        seen,
-        predecessor,
-        own,
-        mirrors,
-    )
+    items, costs = len(rows.ends) // 8, gather_degrees(rows.offsets, frontier)
+    given = frontier, costs, len(frontier), *reached, np.int32(depth), fresh, counts
+    kernel = instance("bfs_push", dtype, None)
+    launch(kernel, items if edges > len(level) else edges, *EVERY, *rows[:2], 0, *given)
+    first = dtype.type(low if names is None else 0)
+    given = fresh, counts, owned, first, rows.offsets, seen, predecessor
+    launch(instance("part_found", dtype), most, *given, own, mirrors)
     count, mine, away, leaving = read(counts).tolist()
     if names is not None:
         predecessor[fresh[:count]] = names[predecessor[fresh[:count]]]
@@ -271,17 +217,8 @@ def reach(rows, frontier, reached, depth, degrees, *, edges, low, names=None, th
 def take_offers(rows, vertices, offers, reached, depth, degrees):
     dtype = reached.predecessor.dtype
     fresh, counts = cupy.empty(len(vertices), dtype), cupy.zeros(2, "uint64")
-    launch(
-        instance("take_offers", dtype),
-        len(vertices),
-        vertices.astype(dtype, copy=False),
-        offers,
-        np.uint64(len(vertices)),
-        np.int32(depth),
-        rows.offsets,
-        *reached,
-        fresh,
-        counts,
-    )
+    kernel, count = instance("take_offers", dtype), len(vertices)
+    given = vertices.astype(dtype, copy=False), offers, count, np.int32(depth), rows.offsets
+    launch(kernel, count, *given, *reached, fresh, counts)
     count, edges = read(counts).tolist()
     return fresh[:count], edges

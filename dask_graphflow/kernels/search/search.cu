@@ -15,22 +15,16 @@ constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a bl
 
 __device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
 
-// Conditions on edges. All edges count:
-struct Every {
-    __device__ __forceinline__ bool operator()(u64, i64, u64) const { return true; }
-};
-
-// An edge counts if its ends have the same distance and its weight does not change this distance:
+// Return whether an edge counts: without weights always, and with weights if its ends have the same distance and its
+// weight does not change it.
 template <typename W>
-struct Weightless {
-    const double* distance;
-    const W* weights;
-    __device__ __forceinline__ bool operator()(u64 near, i64 edge, u64 far) const
-    {
-        const double here = distance[near];
-        return here == distance[far] && __dadd_rn(here, double(weights[edge])) == here;
-    }
-};
+__device__ __forceinline__ bool allowed(const double* distance, const W* weights, u64 near, i64 edge, u64 far)
+{
+    const double here = distance[near];
+    return here == distance[far] && __dadd_rn(here, double(weights[edge])) == here;
+}
+
+__device__ __forceinline__ bool allowed(const double*, const None*, u64, i64, u64) { return true; }
 
 // A row that a warp has not finished, and its next edge.
 struct Rest {
@@ -165,9 +159,10 @@ struct Measured {
 
 // Offer a vertex, by its position, as the predecessor of the other end of an edge. The other end is listed by its owner
 // if it had no predecessor. All lanes of a warp call this together.
-template <typename I, typename Allowed>
-__device__ __forceinline__ void reach(Allowed allowed, const Meeting& meeting, const Searching<I>& search, bool valid,
-                                      u64 near, i64 edge, int depth, Telling& telling, Measured& measured)
+template <typename I, typename W>
+__device__ __forceinline__ void reach(const double* distance, const W* weights, const Meeting& meeting,
+                                      const Searching<I>& search, bool valid, u64 near, i64 edge, int depth,
+                                      Telling& telling, Measured& measured)
 {
     const Gang& gang = meeting.gang;
     bool reached = false;
@@ -182,7 +177,8 @@ __device__ __forceinline__ void reach(Allowed allowed, const Meeting& meeting, c
         I* predecessor = search.predecessors.of[owner] + far;
         const I number = I(near) + I(gang.bounds[gang.rank]);
         const int there = fresh(*level);
-        if ((there == UNSEEN || there == depth) && fresh(*predecessor) > number && allowed(near, edge, u64(far)))
+        if ((there == UNSEEN || there == depth) && fresh(*predecessor) > number &&
+            allowed(distance, weights, near, edge, u64(far)))
             reached = (gang.size > 1 ? atomicMin_system(predecessor, number) : atomicMin(predecessor, number)) == never<I>();
         if (reached) {
             *level = depth;
@@ -194,12 +190,15 @@ __device__ __forceinline__ void reach(Allowed allowed, const Meeting& meeting, c
     give(meeting, search.lists, telling, reached, owner, far);
 }
 
-// Offer the vertices of a list as predecessors to their neighbors that were not seen. `costs` is the running sum of the
-// list's degrees. visit(valid, vertex, edge) is called for each edge.
-template <typename I, typename Visit>
-__device__ __forceinline__ void push_along(const i64* offsets, i64 first, const I* frontier, const i64* costs, u64 count,
-                                           Visit visit)
+// Offer the vertices of a list as predecessors to their neighbors that were not seen. List the neighbors that had no
+// predecessor. `costs` is the running sum of the list's degrees.
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS)
+    bfs_push(const double* distance, const W* weights, const i64* offsets, const I* ends, i64 first, const I* frontier,
+             const i64* costs, u64 count, const u32* seen, I* predecessor, int* level, int depth, I* list, i64* found)
 {
+    __shared__ I queues[THREADS / 32][QUEUED];
+    Appending<I> appending{queues[threadIdx.x / 32], list, found};
     visit_edges(costs, count, [&](const Span& span) {
         u64 vertex = 0;
         i64 ahead = 0;
@@ -207,53 +206,20 @@ __device__ __forceinline__ void push_along(const i64* offsets, i64 first, const 
             vertex = u64(frontier[span.row]);
             ahead = offsets[i64(vertex) - first] - costs[span.row];
         }
-        for (i64 at = span.first; at < span.last; at += 32) {
-            const u32 owner = owner_of(span, at + lane());
-            const u64 near = __shfl_sync(ALL_LANES, vertex, owner);
-            const i64 edge = __shfl_sync(ALL_LANES, ahead, owner) + at + lane();
-            visit(at + lane() < span.last, near, edge);
-        }
-    });
-}
-
-// The neighbors that had no predecessor are listed.
-template <typename I, typename Allowed>
-__device__ __forceinline__ void push_here(Allowed allowed, const i64* offsets, const I* ends, i64 first,
-                                          const I* frontier, const i64* costs, u64 count, const u32* seen,
-                                          I* predecessor, int* level, int depth, I* list, i64* found)
-{
-    __shared__ I queues[THREADS / 32][QUEUED];
-    Appending<I> appending{queues[threadIdx.x / 32], list, found};
-    push_along(offsets, first, frontier, costs, count, [&](bool valid, u64 near, i64 edge) {
-        bool reached = false;
-        I far = 0;
-        if (valid) {
-            far = ends[edge];
-            if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(near, edge, u64(far)))
-                reached = atomicMin(predecessor + far, I(near)) == never<I>();
-            if (reached) level[far] = depth;
-        }
-        appending.add(reached, far);
+        visit_span(span, vertex, ahead, [&](bool valid, u64 near, i64 edge) {
+            bool reached = false;
+            I far = 0;
+            if (valid) {
+                far = ends[edge];
+                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) &&
+                    allowed(distance, weights, near, edge, u64(far)))
+                    reached = atomicMin(predecessor + far, I(near)) == never<I>();
+                if (reached) level[far] = depth;
+            }
+            appending.add(reached, far);
+        });
     });
     appending.flush();
-}
-
-template <typename I>
-__global__ void __launch_bounds__(THREADS)
-    bfs_push(const i64* offsets, const I* ends, i64 first, const I* frontier, const i64* costs, u64 count, const u32* seen,
-         I* predecessor, int* level, int depth, I* list, i64* found)
-{
-    push_here(Every{}, offsets, ends, first, frontier, costs, count, seen, predecessor, level, depth, list, found);
-}
-
-template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS)
-    bfs_push_weightless(const double* distance, const W* weights, const i64* offsets, const I* ends, i64 first,
-                    const I* frontier, const i64* costs, u64 count, const u32* seen, I* predecessor, int* level,
-                        int depth, I* list, i64* found)
-{
-    push_here(Weightless<W>{distance, weights}, offsets, ends, first, frontier, costs, count, seen, predecessor,
-              level, depth, list, found);
 }
 
 // Push one level to the vertices of all members. `sent` counts them, and their edges.
@@ -263,9 +229,18 @@ __global__ void __launch_bounds__(THREADS)
                     const i64* costs, u64 count, int depth, Telling* sent)
 {
     const Meeting meeting{gang, nullptr};
+    const None* none = nullptr;
     Measured measured;
-    push_along(search.offsets, 0, frontier, costs, count, [&](bool valid, u64 near, i64 edge) {
-        reach(Every{}, meeting, search, valid, near, edge, depth, *sent, measured);
+    visit_edges(costs, count, [&](const Span& span) {
+        u64 vertex = 0;
+        i64 ahead = 0;
+        if (span.row < count) {
+            vertex = u64(frontier[span.row]);
+            ahead = search.offsets[vertex] - costs[span.row];
+        }
+        visit_span(span, vertex, ahead, [&](bool valid, u64 near, i64 edge) {
+            reach(nullptr, none, meeting, search, valid, near, edge, depth, *sent, measured);
+        });
     });
     measured.tell(*sent);
 }
@@ -285,9 +260,10 @@ struct Going {
 // Push level after level. Every vertex that is found is appended to its owner's list, so the end of the lists is the next
 // level. `levels` tell whether a vertex is in the current level. A bitmap would have to be updated between levels.
 // `trace` gets the number of vertices and edges of each level.
-template <typename I, typename Allowed>
-__device__ __forceinline__ void go_on(Allowed allowed, const Gang& gang, const Searching<I>& search, Going* going,
-                                      i64* trace)
+template <typename I, typename W>
+__global__ void __launch_bounds__(GANG)
+    bfs_run(const double* distance, const W* weights, const __grid_constant__ Gang gang,
+            const __grid_constant__ Searching<I> search, Going* going, i64* trace)
 {
     __shared__ Telling own[SETS];
     Meeting meeting{gang, &going->meetings};
@@ -325,7 +301,7 @@ __device__ __forceinline__ void go_on(Allowed allowed, const Gang& gang, const S
                 search.offsets, search.offsets + 1, meeting.end - begin, alone,
                 [&](i64 i) { return u64(__ldcg(list + begin + i)); },
                 [&](bool valid, u64 near, i64 edge) {
-                    reach(allowed, meeting, search, valid, near, edge, int(depth), telling, measured);
+                    reach(distance, weights, meeting, search, valid, near, edge, int(depth), telling, measured);
                 });
             measured.tell(telling);
             begin = meeting.end;
@@ -347,21 +323,6 @@ __device__ __forceinline__ void go_on(Allowed allowed, const Gang& gang, const S
     take_steps(next.everywhere, &going->meetings.blocks, stops, step, save, load);
     meet_grid(&going->meetings.blocks);  // no block reads any more when the state is written
     if (threadIdx.x == 0 && blockIdx.x == 0) save();
-}
-
-template <typename I>
-__global__ void __launch_bounds__(GANG)
-    bfs_run(const __grid_constant__ Gang gang, const __grid_constant__ Searching<I> search, Going* going, i64* trace)
-{
-    go_on(Every{}, gang, search, going, trace);
-}
-
-template <typename I, typename W>
-__global__ void __launch_bounds__(GANG)
-    bfs_run_weightless(const double* distance, const W* weights, const __grid_constant__ Gang gang,
-                       const __grid_constant__ Searching<I> search, Going* going, i64* trace)
-{
-    go_on(Weightless<W>{distance, weights}, gang, search, going, trace);
 }
 
 // The following kernels are for a search over the members of a gang. The positions of a member's own vertices begin at

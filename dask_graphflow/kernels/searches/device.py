@@ -115,24 +115,11 @@ def _launches(
         made.marks.fill(UNREACHED)
         made.found.fill(0)
         made.teams.fill(0)
-        numbers = (made.sigma, made.power) if counted else (np.uintp(0),) * 2
-        launch_gang(
-            instance("search", dtype, contribute),
-            rows.offsets,
-            rows.ends,
-            into.offsets,
-            into.ends,
-            np.int64(size),
-            np.int64(pieces),
-            sources[done : done + teams],
-            np.uint32(blocks),
-            np.int32(spare),
-            np.float64(endpoints),
-            *made[:6],
-            *numbers,
-            *made[8:],
-            blocks=teams * blocks,
-        )
+        counts = (made.sigma, made.power) if counted else (None,) * 2
+        kernel, some = instance("search", dtype, contribute), sources[done : done + teams]
+        edges = *rows[:2], *into[:2], size, pieces, some
+        numbers = np.uint32(blocks), np.int32(spare), np.float64(endpoints)
+        launch_gang(kernel, *edges, *numbers, *made[:6], *counts, *made[8:], blocks=teams * blocks)
         yield done, made
         done += teams
         if done < len(sources):

@@ -21,7 +21,7 @@ import numpy as np
 from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.kernels.host_threads import even_turns, run, share, take, turns
+from dask_graphflow.kernels.host_threads import even_cuts, even_turns, run, share, take, turns
 from dask_graphflow.kernels.memory import free_bytes
 
 BITS = 61  # bits of a number as a whole number
@@ -174,9 +174,12 @@ def _add(found, count, scores, ranges, part):
         start, stop = take(ranges, part, MINI)
 
 
-def sources_at_once(rows: Rows, threads: int) -> int:
-    """Return the number of threads that have room for a source in half of the free memory."""
-    each = 56 * len(rows.offsets) + rows.ends.nbytes
+def sources_at_once(rows: Rows, threads: int, edge: int) -> int:
+    """Return the number of threads that have room for a source in half of the free memory.
+
+    A source takes `edge` bytes per edge.
+    """
+    each = 56 * len(rows.offsets) + edge * len(rows.ends)
     free = free_bytes(host)
     return threads if free is None else max(1, min(threads, free // 2 // each))
 
@@ -195,7 +198,7 @@ def _room(vertices: int, edges: int, dtype: Any) -> tuple[np.ndarray, ...]:
 
 def add_dependencies(rows, into, sources, scores, *, endpoints=False, threads=1):
     size = len(scores)
-    parts = min(sources_at_once(rows, threads), len(sources))
+    parts = min(sources_at_once(rows, threads, rows.ends.itemsize), len(sources))
     rooms = [_room(size, len(rows.ends), rows.ends.dtype) for _ in range(parts)]
     found = np.empty((parts, size))
     spare = int(np.diff(into.offsets).max(initial=0)).bit_length()
@@ -215,12 +218,5 @@ def levels(rows, sources, *, threads=1):
     found = np.empty((count, size), "int32")
     parts = min(threads, count)
     queues = np.empty((parts, size + 1), rows.ends.dtype)
-    run(
-        _each_level,
-        turns([count * part // parts for part in range(parts + 1)]),
-        *rows[:2],
-        sources,
-        queues,
-        found,
-    )
+    run(_each_level, turns(even_cuts(count, parts)), *rows[:2], sources, queues, found)
     return found

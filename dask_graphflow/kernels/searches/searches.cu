@@ -86,23 +86,6 @@ __device__ __forceinline__ int store(double value, i64* whole)
     return exponent - NUMBER_BITS;
 }
 
-// Return the largest value, or the sum, of COUNT neighboring lanes.
-template <u32 COUNT>
-__device__ __forceinline__ int group_max(int value)
-{
-#pragma unroll
-    for (u32 d = COUNT / 2; d; d /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, d));
-    return value;
-}
-
-template <u32 COUNT>
-__device__ __forceinline__ i64 group_sum(i64 value)
-{
-#pragma unroll
-    for (u32 d = COUNT / 2; d; d /= 2) value += __shfl_xor_sync(ALL_LANES, value, d);
-    return value;
-}
-
 // A level of a search, and its edges in one direction.
 template <typename I>
 struct Level {
@@ -175,7 +158,7 @@ struct Level {
             }
             other(valid, near, mark);
         }
-        return {small ? group_sum<COUNT>(found.total) : 0, group_max<COUNT>(found.largest)};
+        return {small ? warp_sum<COUNT>(found.total) : 0, warp_max<COUNT>(found.largest)};
     }
 
     // Return the sum of the numbers of these neighbors, in units of 2**unit.
@@ -189,7 +172,7 @@ struct Level {
                 const Mark mark = mark_of(marks + near);
                 if (mark.level == level) found += __ldcg(whole + near) >> min(63, unit - mark.exponent);
             }
-        return group_sum<COUNT>(found);
+        return warp_sum<COUNT>(found);
     }
 
     // Call finish(vertex, sum, exponent of its unit) for each vertex of the level, with the sum over its neighbors at

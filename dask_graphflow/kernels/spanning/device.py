@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
-from dask_graphflow.kernels.launching import attribute, gang_blocks, launch_gang
+from dask_graphflow.kernels.launching import attribute, gang_blocks, launch_gang, struct_of
 from dask_graphflow.kernels.sources import GANG, instance
 
-_BETWEEN = np.dtype([(name, "u8") for name in ("one", "other", "key", "at")])
+_BETWEEN = struct_of("one other key at")
 ROUNDS = 7  # the struct in spanning.cu: three counts, three marks, and the number of arrived blocks
 
 
@@ -27,5 +27,5 @@ def join_components(component, one, other, key, at, taken):
     # Atomics at random addresses need many threads; few edges need few blocks to wait for.
     blocks = min(gang_blocks(kernel), max(attribute("MultiProcessorCount"), -(-count // GANG)))
     rounds = cupy.zeros(ROUNDS, "int64")
-    given = component, np.uint64(vertices), *pointers, np.int64(count), least, first, taken, rounds
+    given = component, vertices, *pointers, count, least, first, taken, rounds
     launch_gang(kernel, *given, blocks=blocks)

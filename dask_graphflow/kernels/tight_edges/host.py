@@ -15,15 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
-from dask_graphflow.kernels.csr import Rows
-from dask_graphflow.kernels.host_threads import even_turns, run, share, take, turns
-from dask_graphflow.kernels.memory import free_bytes
-from dask_graphflow.kernels.searches.host import BITS, LOWEST, _add, _bits, _scaled, _whole
+from dask_graphflow.kernels.host_threads import even_cuts, even_turns, run, share, take, turns
+from dask_graphflow.kernels.searches.host import (
+    BITS,
+    LOWEST,
+    _add,
+    _bits,
+    _scaled,
+    _whole,
+    sources_at_once,
+)
 
 AT_ONCE = 64  # sources per call
+EDGE = 28  # bytes per edge that a source takes
 
 
 @_inner
@@ -163,13 +169,6 @@ def _one_source(rows, into, source, endpoints, room, found, carried):
     return True
 
 
-def sources_at_once(rows: Rows, threads: int) -> int:
-    """Return the number of threads that have room for a source in half of the free memory."""
-    each = 56 * len(rows.offsets) + 28 * len(rows.ends)
-    free = free_bytes(host)
-    return threads if free is None else max(1, min(threads, free // 2 // each))
-
-
 def _room(size: int, edges: int, most: int, dtype: Any) -> tuple[np.ndarray, ...]:
     return (
         np.empty(size),
@@ -184,7 +183,7 @@ def _room(size: int, edges: int, most: int, dtype: Any) -> tuple[np.ndarray, ...
 
 def add_contributions(rows, into, sources, scores, carried, *, endpoints=False, threads=1):
     size, edges = len(scores), len(rows.ends)
-    parts = min(sources_at_once(rows, threads), len(sources))
+    parts = min(sources_at_once(rows, threads, EDGE), len(sources))
     most = int(max(np.diff(side.offsets).max(initial=0) for side in (rows, into)))
     outward, inward = (
         (*side[:2], np.empty(0) if side.weights is None else side.weights) for side in (rows, into)
@@ -218,10 +217,9 @@ def _distances(rows, sources, room, found, ranges, part):
 
 def distances(rows, sources, *, threads=1):
     size, count = len(rows.offsets) - 1, len(sources)
-    found, parts = np.empty((count, size)), min(sources_at_once(rows, threads), count)
+    found, parts = np.empty((count, size)), min(sources_at_once(rows, threads, EDGE), count)
     heap = parts, len(rows.ends) + 1
     dtype = rows.ends.dtype
     room = np.empty((parts, size), dtype), np.empty(heap), np.empty(heap, dtype)
-    cuts = turns([count * part // parts for part in range(parts + 1)])
-    run(_distances, cuts, rows[:3], sources, room, found)
+    run(_distances, turns(even_cuts(count, parts)), rows[:3], sources, room, found)
     return found

@@ -13,9 +13,9 @@ import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.fixed_point import units
-from dask_graphflow.kernels.launching import blocks_for, read, resident_blocks
+from dask_graphflow.kernels.launching import launch, launch_resident, read
 from dask_graphflow.kernels.program import VertexProgram
-from dask_graphflow.kernels.sources import OPTIONS, THREADS, source
+from dask_graphflow.kernels.sources import OPTIONS, source
 
 WORD, SIGN = 2**64, 2**63
 _REDUCED = np.dtype([("counted", "i8"), ("high", "i8"), ("low", "i8"), ("largest", "u8")])
@@ -24,28 +24,28 @@ _REDUCED = np.dtype([("counted", "i8"), ("high", "i8"), ("low", "i8"), ("largest
 def assign(program, given, columns):
     count = len(columns[0])
     values = _struct(program, count, (*columns, *given))
-    _kernel(program.struct, "assign_values")((blocks_for(count),), (THREADS,), (values,))
+    launch(_kernel(program.struct, "assign_values"), count, values)
 
 
 class DeviceFloatTotal:
     def __init__(self, program, given, exists, threads=1):
         self._all = program, given, exists
-        found = _reduced("largest_magnitude", *self._all)
+        found = _reduce("largest_magnitude", *self._all)
         self.wrong = int(found["counted"])
         self.largest = float(found["largest"].view("float64"))
 
     def parts(self, exponent, count):
         scales = np.int32(exponent), *map(np.float64, units(1.0, count))
-        found = _reduced("sum_floats", *self._all, *scales)
+        found = _reduce("sum_floats", *self._all, *scales)
         return int(found["high"]), int(found["low"])
 
 
 def integer_total(program, given, exists):
-    return int(_reduced("sum_integers", program, given, exists)["low"]) % WORD
+    return int(_reduce("sum_integers", program, given, exists)["low"]) % WORD
 
 
 def largest(program, given, exists, dtype):
-    found = _reduced("largest_value", program, given, exists)
+    found = _reduce("largest_value", program, given, exists)
     return np.array([_value(int(found["largest"]), dtype)][: found["counted"]], dtype)
 
 
@@ -60,14 +60,14 @@ def _value(order: int, dtype: np.dtype[Any]) -> Any:
     return np.uint64(order - SIGN if order >= SIGN else WORD - 1 - order).view("float64")
 
 
-def _reduced(
+def _reduce(
     name: str, program: VertexProgram, given: Sequence[Any], exists: Any, *arguments: Any
 ) -> Any:
     """Reduce an expression over the vertices, and wait for the result."""
     found, count = cupy.zeros(_REDUCED.itemsize // 8, "int64"), len(exists)
     values = _struct(program, count, given)
     kernel = _kernel(program.struct, name)
-    kernel((resident_blocks(count),), (THREADS,), (values, exists, *arguments, found))
+    launch_resident(kernel, count, values, exists, *arguments, found)
     return read(found).view(_REDUCED)[0]
 
 

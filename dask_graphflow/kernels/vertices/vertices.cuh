@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(THREADS)
     double largest = 0;
     for (u64 v = thread_index(); v < values.count; v += thread_count()) {
         if (!exists[v]) continue;
-        const double magnitude = fabs(values.value0(v));
+        const double magnitude = fabs(values.value(v));
         if (magnitude < edge::infinity())
             largest = fmax(largest, magnitude);
         else
@@ -63,10 +63,7 @@ __global__ void __launch_bounds__(THREADS) sum_floats(Values values, const bool*
     i64 high = 0, low = 0;
     for (u64 v = thread_index(); v < values.count; v += thread_count()) {
         if (!exists[v]) continue;
-        const double value = ldexp(values.value0(v), -exponent);
-        const double part = floor(__ddiv_rn(value, coarse));
-        high += i64(part);
-        low += i64(__ddiv_rn(__dsub_rn(value, __dmul_rn(part, coarse)), fine));
+        add_parts(ldexp(values.value(v), -exponent), coarse, fine, high, low);
     }
     add_block<2>({&found->high, &found->low}, {high, low});
 }
@@ -78,7 +75,7 @@ __global__ void __launch_bounds__(THREADS)
 {
     u64 sum = 0;
     for (u64 v = thread_index(); v < values.count; v += thread_count())
-        if (exists[v]) sum += u64(values.value0(v));
+        if (exists[v]) sum += u64(values.value(v));
     add_block<1>({&found->low}, {i64(sum)});
 }
 
@@ -91,7 +88,7 @@ __global__ void __launch_bounds__(THREADS)
     for (u64 v = thread_index(); v < values.count; v += thread_count()) {
         if (!exists[v]) continue;
         ++counted;
-        largest = max(largest, order_of(values.value0(v)));
+        largest = max(largest, order_of(values.value(v)));
     }
     keep_largest(largest, found);
     add_block<1>({&found->counted}, {counted});

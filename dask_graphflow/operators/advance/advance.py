@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import sorted_unique
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.vertex_set import VertexSet
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
-from dask_graphflow.programs.typed import After
 
-from .local_advance import LocalAdvance, bound
+from .local_advance import LocalAdvance, bind
 
 SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
 
@@ -93,7 +93,7 @@ class Advance:
             self._before = columns[name] = columns[op.target].copy()
         weights = g.member.shard.out.weights
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
-        bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
+        bind(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
         self._own_changes = own_changes and self._before is None
         self._own_changes &= after is None or not after.changes
@@ -124,7 +124,7 @@ class Advance:
             if side.mirrors is None:
                 return self._alone(side, frontier, "push", row)
             column, owned = side.columns[op.target], g.owned
-            masters, mirrors, leaving, edges = self._moved(side, frontier.own, "push")
+            masters, mirrors, leaving, edges = self._move(side, frontier.own, "push")
             following = VertexSet(owned, vertices=masters, edges=leaving)
             # If no member changed a mirror, these totals are final.
             sums = len(masters), following.edges(g.degrees), len(mirrors), edges
@@ -141,7 +141,7 @@ class Advance:
                 if len(changed) > 1:
                     following = _union(changed, owned)
                 totals = self._totals(following, edges)
-            return self._ended("push", side, following, totals, row)
+            return self._finish("push", side, following, totals, row)
 
     def push_on(
         self, frontier: Frontier, rule: Direction, most: int | None = None
@@ -163,7 +163,7 @@ class Advance:
                 if len(done):
                     self.supersteps += len(done)
                     sizes, edges = done.T
-                    rule.pushed(sizes, edges)
+                    rule.record_pushes(sizes, edges)
                     g.fused("push", sizes, edges, time.perf_counter() - began)
                     own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
                     return Frontier(own, len(vertices), leaving), len(done)
@@ -181,9 +181,9 @@ class Advance:
                 there = side.broadcast(None, active.vertices)
                 vertices = np.concatenate([active.vertices, *there])
                 active = VertexSet(side.local.size, vertices=vertices)
-            moved, _, leaving, edges = self._moved(side, active, "pull")
+            moved, _, leaving, edges = self._move(side, active, "pull")
             following = VertexSet(g.owned, vertices=moved, edges=leaving)
-            return self._ended("pull", side, following, self._totals(following, edges), row)
+            return self._finish("pull", side, following, self._totals(following, edges), row)
 
     def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
         self.supersteps += 1
@@ -203,7 +203,7 @@ class Advance:
         how = way, self._balance, g.member.threads, g.degrees, superstep
         return side.advance.step(self._params, active, *how)
 
-    def _moved(
+    def _move(
         self, side: _Side, active: VertexSet | None, way: str
     ) -> tuple[Any, Any, tuple[Any, int] | None, int]:
         """Advance along this member's rows.
@@ -227,7 +227,7 @@ class Advance:
     def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
         return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums
 
-    def _ended(
+    def _finish(
         self,
         way: str,
         side: _Side,
@@ -276,7 +276,7 @@ class EachVertex:
 
     def __init__(self, g: GraphView, columns: Mapping[str, Any], after: After) -> None:
         # Only `after` of this edge program runs: it sends nothing along edges.
-        name = after.changes[0]
+        name = next(iter(after.always))
         op = with_after(EdgeOp("each", target=name, signal=f"{name}[dst]", slot="max"), after)
         self._g, self._local = g, LocalAdvance(op, columns, g.member.local("out").rows)
 

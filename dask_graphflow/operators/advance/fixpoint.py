@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dask_graphflow.operators.direction import RULES, Direction
-from dask_graphflow.operators.view import Frontier, GraphView
+from dask_graphflow.operators.advance.direction import RULES, Direction
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-from .float_sums import advancing
+from .float_sums import make_advance
 
 
 def fixpoint(
@@ -49,7 +50,7 @@ def fixpoint(
     UnknownColumnError, WeightError, ExpressionError
         See ``op.bind``.
     """
-    steps = advancing(
+    steps = make_advance(
         g, op, columns, balance=balance, synchronous=max_iter is not None, own_changes=True
     )
     direction, done = Direction(rule, g), 0

@@ -14,41 +14,23 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.view import Frontier, GraphView
-from dask_graphflow.programs.cuda import C_TYPES
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.rewrite import in_fixed_point
-from dask_graphflow.programs.typed import After
 
 from .advance import Advance, EachVertex
 
 BITS = 63  # every sum is below 2**63 as a whole number
 SMALLEST = 1000  # no unit is below 2**-1000, so messages times the largest scale stay finite
 # Set the scale of a vertex from the largest magnitude of its messages; keep it if that is not finite.
-UNIT = After(
-    ("largest", "scale", "spare"),
-    ("largest", "scale"),
-    f"""\
-value = {{largest}}
-{{largest}} = 0.0
-if not value < inf:
-    return True
-exponent = min({BITS} - frexp(value)[1] - {{spare}}, {SMALLEST})
-{{scale}} = ldexp(1.0, exponent)
-return False""",
-    f"""\
-const double value = {{largest}};
-{{largest}} = 0.0;
-if (!(value < edge::infinity())) return true;
-int exponent;
-frexp(value, &exponent);
-{{scale}} = ldexp(1.0, min({BITS} - exponent - {{spare}}, {SMALLEST}));
-return false;""",
-)
+SCALE = f"power_of_two(min({BITS} - exponent(largest[dst]) - spare[dst], {SMALLEST}))"
+UNIT = After("not largest[dst] < inf", always={"largest": "0.0", "scale": SCALE})
 
 
-def advancing(
+def make_advance(
     g: GraphView, op: EdgeOp, columns: Mapping[str, Any], *, balance: str = "auto", **options: Any
 ) -> Advance | FloatSums:
     """Return an object that runs an edge program's steps; see :class:`.Advance` for the parameters."""
@@ -84,11 +66,7 @@ class FloatSums:
 
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
-        with self._g.superstep("push", len(frontier), frontier.leaving):
-            receiving = self._find.push(frontier)
-            self._set_units(receiving)
-            self._add.push(frontier)
-            return self._added(receiving)
+        return self._step("push", frontier)
 
     def push_on(
         self, frontier: Frontier, rule: Direction, most: int | None = None
@@ -98,34 +76,23 @@ class FloatSums:
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
-        with self._g.superstep("pull", len(frontier), frontier.leaving):
-            receiving = self._find.pull(frontier)
-            self._set_units(receiving)
-            self._add.pull(frontier)
-            return self._added(receiving)
+        return self._step("pull", frontier)
 
-    def _set_units(self, receiving: Frontier) -> None:
-        """Set the scale of vertices that receive messages."""
-        if self._units(receiving):
-            raise ExpressionError(
-                f"{self._op}: a message is infinite or NaN, and slot='add' takes finite numbers only; send "
-                "another number in its place, for example x[src] if abs(x[src]) < inf else 0.0"
-            )
+    def _step(self, way: str, frontier: Frontier) -> Frontier:
+        with self._g.superstep(way, len(frontier), frontier.leaving):
+            receiving = self._find.step(way, frontier)
+            if self._units(receiving):
+                raise ExpressionError(
+                    f"{self._op}: a message is infinite or NaN, and slot='add' takes finite numbers only; "
+                    "send another number in its place, for example x[src] if abs(x[src]) < inf else 0.0"
+                )
+            self._add.step(way, frontier)
+            return self._added(receiving)
 
 
 def _added(dtype: str) -> After:
     """Return what adds its sum to a vertex, and keeps it if its value changes."""
+    old, new = "target[dst]", f"{dtype}(float64(target[dst]) + float64(sums[dst]) / scale[dst])"
     # A NaN that stays is not a change, and a sum that no float can hold is infinite.
-    host = f"""\
-old = {{target}}
-new = {dtype}(float64(old) + float64({{sums}}) / {{scale}})
-{{sums}} = 0
-{{target}} = new
-return new != old and (new == new or old == old)"""
-    cuda = f"""\
-const {C_TYPES[dtype]} old = {{target}};
-const {C_TYPES[dtype]} value = double(old) + double({{sums}}) / {{scale}};
-{{sums}} = 0;
-{{target}} = value;
-return value != old && (value == value || old == old);"""
-    return After(("target", "sums", "scale"), ("target", "sums"), host, cuda)
+    changed = f"{new} != {old} and ({new} == {new} or {old} == {old})"
+    return After(changed, always={"target": new, "sums": "0"})

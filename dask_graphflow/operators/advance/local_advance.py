@@ -8,7 +8,7 @@ from typing import Any
 
 from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import is_on_disk, on_device
-from dask_graphflow.operators.vertex_set import VertexSet
+from dask_graphflow.operators.frontier import VertexSet
 from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 
@@ -22,7 +22,7 @@ class LocalAdvance:
     def __init__(self, op: EdgeOp, columns: Mapping[str, Any], rows: Any) -> None:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         weight_dtype = None if rows.weights is None else rows.weights.dtype
-        typed = bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
+        typed = bind(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
         self._program = typed.device_program if on_device(rows.ends) else typed.host_program
         self._columns = tuple(columns[name] for name in op.columns)
         self._size, self._rows = len(columns[op.target]), rows
@@ -102,6 +102,6 @@ class LocalAdvance:
 
 
 @lru_cache(maxsize=64)
-def bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
+def bind(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
     """Bind a program to dtypes. This is cached, because it takes as long as a small superstep."""
     return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)

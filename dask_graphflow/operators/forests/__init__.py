@@ -1,1 +1,1 @@
-"""Forests of connected components: hooking edges into them, chunk by chunk, and compressing them."""
+"""Forests: trees into which edges join vertices; components, blocks and spanning trees follow from them."""

@@ -236,7 +236,7 @@ class Forest:
         hooked = self.kernels.absorb(
             self.parent, entries.parent, first=first, shift=shift, slots=slots, threads=threads
         )
-        self._hooked(hooked)
+        self._note_hooked(hooked)
         if first + count == entries.size:
             self.compress(threads=threads)
 
@@ -310,10 +310,10 @@ class Forest:
             threads=threads,
         )
         # A sample is compressed while other threads may hook, so it may have written old roots.
-        self._hooked(hooked or step > 1)
+        self._note_hooked(hooked or step > 1)
         return outside, hooked
 
-    def _hooked(self, count: int) -> None:
+    def _note_hooked(self, count: int) -> None:
         if count:
             self.flat = False
 

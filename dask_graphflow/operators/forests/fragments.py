@@ -105,12 +105,12 @@ class Fragment:
             forest.compress(threads=threads)
         return cls(forests, ids)
 
-    def sorted(self) -> Fragment:
+    def sort(self) -> Fragment:
         """Return the fragment with its ids in order. It must not be dense."""
         ids, rank = renumber.sort(self.ids)
         return Fragment(move_forests(self.forests, rank, len(ids)), ids)
 
-    def numbered(self) -> Fragment:
+    def list_ids(self) -> Fragment:
         """Return the fragment with its ids listed. The ids of a dense fragment are in order."""
         if not self.dense:
             return self
@@ -233,9 +233,9 @@ class FragmentChain:
         if not self.loose:
             return dense
         if not len(dense.forests[0].parent):
-            return unite_listed(self.loose).sorted()
+            return unite_listed(self.loose).sort()
         with self.dense.alone():
-            return unite_listed([dense.numbered(), *self.loose]).sorted()
+            return unite_listed([dense.list_ids(), *self.loose]).sort()
 
 
 def unite_listed(fragments: Sequence[Fragment]) -> Fragment:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
-from .link import Link
+from dask_graphflow.kernels.link import Link
 
 
 class Shared:
@@ -100,7 +100,7 @@ class Start:
         return self.shared
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _started, (self.shared._token,)
+        return _restore_start, (self.shared._token,)
 
 
 # The holders of this process, by token.
@@ -117,5 +117,5 @@ def _restore(token: str, held: Any) -> Shared:
     return Shared(held) if living is None else living
 
 
-def _started(token: str) -> Start:
+def _restore_start(token: str) -> Start:
     return Start(_living.get(token))

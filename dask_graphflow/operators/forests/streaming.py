@@ -10,8 +10,7 @@ import numpy as np
 
 from dask_graphflow.kernels import require_gpu
 from dask_graphflow.kernels.common import CommonKernels
-
-from .link import Link
+from dask_graphflow.kernels.link import Link
 
 # Edges per buffer. As int32 they take 1.2 ms on the bus, several times as long as the calls of a hook.
 CHUNK = 1 << 23

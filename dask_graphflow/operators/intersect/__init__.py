@@ -1,6 +1,7 @@
 """Neighbors that vertices have in common: triangles, trusses and similar pairs."""
 
+from .common_neighbors import CommonNeighbors
 from .edge_triangles import EdgeTriangles
-from .triangles import count_triangles
+from .triangle_counts import count_triangles
 
-__all__ = ["EdgeTriangles", "count_triangles"]
+__all__ = ["CommonNeighbors", "EdgeTriangles", "count_triangles"]

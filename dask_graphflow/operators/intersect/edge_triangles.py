@@ -28,7 +28,7 @@ from dask_graphflow.operators.access import (
 )
 from dask_graphflow.operators.view import GraphView
 
-from . import triangles
+from . import triangle_counts as triangles
 from .orientation import labels_of, orient, relabel
 
 REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; LEAVES only during one step
@@ -55,7 +55,7 @@ class EdgeTriangles:
         self._kernels = intersect_kernels.of(rows.ends)
         self._early, self._owned = rows.ends, len(rows.ends)
         self._late = sources_of(g, rows)
-        theirs = self._shared() if g.member.exchange.size > 1 else (rows.ends[:0],) * 2
+        theirs = self._make_mirrors() if g.member.exchange.size > 1 else (rows.ends[:0],) * 2
         size = self._owned + len(theirs[0])
         edges = np.arange(size, dtype=index_dtype(size), like=rows.ends)
         source = np.concatenate([self._late, self._early, theirs[1]])
@@ -74,7 +74,7 @@ class EdgeTriangles:
         self._lost = np.zeros_like(edges, f"uint{8 * rows.ends.dtype.itemsize}")
         self._left = self._remaining = self._owned
 
-    def _shared(self) -> tuple[Any, Any]:
+    def _make_mirrors(self) -> tuple[Any, Any]:
         """Make mirrors of the edges of other members; return the labels of their late and early ends."""
         g, o, exchange = self._g, self._oriented, self._g.member.exchange
         owner = o.owner[self._early]
@@ -173,7 +173,7 @@ class EdgeTriangles:
     def _lose_with_others(self, edges: Any) -> None:
         """Count the triangles that edges lose to removed edges whose early ends other members own."""
         for pieces in self._pieces(edges):
-            sent = [self._sent(piece) for piece in pieces]
+            sent = [self._write_message(piece) for piece in pieces]
             asked = swap_columns(self._g, [message for _, message in sent])
             answers = [self._answer(*theirs) for theirs in asked]
             received = self._g.member.exchange.all_to_all(answers)
@@ -196,7 +196,7 @@ class EdgeTriangles:
         for i in range(count):
             yield [part[cut[i] : cut[i + 1]] for part, cut in zip(to, cuts, strict=True)]
 
-    def _sent(self, edges: Any) -> tuple[Any, tuple[Any, ...]]:
+    def _write_message(self, edges: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the message about removed edges for another member, and the edges of the rows in it.
 
         The edges come first. The message contains the vertices and the lengths of the rows of late ends,

@@ -53,19 +53,19 @@ def orient(g: GraphView, *, counted: bool = False) -> Orientation:
     return made
 
 
-def containing_rows(g: GraphView, o: Orientation) -> Rows:
-    """Return, for each label, the labels of the rows in which it is an end; see :func:`containing`.
+def invert_orientation(g: GraphView, o: Orientation) -> Rows:
+    """Return, for each label, the labels of the rows in which it is an end; see :func:`invert_rows`.
 
     They are made once, and cached with the graph.
     """
     of = PLAIN if o.rows.weights is None else COUNTED
     host, name, count = g.member.shard.host, f"rows that contain labels, {of}", len(o.label)
-    on_host = host.kept(name, lambda: containing(g, host.made(of).rows, count))
+    on_host = host.kept(name, lambda: invert_rows(g, host.made(of).rows, count))
     made: Rows = g.member.shard.here(name, on_host)
     return made
 
 
-def containing(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -> Rows:
+def invert_rows(g: GraphView, rows: Rows, count: int, among: Any = slice(None)) -> Rows:
     """Return, for each label, the rows in which it is an end, ascending, with the weights of `rows`.
 
     The ends of the rows are labels, 0 to `count` - 1. Only the entries `among` count; all by default.

@@ -52,12 +52,12 @@ def contract(g: GraphView, weights: Any, groups: Groups) -> Coarser:
     return Coarser(view, weights, move_to(weights, mass[own]), skew, room, holder[: g.owned])
 
 
-def label_sizes(g: GraphView, labels: Any) -> Any:
+def count_labels(g: GraphView, labels: Any) -> Any:
     """Return the number of vertices with each label, over all members: array of int64, shape (V,)."""
     return own_sums(gather(g, labels), None, g.member.shard.count)
 
 
-def smallest_in_groups(g: GraphView, finer: GraphView, holder: Any, values: Any) -> Any:
+def find_smallest(g: GraphView, finer: GraphView, holder: Any, values: Any) -> Any:
     """Return the smallest value of each owned vertex.
 
     All members call it. `holder` says which vertex has each value of the vertices of `finer`, if any.

@@ -16,8 +16,9 @@ import numpy as np
 from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES, MOST, SQUARES, SUM, norm, units
 from dask_graphflow.operators.advance.float_sums import FloatSums
-from dask_graphflow.operators.view import Frontier, GraphView
-from dask_graphflow.operators.whole_weights import leaving
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import sum_leaving
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .hub_rows import HubRows
@@ -63,7 +64,7 @@ class NeighborSums(HubRows):
         self._own_units: tuple[FloatSums, dict[str, Any]] | None = None
         if g.weighted:
             # First, because the hub-first rows can be made from the rows that this makes.
-            self.entering, self.most_entering = leaving(g.T)
+            self.entering, self.most_entering = sum_leaving(g.T)
         super().__init__(g)
         if not g.weighted:
             self.most_entering = g.largest(np.diff(self.layout.rows.offsets))

@@ -176,7 +176,7 @@ class Sampler:
             if step == 1 or bias[2] == bias[3]:  # no candidate needs a test
                 return decided
             attempts[left] = made
-            passed = self._passed(tests, before[left], bias)
+            passed = self._test_candidates(tests, before[left], bias)
             if len(left):
                 row, first = np.arange(len(left), like=left), np.argmax(passed, axis=1)
                 decided = np.where(passed[row, first], tests[row, first], decided)
@@ -186,15 +186,15 @@ class Sampler:
                 return following
             slots = min(2 * slots, MOST)
 
-    def _passed(self, tests: Any, before: Any, bias: np.ndarray) -> Any:
+    def _test_candidates(self, tests: Any, before: Any, bias: np.ndarray) -> Any:
         """Return which candidates a walk may take: array of bool, shape (w, slots)."""
         at = np.flatnonzero(tests >= 0)
         passed = np.zeros_like(tests, "bool", shape=(tests.size,))
-        passed[at] = self._connected(before[at // tests.shape[1]], tests.ravel()[at])
+        passed[at] = self._test_edges(before[at // tests.shape[1]], tests.ravel()[at])
         passed[at] ^= not bias[2] > bias[3]
         return passed.reshape(tests.shape)
 
-    def _connected(self, numbers: Any, others: Any) -> Any:
+    def _test_edges(self, numbers: Any, others: Any) -> Any:
         """Return whether vertices of any member have edges to others. All members call it."""
         exchange = self._g.member.exchange
         owners, positions = self.find(numbers)

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import count_true
-
-from .access import send_groups
-from .view import GraphView
+from dask_graphflow.operators.access import send_groups
+from dask_graphflow.operators.view import GraphView
 
 
-def largest(values: Any, k: int) -> Any:
+def find_largest(values: Any, k: int) -> Any:
     """Return the positions of the `k` largest values, ascending; of equal values, the first are taken.
 
     If there are fewer values, all positions are returned.
@@ -23,11 +21,11 @@ def largest(values: Any, k: int) -> Any:
         return np.arange(len(values), like=values)
     least = np.partition(values, len(values) - k)[len(values) - k]
     chosen = values > least
-    chosen[np.flatnonzero(values == least)[: k - count_true(chosen)]] = True
+    chosen[np.flatnonzero(values == least)[: k - int(np.count_nonzero(chosen))]] = True
     return np.flatnonzero(chosen)
 
 
-def listed_rows(
+def list_rows(
     g: GraphView, ranked: list[tuple[int, Any, Any]], count: int, k: int | None = None
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Send rows to the members that list their groups, and yield the sorted rows of some groups at a time.
@@ -45,8 +43,8 @@ def listed_rows(
     count : int
         Number of all groups.
     k : int, optional
-        Number of rows to keep per group; all by default. A member should pass only its own k
-        :func:`largest` rows.
+        Number of rows to keep per group; all by default. A member should pass only its own k largest
+        rows; see :func:`find_largest`.
 
     Yields
     ------

@@ -10,7 +10,6 @@ component is the same for every partitioning, so the result is, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,14 @@ import numpy as np
 from dask_graphflow.graph.blocks import blocks
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.access import gather, sources_of, wide_column
 from dask_graphflow.operators.forests.forest import Forest
-
-from .access import gather, sources_of, wide_column
-from .view import GraphView
+from dask_graphflow.operators.view import GraphView
 
 CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 
 
-def smallest_connected(g: GraphView, labels: Any = None) -> Any:
+def find_components(g: GraphView, labels: Any = None) -> Any:
     """Return the smallest number in the component of each owned vertex of an undirected graph.
 
     All members call it. With labels, one per owned vertex and mirror, only edges between vertices with the
@@ -45,37 +43,30 @@ def smallest_connected(g: GraphView, labels: Any = None) -> Any:
 def _roots(g: GraphView, labels: Any) -> tuple[Any, Any]:
     """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
     local = g.member.local("out")
-    forest = Forest(local.rows.ends, size=local.size)
+    forest, threads = Forest(local.rows.ends, size=local.size), g.member.threads
     if g.member.alone and not g.directed and labels is None:
-        forest.hook_rows(local.rows, threads=g.member.threads)
+        forest.hook_rows(local.rows, threads=threads)
     else:
-        for source, target in _edges(local.rows, g, labels):
-            forest.hook(source, target, threads=g.member.threads)
-        forest.compress(threads=g.member.threads)
+        for _, piece in blocks(local.rows._replace(weights=None), CHUNK):
+            if labels is None:
+                ends = sources_of(g, piece), piece.ends
+            else:
+                ends = groups_kernels.of(labels).edges_inside(piece, labels)
+            forest.hook(*ends, threads=threads)
+        forest.compress(threads=threads)
     return forest.parent[: g.owned], forest.parent[g.owned :]
 
 
 def _smallest(g: GraphView, own: Any, mirrors: Any, joined: Any) -> Any:
     """Return the smallest number of a vertex or mirror in the tree of each root."""
     smallest, least_of = g.numbers.copy(), kernels_for(own).namespace.minimum.at
-    if (
-        g.member.shard.placed is not None
-    ):  # otherwise the root of a tree is its smallest owned vertex
+    # Unless vertices are placed, the root of a tree is its smallest owned vertex.
+    if g.member.shard.placed is not None:
         least_of(smallest, own, g.numbers)
     if not g.member.alone:
-        least_of(
-            smallest, mirrors[joined], g.member.shard.slot_numbers("out", g.member.threads)[joined]
-        )
+        numbers = g.member.shard.slot_numbers("out", g.member.threads)
+        least_of(smallest, mirrors[joined], numbers[joined])
     return smallest
-
-
-def _edges(rows: Any, g: GraphView, labels: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the positions of the ends of this member's edges, for some rows at a time."""
-    for _, piece in blocks(rows._replace(weights=None), CHUNK):
-        if labels is None:
-            yield sources_of(g, piece), piece.ends
-        else:
-            yield groups_kernels.of(labels).edges_inside(piece, labels)
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any, joined: Any) -> None:

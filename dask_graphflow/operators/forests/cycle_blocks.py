@@ -22,11 +22,10 @@ import numpy as np
 from dask_graphflow.graph.hubs import inverse
 from dask_graphflow.kernels import biconnected as biconnected_kernels
 from dask_graphflow.kernels import count_true
+from dask_graphflow.operators.access import entries_of, gather, places_of
 from dask_graphflow.operators.forests.forest import Forest
-
-from .access import entries_of, gather, places_of
-from .view import GraphView
-from .whole_weights import own_sums
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import own_sums
 
 
 class Blocks:
@@ -55,7 +54,7 @@ class Blocks:
         label = inverse(by_label).astype(g.index)
         self._label = label[g.member.shard.low : g.member.shard.low + g.owned]
         self._above = label[gather(g, self._parent)[by_label]]
-        self._block = self._joined(label)
+        self._block = self._join_cycles(label)
 
     def tops(self) -> Any:
         """Return how many blocks each owned vertex is the top of: array of int64, shape (V_p,)."""
@@ -81,7 +80,7 @@ class Blocks:
         """Return the labels of all tree edges."""
         return np.arange(self._roots, len(self._block), like=self._block)
 
-    def _joined(self, label: Any) -> Any:
+    def _join_cycles(self, label: Any) -> Any:
         """Return the smallest label of the block of each tree edge."""
         g, rows = self._g, self._g.member.rows("out")
         forest = Forest(label, size=len(label))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
+import test_link
 from conftest import cupy_or_skip
+from test_link import copiers, edges
 
-from dask_graphflow.operators.forests.link import Link
+from dask_graphflow.kernels.link import Link
 
 pytestmark = pytest.mark.gpu
 
@@ -34,13 +33,13 @@ SPIN = cupy.RawKernel(
 )
 
 
-def spin(seconds: float) -> None:
+def spin(seconds):
     """Keep the current stream busy; the host does not wait."""
     SPIN((1,), (1,), (np.uint64(seconds * 1e9),))
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _warm() -> None:
+def _warm():
     spin(0)
     for dtype in ("int32", "int64"):
         out = cupy.zeros((2, 2), "int64")
@@ -49,14 +48,14 @@ def _warm() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _pool() -> Iterator[None]:
+def _pool():
     """Keep the reader from waiting. cuDF removes the memory pool, and without a pool each free waits."""
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
         yield
 
 
 @pytest.fixture(params=["null", "own"])
-def stream(request: pytest.FixtureRequest) -> Iterator[Any]:
+def stream(request):
     """Have the reader's kernels run on the legacy default stream, and on one of their own."""
     if request.param == "null":
         yield cupy.cuda.Stream.null
@@ -65,31 +64,19 @@ def stream(request: pytest.FixtureRequest) -> Iterator[Any]:
             yield own
 
 
-def edges(count: int, seed: int = 1) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 1 << 30, (2, count))
-
-
-def pinned(array: np.ndarray) -> np.ndarray:
-    room: np.ndarray = Copies().pinned(array.nbytes).view(array.dtype).reshape(array.shape)
-    room[:] = array
-    return room
-
-
-def no_copier_left() -> bool:
-    return not any(t.name.startswith("graphflow-link") for t in threading.enumerate())
+def pinned(array):
+    """Return a copy of an array in pinned memory."""
+    return test_link.pinned(Copies(), array.ravel()).reshape(array.shape)
 
 
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
 @pytest.mark.parametrize("dtype", [None, "int32"])
 @pytest.mark.parametrize("buffers", [1, 2, 5])
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 12_345])
-def test_every_edge_arrives_in_order(
-    count: int, buffers: int, dtype: str | None, staged: bool
-) -> None:
-    sent = edges(count) if staged or not count else pinned(edges(count))
-    level = (
-        np.arange(count, dtype="int8") if staged or not count else pinned(np.ones(count, "int8"))
-    )
+def test_every_edge_arrives_in_order(count, buffers, dtype, staged):
+    sent, level = edges(count), np.arange(count).astype("int8")
+    if count and not staged:
+        sent, level = pinned(sent), pinned(level)
     with Link(Copies(), chunk=1000, buffers=buffers, edge_bytes=17) as link:
         chunks = [[part.copy() for part in c] for c in link.stream(*sent, level, dtype=dtype)]
     assert len(chunks) == link.counters.chunks == math.ceil(count / 1000)
@@ -105,9 +92,7 @@ SLOW = 0.003  # seconds of a kernel, in which a chunk of this size is copied man
 CHUNK = 20_000
 
 
-def sums_seen(
-    copies: Copies, sent: np.ndarray, *, buffers: int, slow: float = SLOW, **options: Any
-) -> np.ndarray:
+def sums_seen(copies, sent, *, buffers, slow=SLOW, **options):
     """Return the sums of each chunk as slow kernels see them, queued without waiting for any."""
     count = math.ceil(sent.shape[1] / CHUNK)
     seen = cupy.zeros((count, 2), "int64")
@@ -116,42 +101,38 @@ def sums_seen(
             spin(slow)
             for side, part in enumerate(chunk):
                 seen[position, side] = part.sum(dtype="int64")
-        found: np.ndarray = cupy.asnumpy(seen)
+        found = cupy.asnumpy(seen)
     assert link.counters.most_in_flight <= buffers
     return found
 
 
-def sums(sent: np.ndarray) -> np.ndarray:
+def sums(sent):
     bounds = range(0, sent.shape[1], CHUNK)
     return np.array([sent[:, i : i + CHUNK].sum(axis=1) for i in bounds])
 
 
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
 @pytest.mark.parametrize("buffers", [1, 2, 3])
-def test_a_chunk_does_not_change_while_its_kernel_runs(
-    buffers: int, staged: bool, stream: Any
-) -> None:
+def test_a_chunk_does_not_change_while_its_kernel_runs(buffers, staged, stream):
     sent = edges(30 * CHUNK + 7)
     found = sums_seen(Copies(), sent if staged else pinned(sent), buffers=buffers)
     np.testing.assert_array_equal(found, sums(sent))
 
 
 class ForgetsTheReader(Copies):
-    def wait(self, stream: Any, event: Any) -> None:
+    def wait(self, stream, event):
         if stream is not self.stream:
             super().wait(stream, event)
 
 
-def test_without_the_readers_event_a_chunk_is_overwritten(stream: Any) -> None:
+def test_without_the_readers_event_a_chunk_is_overwritten(stream):
     sent = edges(30 * CHUNK)
     found = sums_seen(ForgetsTheReader(), pinned(sent), buffers=2)
     assert (found != sums(sent)).any()
 
 
 @pytest.mark.parametrize(("kind", "whole"), [(Copies, True), (ForgetsTheReader, False)])
-def test_buffers_made_of_memory_that_a_kernel_still_reads_wait_for_it(
-    kind: type[Copies], whole: bool
-) -> None:
+def test_buffers_made_of_memory_that_a_kernel_still_reads_wait_for_it(kind, whole):
     """An allocator reuses memory in the order of its stream, which the copy stream does not know."""
     sent = pinned(edges(4 * CHUNK))
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
@@ -170,11 +151,11 @@ def test_buffers_made_of_memory_that_a_kernel_still_reads_wait_for_it(
             assert (int(seen) == expected) is whole
 
 
-def test_the_first_kernel_starts_before_the_last_copy_ends(stream: Any) -> None:
+def test_the_first_kernel_starts_before_the_last_copy_ends(stream):
     copied = []
 
     class Timed(Copies):
-        def record(self, stream: Any) -> Any:
+        def record(self, stream):
             if stream is not self.stream:
                 return super().record(stream)
             copied.append(cupy.cuda.Event())
@@ -195,12 +176,12 @@ def test_the_first_kernel_starts_before_the_last_copy_ends(stream: Any) -> None:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
-def test_copying_overlaps_computing(staged: bool) -> None:
+def test_copying_overlaps_computing(staged):
     chunk, count = 1 << 21, 16
     sent = edges(chunk * count)
     arrays = sent if staged else pinned(sent)
 
-    def best(computing: float, *, copying: bool) -> float:
+    def best(computing, *, copying):
         found = math.inf
         for _ in range(5):
             cupy.cuda.Device().synchronize()
@@ -221,7 +202,7 @@ def test_copying_overlaps_computing(staged: bool) -> None:
     assert both < 0.8 * (copy + compute), report
 
 
-def test_a_stream_of_many_times_the_ring_takes_the_ring_alone() -> None:
+def test_a_stream_of_many_times_the_ring_takes_the_ring_alone():
     sent = edges(1 << 22)
     pool = cupy.cuda.MemoryPool()
     with cupy.cuda.using_allocator(pool.malloc):
@@ -241,11 +222,11 @@ def test_a_stream_of_many_times_the_ring_takes_the_ring_alone() -> None:
 
 
 @pytest.mark.parametrize("how", ["break", "raise"])
-def test_an_interrupted_stream_leaves_nothing_behind(how: str, stream: Any) -> None:
+def test_an_interrupted_stream_leaves_nothing_behind(how, stream):
     first, second = pinned(edges(20 * CHUNK)), edges(20 * CHUNK, seed=2)
     seen = cupy.zeros((), "int64")
 
-    def read() -> None:
+    def read():
         for chunk in link.stream(*first):
             spin(0.02)
             seen[...] = chunk[0].sum(dtype="int64")
@@ -259,29 +240,29 @@ def test_an_interrupted_stream_leaves_nothing_behind(how: str, stream: Any) -> N
                 read()
         else:
             read()
-        assert no_copier_left()
+        assert not copiers()
         first[:] = -1
         for position, (source, target) in enumerate(link.stream(*second)):
             at = slice(position * CHUNK, (position + 1) * CHUNK)
             assert int(source.sum()) == second[0, at].sum()
             assert int(target.sum()) == second[1, at].sum()
     assert int(seen) == edges(20 * CHUNK)[0, :CHUNK].sum()
-    assert no_copier_left()
+    assert not copiers()
 
 
-def test_an_error_of_the_device_reaches_the_reader() -> None:
+def test_an_error_of_the_device_reaches_the_reader():
     class Broken(Copies):
-        def copy(self, to: Any, source: np.ndarray) -> None:
+        def copy(self, to, source):
             super().copy(to[1:], source)
 
     with Link(Broken(), chunk=CHUNK) as link, pytest.raises(ValueError, match="hape"):
         list(link.stream(*edges(5 * CHUNK)))
-    assert no_copier_left()
+    assert not copiers()
 
 
 @pytest.mark.gpu2
 @pytest.mark.skipif(cupy.cuda.runtime.getDeviceCount() < 2, reason="takes two GPUs")
-def test_the_copier_works_on_the_readers_device() -> None:
+def test_the_copier_works_on_the_readers_device():
     sent = edges(10 * CHUNK)
     with cupy.cuda.Device(1):
         found = sums_seen(Copies(), sent, buffers=2)

@@ -24,8 +24,9 @@ from dask_graphflow.declarations.vertex_options import VertexIds
 from dask_graphflow.operators.priorities import places_of
 from dask_graphflow.operators.pull import BatchedPull, Pull
 from dask_graphflow.operators.pull.batched_pull import WIDTH
-from dask_graphflow.operators.top_rows import largest, listed_rows
 from dask_graphflow.operators.view import GraphView
+
+from .top_rows import find_largest, list_rows
 
 
 @algorithm(
@@ -101,10 +102,10 @@ def personalized_pagerank(
             rank = pull.by_vertex(batch.rank[:, column])
             at = np.flatnonzero(g.exists if top_k is None else rank > 0)
             if top_k is not None:
-                at = at[largest(rank[at], top_k)]
+                at = at[find_largest(rank[at], top_k)]
             ranked.append((first + column, rank[at], g.numbers[at]))
         del batch  # its memory is used to sort the rows
-        rows = listed_rows(g, ranked, len(every), top_k)
+        rows = list_rows(g, ranked, len(every), top_k)
         listed += [(every[place], rank, vertex) for place, rank, vertex in rows]
     source, rank, vertex = (np.concatenate(parts) for parts in zip(*listed, strict=True))
     return Answer({"source": source, "vertex": vertex, "pagerank": rank})

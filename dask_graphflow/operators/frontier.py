@@ -1,4 +1,4 @@
-"""A set of vertices, as a list or as a bitmap.
+"""The frontier of a superstep: a set of vertices, of one member or of all.
 
 A :class:`VertexSet` is made from a list of vertices or a bitmap of all vertices. It is converted to the
 other form when that is needed: push uses the list, pull the bitmap. A set is immutable.
@@ -10,6 +10,8 @@ from typing import Any
 
 from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import index_dtype
+
+SMALL = 1 << 15  # maximum number of edges, over all members, that leave a small frontier
 
 
 class VertexSet:
@@ -95,3 +97,41 @@ class VertexSet:
     def known_edges(self, degrees: Any) -> int | None:
         """Return what :meth:`edges` returns if no kernel has to compute it; None otherwise."""
         return self._edges[1] if self._edges is not None and self._edges[0] is degrees else None
+
+
+class Frontier:
+    """A set of vertices over all members; each vertex is listed by its owner.
+
+    Its length is the number of vertices over all members.
+
+    Parameters
+    ----------
+    own : VertexSet, or None
+        This member's vertices in the set; None for all vertices.
+    count, leaving : int
+        Number of vertices over all members, and number of edges that leave them.
+    """
+
+    __slots__ = ("_count", "leaving", "own")
+
+    def __init__(self, own: VertexSet | None, count: int, leaving: int) -> None:
+        self.own, self._count, self.leaving = own, count, leaving
+
+    @classmethod
+    def of(cls, vertices: Any, size: int, count: int, leaving: int) -> Frontier:
+        """Return the frontier of this member's vertices, of `size`, and of those of the other members."""
+        return cls(VertexSet(size, vertices=vertices), count, leaving)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def small(self) -> bool:
+        """Whether so few edges leave it that a superstep takes as long as its round of messages."""
+        return self.leaving <= SMALL
+
+    @property
+    def vertices(self) -> Any:
+        """Positions of this member's vertices in the set."""
+        assert self.own is not None, "a frontier of all vertices has no list"
+        return self.own.vertices

@@ -27,14 +27,13 @@ from dask_graphflow.kernels import count_true, is_on_disk, kernels_for
 from dask_graphflow.kernels import search as search_kernels
 from dask_graphflow.kernels.csr import Reached
 from dask_graphflow.kernels.search import SharedSearch
-
-from .buckets import Buckets, unit_weights
-from .direction import Direction
-from .vertex_set import VertexSet
-from .view import Frontier, GraphView
+from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.advance.direction import Direction
+from dask_graphflow.operators.buckets import Buckets, unit_weights
+from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.view import GraphView
 
 DEEP = 8  # number of consecutive small levels before several members continue with shortest paths
-SMALL = 1 << 15  # maximum number of edges, over all members, that leave a small level
 BETWEEN_LOOKS = 64  # maximum number of levels per call, if there are targets to check for
 
 
@@ -48,16 +47,20 @@ class Search:
     ----------
     targets : array of integers, optional
         Positions of the targets that this member owns. Either all members pass targets, or none does.
+    direction : str
+        When to pull; see :class:`.Direction`.
 
     Attributes
     ----------
+    rule : Direction
+        Chooses the direction of each level.
     reached_targets : bool
         Whether there are targets, and all of them were reached.
     depth : int
         Number of completed levels.
     """
 
-    def __init__(self, g: GraphView, targets: Any = None) -> None:
+    def __init__(self, g: GraphView, targets: Any = None, direction: str = "beamer") -> None:
         self._g, self._targets = g, targets
         self._shared = _share(g)
         rows, size, self._mirrors = g.member.rows("out"), g.owned, None
@@ -83,6 +86,7 @@ class Search:
         self._incoming: Any = None
         self._pulled: list[int] = []
         self._small_levels = self.depth = 0
+        self.rule = Direction(direction, g)
 
     def begin(self, sources: Any) -> Frontier:
         """Return the frontier of the sources: positions that this member owns, each once."""
@@ -93,7 +97,7 @@ class Search:
             kernels_for(sources).wait()
         return self._frontier(vertices=sources)
 
-    def push(self, frontier: Frontier, rule: Direction, depth_limit: int | None = None) -> Frontier:
+    def push(self, frontier: Frontier, depth_limit: int | None = None) -> Frontier:
         """Follow the edges that leave the frontier to unreached vertices, for `depth_limit` levels at most.
 
         A single member continues to push while the rule does, and while few edges leave the frontier,
@@ -103,7 +107,7 @@ class Search:
         if self._shared is not None and not small:
             return self._push_to_all(frontier)
         if small and self._mirrors is None and not is_on_disk(self._rows.ends):
-            return self._push_several(frontier, rule, depth_limit)
+            return self._push_several(frontier, depth_limit)
         return self._push_one(frontier)
 
     def pull(self, frontier: Frontier) -> Frontier:
@@ -116,8 +120,8 @@ class Search:
             if self._incoming is None:
                 self._incoming = self._incoming_rows()
             words, following = own.words, np.zeros_like(own.words)
-            if self._mirrors is not None:
-                words = np.concatenate(g.member.exchange.all_gather(words))
+            if self._shared is None:
+                words = gather(g, words)
             count, leaving = self._kernels.bfs_pull(
                 self._incoming,
                 words,
@@ -157,7 +161,7 @@ class Search:
 
         It is called once for each level that is pushed.
         """
-        self._small_levels = self._small_levels + 1 if frontier.leaving <= SMALL else 0
+        self._small_levels = self._small_levels + 1 if frontier.small else 0
         return self._mirrors is not None and self._small_levels > DEEP
 
     def buckets(self, frontier: Frontier, depth_limit: int | None) -> Buckets:
@@ -168,7 +172,7 @@ class Search:
         g = self._g
         distance = np.where(self._level < 0, np.inf, 0.0)
         cutoff = math.inf if depth_limit is None else float(min(depth_limit - self.depth, g.size))
-        return Buckets(g, unit_weights(g), frontier.vertices, 1.0, cutoff, distance)
+        return Buckets(g, unit_weights(g), frontier.vertices, cutoff, distance)
 
     def take_levels(self, buckets: Buckets) -> Frontier:
         """Set levels and parents to what the buckets found; return a frontier without vertices.
@@ -184,9 +188,7 @@ class Search:
 
     # Parts of the steps
 
-    def _push_several(
-        self, frontier: Frontier, rule: Direction, depth_limit: int | None
-    ) -> Frontier:
+    def _push_several(self, frontier: Frontier, depth_limit: int | None) -> Frontier:
         """Push several small levels in one call."""
         g, began = self._g, time.perf_counter()
         levels = (g.size if depth_limit is None else depth_limit) - self.depth
@@ -196,10 +198,10 @@ class Search:
             frontier.vertices,
             *self._state(),
             levels=levels if self._targets is None else min(levels, BETWEEN_LOOKS),
-            dense=rule.limits(frontier),
+            dense=self.rule.limits(frontier),
             shared=self._shared,
         )
-        rule.pushed(sizes, edges)
+        self.rule.record_pushes(sizes, edges)
         self.depth += len(sizes) - 1
         following = self._frontier(vertices=reached, found=found)
         g.fused("push", sizes, edges, time.perf_counter() - began)

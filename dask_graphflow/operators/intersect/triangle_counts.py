@@ -25,7 +25,7 @@ from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.operators.access import sources_of, sums_of_owned, swap_columns
 from dask_graphflow.operators.view import GraphView
 
-from .orientation import Orientation, containing, containing_rows, orient, relabel
+from .orientation import Orientation, invert_orientation, invert_rows, orient, relabel
 
 PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
 ENTRY = 32  # bytes per entry of a block in memory, while the rows in which each label is an end are made
@@ -77,13 +77,13 @@ class Triangles:
         """Count the triangles whose last and middle vertices belong to this member."""
         rows = self._rows
         if not is_on_disk(rows.ends):
-            self._count(rows, containing_rows(self._g, self._oriented), self._of_row)
+            self._count(rows, invert_orientation(self._g, self._oriented), self._of_row)
             return
         for edges, block in blocks(rows, disk.budget() // ENTRY):
             weights = None if block.weights is None else np.array(block.weights)
             block = Rows(block.offsets, np.array(block.ends), weights, 0)
             in_memory = self._zeros(block.ends, len(self._of_row))
-            self._count(block, self._entering(block), in_memory)
+            self._count(block, self._invert(block), in_memory)
             for counts, of_block in zip(self._of_row, in_memory, strict=True):
                 counts[edges] = of_block
 
@@ -97,7 +97,7 @@ class Triangles:
     def intersect_rows_of_others(self, low: int, high: int) -> None:
         """Send a piece of the rows; count triangles whose last and middle vertices are on two members."""
         rows, places = self._rows, self._oriented.places
-        sent = [self._sent(low, high, rank) for rank in range(self._g.member.exchange.size)]
+        sent = [self._select_rows(low, high, rank) for rank in range(self._g.member.exchange.size)]
         asked = [
             (
                 needed.lengths,
@@ -151,11 +151,11 @@ class Triangles:
             rows, entering, self._rows, of_row, self._of_own, threads=self._g.member.threads
         )
 
-    def _entering(self, rows: Rows, among: Any = slice(None)) -> Rows:
+    def _invert(self, rows: Rows, among: Any = slice(None)) -> Rows:
         """Return the rows that contain each label as an end, given which entries count."""
-        return containing(self._g, rows, len(self._oriented.label), among)
+        return invert_rows(self._g, rows, len(self._oriented.label), among)
 
-    def _sent(self, low: int, high: int, to: int) -> _Sent:
+    def _select_rows(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""
         offsets = self._rows.offsets[low : high + 1]
         first, last = int(offsets[0]), int(offsets[-1])
@@ -180,7 +180,7 @@ class Triangles:
         rows, has_label = relabel(g, o, lengths, places, weights)
         own = o.owner[rows.ends] == g.member.exchange.rank
         kept = self._zeros(rows.ends, len(of_row))
-        self._count(rows, self._entering(rows, own), kept)
+        self._count(rows, self._invert(rows, own), kept)
         for counts, kept_counts in zip(of_row, kept, strict=True):
             counts[has_label] = kept_counts
         return of_row

@@ -14,9 +14,8 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import spanning as spanning_kernels
-
-from .access import send_rows, sort_rows, sources_of
-from .view import GraphView
+from dask_graphflow.operators.access import send_rows, sort_rows, sources_of
+from dask_graphflow.operators.view import GraphView
 
 LIGHT = 2  # number of light edges per vertex, in both directions
 SAMPLE = 1 << 16  # number of weights that are sampled to find these edges
@@ -72,8 +71,24 @@ class SpanningForest:
 
     @property
     def light(self) -> Any:
-        """Which edges are about the first ones in their order, a few per vertex: array of bool."""
-        return _light(self._edges, len(self._tree))
+        """Which edges are about the first ``LIGHT * V`` ones in their order: array of bool."""
+        edges, size = self._edges, len(self._tree)
+        weight, count = edges.weight, len(edges.source)
+        if LIGHT * size >= count:  # also if there are neither vertices nor edges
+            return np.ones_like(edges.source, "bool")
+        part = LIGHT * size / count
+        if weight is None:
+            light = np.zeros_like(edges.source, "bool")
+            light[: int(part * count)] = True
+            return light
+        sample = np.sort(weight[:: -(-count // SAMPLE)])
+        at = int(part * len(sample))
+        last = sample[at]
+        low, high = count_true(sample < last), count_true(sample <= last)
+        # Of the edges with the largest light weight, only the first ones are light.
+        tied = weight == last
+        tied[int(count * (at + 1 - low) / (high - low)) :] = False
+        return tied | (weight < last)
 
     def join(self, some: Any) -> None:
         """Take those of some edges that join two trees, in rounds of Borůvka's method.
@@ -93,26 +108,6 @@ class SpanningForest:
         """The edges that were taken, in their order."""
         at = np.flatnonzero(self._taken)
         return Edges(*(None if column is None else column[at] for column in self._edges))
-
-
-def _light(edges: Edges, size: int) -> Any:
-    """Return which edges are about the first ``LIGHT * size`` edges in their order."""
-    weight, count = edges.weight, len(edges.source)
-    if LIGHT * size >= count:  # also if there are neither vertices nor edges
-        return np.ones_like(edges.source, "bool")
-    part = LIGHT * size / count
-    if weight is None:
-        light = np.zeros_like(edges.source, "bool")
-        light[: int(part * count)] = True
-        return light
-    sample = np.sort(weight[:: -(-count // SAMPLE)])
-    at = int(part * len(sample))
-    last = sample[at]
-    low, high = count_true(sample < last), count_true(sample <= last)
-    # Of the edges with the largest light weight, only the first ones are light.
-    tied = weight == last
-    tied[int(count * (at + 1 - low) / (high - low)) :] = False
-    return tied | (weight < last)
 
 
 def sort_keys(weight: Any, at: Any) -> Any:

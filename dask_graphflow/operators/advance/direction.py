@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.kernels import disk
-
-from .view import Frontier, GraphView
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.view import GraphView
 
 DIRECTIONS = ("push", "pull")
 RULES = ("gemini", "beamer")
@@ -64,12 +64,12 @@ class Direction:
 
     def choose(self, frontier: Frontier) -> str:
         """Return "push" or "pull" for a frontier, whose edges then count as explored."""
-        chosen = self._chosen(frontier)
+        chosen = self._choose(frontier)
         self._last = chosen, len(frontier)
         self.unexplored -= frontier.leaving
         return chosen
 
-    def _chosen(self, frontier: Frontier) -> str:
+    def _choose(self, frontier: Frontier) -> str:
         if self._rule not in RULES:
             return self._rule
         pieces = len(frontier) * disk.SEEK // EDGE
@@ -84,7 +84,7 @@ class Direction:
             return "push" if shrinks else "pull"
         return "pull" if frontier.leaving * ALPHA > self.unexplored else "push"
 
-    def pushed(self, sizes: Any, edges: Any) -> None:
+    def record_pushes(self, sizes: Any, edges: Any) -> None:
         """Record levels that were pushed in one call. The first is the level of the last :meth:`choose`."""
         self.unexplored -= int(edges[1:].sum())
         self._last = "push", int(sizes[-1])

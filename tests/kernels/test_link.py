@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.kernels import staging
+from dask_graphflow.kernels.link import Link
 from dask_graphflow.kernels.narrowing import narrow
-from dask_graphflow.operators.forests import staging
-from dask_graphflow.operators.forests.link import Link
 
 
 def edges(count, *, low=0, high=1 << 20, seed=1):
