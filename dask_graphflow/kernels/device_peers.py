@@ -59,9 +59,12 @@ class Column(NamedTuple):
     """A column of which each member has an entry per own vertex, and can use those of the others."""
 
     own: Any  # array, in this member's memory
-    pointers: (
-        np.ndarray
-    )  # array of uint64, shape (MEMBERS,): where the column of each member begins
+    pointers: np.ndarray  # array of uint64, shape (MEMBERS,): where each member's column begins
+
+
+def address(array: Any) -> int:
+    """Return where the memory of an array begins."""
+    return int(array.data.ptr)
 
 
 def pointers_of(column: Any) -> np.ndarray:
@@ -69,7 +72,7 @@ def pointers_of(column: Any) -> np.ndarray:
     if isinstance(column, Column):
         return column.pointers
     pointers = np.zeros(MEMBERS, "uint64")
-    pointers[0] = column.data.ptr
+    pointers[0] = address(column)
     return pointers
 
 

@@ -12,6 +12,7 @@ from dask_graphflow.kernels.device_peers import (
     MEETINGS,
     MEMBERS,
     Column,
+    address,
     gang,
     meetings,
     pointers_of,
@@ -65,7 +66,7 @@ def _state(rows: Rows, counts: Any, room: Any, memory: Any) -> tuple[Any, Any, A
     members = gang(0, 1, [0, own]) if memory is None else memory.gang
     lists = room if isinstance(room, Column) else room[1]
     peeling = np.array(
-        (rows.offsets.data.ptr, rows.ends.data.ptr, pointers_of(counts), pointers_of(lists)),
+        (address(rows.offsets), address(rows.ends), pointers_of(counts), pointers_of(lists)),
         PEELING,
     )
     return members, peeling, lists.own if isinstance(room, Column) else lists

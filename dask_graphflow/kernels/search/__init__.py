@@ -220,6 +220,22 @@ class SearchKernels(Protocol):
         """
 
 
+def push_to_all(
+    rows: Rows, frontier: Array, reached: Reached, depth: int, *, shared: SharedSearch
+) -> tuple[Array, tuple[int, int]]:
+    """Push one level to the vertices of all members, which share memory.
+
+    See :meth:`SearchKernels.bfs_near` for the parameters. Returns the next frontier, and the number of its
+    vertices and of the edges that leave them, over all members.
+    """
+    from . import device
+
+    pushed: tuple[Array, tuple[int, int]] = device.bfs_push_to_all(
+        rows, frontier, reached, depth, shared=shared
+    )
+    return pushed
+
+
 of: Callable[[Any], SearchKernels] = bind(__name__)
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from dask_graphflow.kernels.device_peers import (
     MEETINGS,
     MEMBERS,
     TELLING,
+    address,
     align,
     gang,
     meet,
@@ -117,7 +118,7 @@ def bfs_push_to_all(rows, frontier, reached, depth, *, shared):
 
 
 def _searching(rows: Rows, *columns: Any) -> np.ndarray:
-    pointers = rows.offsets.data.ptr, rows.ends.data.ptr, *map(pointers_of, columns)
+    pointers = address(rows.offsets), address(rows.ends), *map(pointers_of, columns)
     return np.array(pointers, _SEARCHING)
 
 

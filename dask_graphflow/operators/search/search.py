@@ -212,7 +212,7 @@ class Search:
         self.depth += 1
         with self._g.superstep("push", len(frontier), frontier.leaving):
             vertices = frontier.vertices.astype(self._rows.ends.dtype, copy=False)
-            reached, found = self._kernels.bfs_push_to_all(
+            reached, found = search_kernels.push_to_all(
                 self._rows, vertices, *self._state(), shared=self._shared
             )
             return self._frontier(vertices=reached, found=found)
