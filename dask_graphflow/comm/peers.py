@@ -76,6 +76,10 @@ class Peers:
         """Return what kernels need of the members: the struct ``Gang`` in gang.cuh."""
         return self._device.gang(self.rank, self.size, bounds, self.mail, self.stop)
 
+    def publication(self, *arguments: Any) -> Any:
+        """Return a :class:`.device_peers.Publication`."""
+        return self._device.Publication(*arguments)
+
     def drop(self) -> None:
         """End kernels that wait for other members. The memory is not used again."""
         self.stop.set()
@@ -128,6 +132,16 @@ class SharedMemory:
         self._peers, self._swap, self._able = peers, swap, able
         self.most = max(high - low for low, high in itertools.pairwise(bounds))
         self.gang = peers.describe(bounds)
+
+    def swap(self, own: Any) -> list[Any]:
+        """Send an object to all members, and return the object of each member."""
+        return self._swap(own)
+
+    def publication(
+        self, column: Any, which: Sequence[Any], own: int, begins: Sequence[int]
+    ) -> Any:
+        """Return what sends entries of a column to the others; see :class:`.device_peers.Publication`."""
+        return self._peers.publication(self, column, which, own, begins)
 
     def columns(self, *columns: tuple[Any, int]) -> list[Any] | None:
         """Return columns with some dtypes and numbers of entries. All members ask for the same ones.

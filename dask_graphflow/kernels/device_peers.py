@@ -14,6 +14,7 @@ import numpy as np
 
 from .common.device import namespace as cupy
 from .launching import NULL, launch, launch_blocks, read
+from .sources import instance
 
 MEMBERS = 16  # most members of a gang that shares memory, as in gang.cuh
 ALIGNMENT = 512  # columns begin at a multiple of this number of bytes
@@ -47,6 +48,11 @@ MEETINGS = np.dtype(
 """The struct ``Meetings`` in gang.cuh, the state of one launch."""
 
 MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
+
+PUBLISHED = np.dtype(
+    [("own", "u8"), ("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("to", "u8", MEMBERS)]
+)
+"""The struct ``Published`` in peers.cu."""
 
 COLUMNS = np.dtype([("of", "u8", MEMBERS)])
 """The struct ``Columns`` in gang.cuh."""
@@ -181,6 +187,43 @@ def spread(members: Any, words: Any, everyone: Column) -> None:
         np.uint64(len(words)),
         np.array((everyone.pointers,), COLUMNS),
     )
+
+
+class Publication:
+    """What a member sends to the columns of the others, again and again.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+    column : Column
+        It begins with the member's own entries.
+    which : sequence of array or None
+        The entries that each member reads, in its order; None for all, which are `own`.
+    own : int
+    begins : sequence of int
+        Where they go in the column of each member.
+    """
+
+    def __init__(
+        self, memory: Any, column: Column, which: Sequence[Any], own: int, begins: Sequence[int]
+    ) -> None:
+        self._memory, self._which = memory, which
+        dtype = column.own.dtype
+        ids = {str(some.dtype) for some in which if some is not None} or {"int32"}
+        self._kernel = instance("publish", dtype, *ids)
+        self._most = max((own if some is None else len(some) for some in which), default=0)
+        self._published = np.zeros((), PUBLISHED)
+        self._published["own"] = address(column.own)
+        for q, (some, begin) in enumerate(zip(which, begins, strict=True)):
+            self._published["counts"][q] = own if some is None else len(some)
+            self._published["which"][q] = 0 if some is None else address(some)
+            self._published["to"][q] = column.pointers[q] + np.uint64(dtype.itemsize * begin)
+
+    def send(self) -> None:
+        """Send the entries, once no member reads the last ones. Do not wait."""
+        align(self._memory)
+        launch(self._kernel, self._most, self._memory.gang, self._published)
+        align(self._memory)
 
 
 def gang(

@@ -69,7 +69,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("count_ids row_bins count_selected select write_rows owners relabel", _IDS),
         *_each("write_weights", _WEIGHTS),
     ),
-    "peers.cu": ("meet", "spread"),
+    "peers.cu": ("meet", "spread", *_each("publish", _FLOATS, _IDS)),
     "partition.cu": _each("choose count_grains", _IDS),
     "advance.cu": (
         "count_true",

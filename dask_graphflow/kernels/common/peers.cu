@@ -41,3 +41,26 @@ __global__ void spread(const __grid_constant__ Gang gang, const u64* words, u64 
         for (u64 i = thread_index(); i < count; i += thread_count()) to[i] = words[i];
     }
 }
+
+// Entries of a member's column, and where they go in the columns of the others.
+template <typename V, typename I>
+struct Published {
+    const V* own;
+    u64 counts[MEMBERS];      // number of entries that each member reads
+    const I* which[MEMBERS];  // which ones, in its order; null for all
+    V* to[MEMBERS];
+};
+
+// Write a member's entries to the columns of the members that read them.
+template <typename V, typename I>
+__global__ void publish(const __grid_constant__ Gang gang, const __grid_constant__ Published<V, I> published)
+{
+    for (u32 step = 1; step < gang.size; ++step) {
+        const u32 q = (gang.rank + step) % gang.size;
+        const I* which = published.which[q];
+        V* to = published.to[q];
+        in_batches<4>(
+            published.counts[q], [&](u64 i) { return published.own[which ? u64(which[i]) : i]; },
+            [&](u64 i, V value) { to[i] = value; });
+    }
+}

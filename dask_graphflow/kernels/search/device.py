@@ -98,7 +98,9 @@ def bfs_near(rows, frontier, reached, depth, *, levels, dense, shared=None):
     return near(EVERY, rows, frontier, reached, depth, **how)
 
 
-def bfs_push_to_all(rows, frontier, reached, depth, *, shared):
+def bfs_push_to_all(
+    rows: Rows, frontier: Any, reached: Reached, depth: int, *, shared: Any
+) -> tuple[Any, tuple[int, int]]:
     """Push one level to the vertices of all members; see :func:`bfs_near`."""
     if shared.list(frontier):
         align(shared.memory, shared.end)

@@ -20,6 +20,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.comm.peers import SharedMemory
 from dask_graphflow.graph import stored
 from dask_graphflow.graph.build import Edges, edges_of, entered, entering
 from dask_graphflow.graph.hubs import has_hubs, inverse
@@ -62,6 +63,7 @@ class HubRows:
         self.rows = pull_kernels.of(self.layout.names).readable(self.layout.rows)
         self.totals = scores_kernels.of(self.layout.names).new_totals()
         self._mirrors = None if g.member.alone else self.layout.mirrors(g.member.exchange)
+        self._publication: Any = None
         own = len(self.layout.names), len(self.layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
 
@@ -81,6 +83,18 @@ class HubRows:
         values[self.layout.names] = column
         return values
 
+    def new_wide(self, dtype: Any) -> Any:
+        """Return a wide column of zeros, which :meth:`send` takes. All members call it."""
+        g, memory = self._g, self._g.member.shared_memory()
+        shared = (
+            None if memory is None else _share(memory, self.layout, g.member.exchange.rank, dtype)
+        )
+        if shared is None:
+            return g.column(0, dtype, self.layout.size)
+        wide, self._publication = shared
+        wide[:] = 0
+        return wide
+
     def send(self, wide: Any, *, changes: bool = True) -> None:
         """Send the entries of a wide column to the members that read them. All members call it.
 
@@ -90,11 +104,18 @@ class HubRows:
         """
         if self._mirrors is None:
             return
-        if not changes:
+        if self._publication is not None:
+            self._publication.send()
+        elif not changes:
             update_mirrors(self._mirrors, wide)
+        if not changes:
             return
         totals = self.totals.read()
-        totals[CHANGES] = update_mirrors(self._mirrors, wide, sums=totals[CHANGES].tolist()).sums
+        sums = totals[CHANGES].tolist()
+        if self._publication is None:
+            totals[CHANGES] = update_mirrors(self._mirrors, wide, sums=sums).sums
+        else:
+            totals[CHANGES] = self._g.all_reduce(sums).sums
         self.totals.write(totals)
 
     def add_up(self, wide: Any, sums: Any) -> None:
@@ -127,6 +148,20 @@ class Layout(NamedTuple):
     def mirrors(self, exchange: Exchange) -> Mirrors:
         """Return the :class:`.Mirrors` that update the entries of other members' vertices."""
         return Mirrors(exchange, None, self.slot_bounds, self.bounds, self.mirrored)
+
+
+def _share(memory: SharedMemory, layout: Layout, rank: int, dtype: Any) -> tuple[Any, Any] | None:
+    """Return a wide column that members share, and what sends its entries; None without room."""
+    low, high = layout.bounds[rank : rank + 2]
+    begins = [high - low + bound for bound in layout.slot_bounds[:-1]]
+    members = memory.swap((layout.size, begins))
+    columns = memory.columns((dtype, max(size for size, _ in members)))
+    if columns is None:
+        return None
+    (column,) = columns
+    there = [begins_there[rank] for _, begins_there in members]
+    sent = memory.publication(column, layout.mirrored, high - low, there)
+    return column.own[: layout.size], sent
 
 
 def _layout(g: GraphView) -> Layout:

@@ -69,7 +69,7 @@ class NeighborSums(HubRows):
         if not g.weighted:
             self.most_entering = g.largest(np.diff(self.layout.rows.offsets))
         count = len(self.layout.names)
-        self._wide = g.column(0, precision, self.layout.size)
+        self._wide = self.new_wide(precision)
         self._sums, self.scores = g.column(0, "int64", count), g.column(0, "float64", count)
         self._new: Any = None
         self._squares = 0.0, 0.0  # the units of the sum of squares

@@ -85,7 +85,7 @@ class Pull(HubRows):
         self._rank, self._share = rank, share
         self._dangling: float | None = dangling
         self._kernels = pull_kernels.of(rank)
-        self._contributions = np.zeros_like(rank, shape=self.layout.size)
+        self._contributions = self.new_wide(rank.dtype)
         self._own = self._contributions[: len(rank)]
         self._sums = np.zeros_like(rank, np.int64)
         np.multiply(rank, share, out=self._own)

@@ -209,6 +209,7 @@ class Search:
 
     def _push_to_all(self, frontier: Frontier) -> Frontier:
         """Push to the vertices of all members, which share memory."""
+        assert self._shared is not None
         self.depth += 1
         with self._g.superstep("push", len(frontier), frontier.leaving):
             vertices = frontier.vertices.astype(self._rows.ends.dtype, copy=False)
