@@ -39,6 +39,8 @@ NOT_ON_GPU = (
     "gpu.py",
     "host.py",
     "host_atomics.py",
+    "host_operations.py",
+    "host_teams.py",
     "host_threads.py",
     "memory.py",
     "narrowing.py",

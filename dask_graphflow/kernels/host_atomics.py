@@ -1,7 +1,8 @@
 """What Numba does not provide: atomics, bit counts, prefetch hints, and reads of weights that may be None.
 
-All atomics are relaxed. Ordinary writes become visible to other threads when the threads synchronize
-between two kernels. Indices do not wrap around: a negative index does not count from the end.
+All atomics are relaxed. Ordinary writes become visible to other threads when the threads meet (see
+:mod:`.host_teams`), or between two kernels. Indices do not wrap around: a negative index does not count
+from the end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 
-def _item(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def item_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Return LLVM's pointer to ``array[index]``."""
     view = arrayobj.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, view, [index], wraparound=False)
 
@@ -22,7 +24,7 @@ def _item(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -
 def _fetch(operation: str) -> Any:
     def typed(typing_context, array, index, value):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            pointer = _item(context, builder, signature.args[0], *arguments[:2])
+            pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
             return builder.atomic_rmw(operation, pointer, arguments[2], "monotonic")
 
         return array.dtype(array, types.intp, array.dtype), codegen
@@ -43,7 +45,7 @@ def swap(typing_context, array, index, expected, desired):  # type: ignore[no-un
     """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; say whether it had."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        pointer = _item(context, builder, signature.args[0], *arguments[:2])
+        pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
         values = arguments[2:]
         if isinstance(array.dtype, types.Float):
             bits = ir.IntType(array.dtype.bitwidth)
@@ -82,7 +84,7 @@ def weight_at(typing_context, weights, index):  # type: ignore[no-untyped-def]
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         if weights == types.none:
             return context.get_constant(types.int64, 1)
-        pointer = _item(context, builder, weights, *arguments)
+        pointer = item_pointer(context, builder, weights, *arguments)
         return context.unpack_value(builder, weights.dtype, pointer)
 
     dtype = types.int64 if weights == types.none else weights.dtype
@@ -98,7 +100,9 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
         hint = builder.module.declare_intrinsic(
             "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         )
-        pointer = builder.bitcast(_item(context, builder, signature.args[0], *arguments), byte)
+        pointer = builder.bitcast(
+            item_pointer(context, builder, signature.args[0], *arguments), byte
+        )
         # Read access, keep in all cache levels, data cache.
         builder.call(hint, [pointer, *(ir.Constant(number, flag) for flag in (0, 3, 1))])
         return context.get_dummy_value()

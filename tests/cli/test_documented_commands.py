@@ -104,7 +104,7 @@ def check_python(arguments, monkeypatch):
         command = [sys.executable, ROOT / "dev.py", arguments[1], "--help"]
         subprocess.run(command, check=True, capture_output=True)
     elif arguments[:2] == ["-m", "benchmarks"]:
-        for module in (*benchmarks.COMMANDS, *benchmarks.TOOLS):
+        for module in benchmarks.COMMANDS:
             monkeypatch.setattr(module, "run", lambda _: 0)
         if len(arguments) > 2 and arguments[2:] != ["--help"]:
             assert benchmarks.main(arguments[2:]) == 0

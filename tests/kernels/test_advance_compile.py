@@ -82,17 +82,17 @@ PROGRAMS = [
     with_after(REMOVE, NEXT).bind(
         {"entering": "int64", "generation": "int32"}, index_dtype="int32"
     ),
-    with_after(multi_search.REACH, multi_search._added(multi_search.INVERSES)).bind(
+    with_after(multi_search.REACH, multi_search._pass_on(multi_search.INVERSES)).bind(
         {"seen": "uint64", "visit": "uint64", "visit_next": "uint64", "harmonic": "float64"},
         index_dtype="int64",
     ),
-    with_after(replace(multi_search.REACH, name="reach_only"), multi_search._added({})).bind(
+    with_after(replace(multi_search.REACH, name="reach_only"), multi_search._pass_on({})).bind(
         {"seen": "uint64", "visit": "uint64", "visit_next": "uint64"}, index_dtype="int32"
     ),
     with_after(each("largest"), float_sums.UNIT).bind(
         {"largest": "float64", "scale": "float64", "spare": "int32"}, index_dtype="int32"
     ),
-    with_after(each("target"), float_sums._added("float32")).bind(
+    with_after(each("target"), float_sums._apply_sums("float32")).bind(
         {"target": "float32", "scale": "float64", "sums": "int64"}, index_dtype="int32"
     ),
 ]

@@ -62,7 +62,7 @@ class FloatSums:
         units = {"largest": self._largest, "scale": self._scale, "spare": spare}
         self._units = EachVertex(g, units, UNIT)
         sums = {"target": self._target, "sums": self._sums, "scale": self._scale}
-        self._added = EachVertex(g, sums, _added(self._target.dtype.name))
+        self._apply = EachVertex(g, sums, _apply_sums(self._target.dtype.name))
 
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
@@ -87,10 +87,10 @@ class FloatSums:
                     "send another number in its place, for example x[src] if abs(x[src]) < inf else 0.0"
                 )
             self._add.step(way, frontier)
-            return self._added(receiving)
+            return self._apply(receiving)
 
 
-def _added(dtype: str) -> After:
+def _apply_sums(dtype: str) -> After:
     """Return what adds its sum to a vertex, and keeps it if its value changes."""
     old, new = "target[dst]", f"{dtype}(float64(target[dst]) + float64(sums[dst]) / scale[dst])"
     # A NaN that stays is not a change, and a sum that no float can hold is infinite.

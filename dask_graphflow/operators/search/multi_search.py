@@ -43,7 +43,6 @@ STATE = ("seen", "visit", "visit_next")
 BITS = "(visit_next[dst] & ~seen[dst])"
 DISTANCES = {"reaching": f"count_ones({BITS})", "farness": f"step * count_ones({BITS})"}
 INVERSES = {"harmonic": f"count_ones({BITS}) / step"}
-NO_TERMS: Mapping[str, str] = {}
 
 
 def sum_distances(g: GraphView, places: Any, count: int) -> tuple[Any, Any]:
@@ -89,12 +88,12 @@ class WordSearch:
         self,
         g: GraphView,
         sums: Mapping[str, Any] | None = None,
-        terms: Mapping[str, str] = NO_TERMS,
+        terms: Mapping[str, str] | None = None,
     ) -> None:
         self._g, self._unused = g, 0
         self.seen, self._visit, visit_next = (g.column(0, "uint64") for _ in STATE)
         columns = {"seen": self.seen, "visit": self._visit, "visit_next": visit_next}
-        self._step = Advance(g, REACH, {**columns, **(sums or {})}, after=_added(terms))
+        self._step = Advance(g, REACH, columns | dict(sums or {}), after=_pass_on(terms or {}))
 
     @staticmethod
     def batches(count: int) -> Iterable[range]:
@@ -238,7 +237,7 @@ def _add_inverses(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
         count -= counts
 
 
-def _added(terms: Mapping[str, str]) -> After:
+def _pass_on(terms: Mapping[str, str]) -> After:
     """Return what is done with a vertex that gets bits: new bits are passed on, and counted in its sums."""
     new = {"seen": "seen[dst] | visit_next[dst]", "visit": BITS}
     new |= {name: f"{name}[dst] + {term}" for name, term in terms.items()}
