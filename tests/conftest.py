@@ -27,7 +27,7 @@ from distributed.utils import get_mp_context
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.graph import blocks, make_rows, partition
 from dask_graphflow.kernels import disk
 from dask_graphflow.tasks import expr

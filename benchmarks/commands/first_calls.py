@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
 def names() -> list[str]:
     """Return the names of all functions that are measured."""
-    from dask_graphflow.declarations.algorithm import ALGORITHMS
+    from dask_graphflow.algorithms import ALGORITHMS
 
     return ["estimate", *sorted(ALGORITHMS)]
 
@@ -77,7 +77,7 @@ def main(name: str, scale: str, threads: str) -> None:
     import dask.dataframe as dd
 
     import dask_graphflow as gf
-    from dask_graphflow.declarations.algorithm import ALGORITHMS
+    from dask_graphflow.algorithms import ALGORITHMS
 
     frame = gf.generate.rmat(int(scale)).compute(scheduler="sync").reset_index(drop=True)
     frame["weight"] = (frame.src + frame.dst) % 16 + 1.0

@@ -15,11 +15,11 @@ import types
 import pytest
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.api.accessor import GraphflowAccessor
 from dask_graphflow.api.contents import GraphContents
 from dask_graphflow.api.functions import FrameMethods
 from dask_graphflow.api.graph_methods import GraphMethods
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 GENERATED = (FrameMethods, GraphMethods)
 WITHOUT_PAPERS = {"degree_centrality", "degrees", "ego_graph", "induced_subgraph", "neighbors"}
