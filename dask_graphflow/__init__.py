@@ -1,7 +1,7 @@
-"""Large-graph analytics on Dask DataFrames. ``__init__.pyi`` has the types of the names.
+"""Large-graph analytics on Dask DataFrames."""
 
-A name is imported when it is first used, as PEP 562 describes: everything together takes as long as pandas.
-"""
+# A name is imported when it is first used (PEP 562), because all of them together take as long as pandas.
+# ``__init__.pyi`` has their types.
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> object:
     elif name in _NAMES:
         found = getattr(_importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
     else:
-        from dask_graphflow.showing.arguments import attribute_error
+        from dask_graphflow.showing.suggestions import attribute_error
 
         raise attribute_error(__name__, name, __all__)
     globals()[name] = found

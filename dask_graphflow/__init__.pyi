@@ -3,7 +3,7 @@
 from dask_graphflow import costs, exceptions, plot
 from dask_graphflow.api import functions as _functions
 from dask_graphflow.api.estimate import calibrate, estimate
-from dask_graphflow.api.functions import *
+from dask_graphflow.api.functions import *  # noqa: F403
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.load import load_graph
 from dask_graphflow.api.shortest_paths import shortest_paths

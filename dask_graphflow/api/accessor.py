@@ -42,7 +42,7 @@ class GraphflowAccessor(FrameMethods):
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
         def __getattr__(self, name: str) -> Any:
-            from dask_graphflow.showing.arguments import attribute_error
+            from dask_graphflow.showing.suggestions import attribute_error
 
             raise attribute_error("frame.gf", name, dir(type(self)))
 

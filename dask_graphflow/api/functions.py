@@ -1,7 +1,7 @@
 """The algorithms as functions and as methods of a frame. ``functions.pyi`` has their types.
 
-Each one is made when it is first used, because that imports its algorithm. This module itself imports little:
-every frame has the methods as soon as the package is imported.
+Each one is made when it is first used, because that imports its algorithm. So this module imports little,
+although the package imports it for the methods of frames.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.showing.arguments import attribute_error, explained
+from dask_graphflow.showing.arguments import explained
+from dask_graphflow.showing.suggestions import attribute_error
 from dask_graphflow.showing.tables import as_html, as_text
 from dask_graphflow.tasks import placement
 

@@ -48,7 +48,7 @@ class Algorithm:
         return Documentation.parse(self.run.__doc__)
 
 
-#: The declarations of the algorithms whose modules were imported. ``algorithms.ALGORITHMS`` has all of them.
+#: The declarations of those algorithms whose modules were imported. ``algorithms.ALGORITHMS`` has all.
 DECLARED: dict[str, Algorithm] = {}
 
 

@@ -41,7 +41,7 @@ def public():
     for name, value in list(found.items()):
         if inspect.isclass(value):
             members = {
-                m: v
+                m: getattr(c, m) if c in GENERATED else v  # these are made when they are used
                 for c in (*GENERATED, GraphContents, value)
                 if issubclass(value, c)
                 for m, v in vars(c).items()
