@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexTypeError
 from dask_graphflow.graph import dtypes
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, on_device
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown as as_text
 
@@ -90,7 +90,8 @@ def listed(given: Any, width: int, role: str) -> list[pd.Series]:
         given = given.to_pandas()
     if hasattr(given, "reset_index"):
         given = given.reset_index(drop=True)
-    given = kernels_for(given).to_host(given)
+    if on_device(given):
+        given = kernels_for(given).to_host(given)
     ndim = getattr(given, "ndim", None)
     values = [given[()]] if ndim == 0 else given if ndim == 1 else list(given)
     if width == 1:
