@@ -53,16 +53,43 @@ def test_the_package_imports_no_library_before_a_name_needs_one(code):
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), [("pagerank", ""), ("bfs", ", sources=[1]"), ("connected_components", "")]
+    ("name", "options", "used"),
+    [
+        ("pagerank", "", {"pagerank"}),
+        (
+            "bfs",
+            ", sources=[1]",
+            {"bfs", "sssp"},
+        ),  # it can return one distance per source and vertex
+        ("connected_components", "", set()),
+    ],
 )
-def test_a_call_imports_its_algorithm_and_no_compiler(name, options):
+def test_a_call_imports_what_it_uses(name, options, used):
     modules = imported_by(
         f"import pandas as pd, dask_graphflow as gf\n"
         f"gf.{name}({EDGES}, source='a', target='b'{options})"
     )
-    algorithms = {one for one in ALGORITHMS if f"dask_graphflow.algorithms.{one}" in modules}
-    assert algorithms <= {name}
-    assert not {"numba", "distributed", "dask_graphflow.plot", "dask_graphflow.cli"} & modules
+    assert {one for one in ALGORITHMS if f"dask_graphflow.algorithms.{one}" in modules} == used
+    others = {
+        f"dask_graphflow.{one}" for one in ("algorithms.edge_program", "cli", "plot", "storage")
+    }
+    assert not {"numba", "distributed", *others} & modules
+
+
+def test_threads_can_use_names_for_the_first_time_together():
+    run(
+        "import threading, dask_graphflow as gf\n"
+        "meet, found = threading.Barrier(8), []\n"
+        "def use(i):\n"
+        "    meet.wait()\n"
+        "    for name in gf.__all__[i:] + gf.__all__[:i]:\n"
+        "        found.append((name, getattr(gf, name)))\n"
+        "threads = [threading.Thread(target=use, args=[7 * i]) for i in range(8)]\n"
+        "for one in threads: one.start()\n"
+        "for one in threads: one.join()\n"
+        "assert len(found) == 8 * len(gf.__all__)\n"
+        "assert len(set(map(id, (value for _, value in found)))) == len(gf.__all__)\n"
+    )
 
 
 @pytest.mark.parametrize(
