@@ -19,6 +19,10 @@ class GraphflowAccessor(FrameMethods):
         The edge list, one row per edge. A Dask DataFrame can be backed by pandas or cuDF. A cuDF DataFrame
         itself has no accessor: call the functions of the package instead.
 
+    Notes
+    -----
+    The package, Dask and pandas can be imported in any order.
+
     Examples
     --------
     >>> import dask.dataframe as dd
