@@ -1,43 +1,62 @@
-"""First calls of all functions, each in a new process with an empty cache of compiled kernels."""
+"""First calls in new processes, with nothing compiled and with cached kernels, beside other libraries."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import pickle
+import resource
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
+from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
 from typing import Any
 
-from benchmarks.lib import report
+from benchmarks.lib import first_call, report
+from benchmarks.lib.errors import ContenderFailedError
+from benchmarks.lib.first_call import DASK
+from benchmarks.lib.graphs import DIRECTED, Inputs
 from benchmarks.lib.harness import in_process
-from benchmarks.lib.required import edges_for, options_for
+from benchmarks.lib.required import ACYCLIC, options_for
+from benchmarks.lib.rows import ROWS, Row
+from benchmarks.peers import host
 
-NOTES = """\
-Seconds, medians. A call takes an edge list in memory, builds the graph and returns a computed frame.
-"first" is the first call in a new process with an empty cache, after the import of the library, and "CPU"
-the CPU time of all threads meanwhile. In "compiling" of these seconds, Numba compiled as many functions as
-"kernels" says, each tuple of types counted. "cached" is the first call in another new process, and "second"
-the second call there."""
+NOTES = f"""\
+CPU seconds of all threads, medians. A call takes an edge list in memory, builds the graph and returns a
+computed frame. "nothing compiled" is the first call in a process with an empty cache, in which Numba
+compiled as many functions as "kernels" says, each tuple of types counted. "cached" is the first call in
+the next process, and "second" the second call there, both without imports. "process" is a whole process
+with cached kernels and with one call: Python, imports and the call; the peers' columns are whole processes,
+too, and so is "{DASK}", which adds 1 to the edges. Peers begin with arrays, and their answers are not
+compared here (`benchmarks algorithms` compares them)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this benchmark's options."""
-    parser.add_argument("--scale", type=int, default=12, help="R-MAT graph of 2**scale ids")
-    parser.add_argument("--repeat", type=int, default=1, help="rounds, each with empty caches")
+    parser.add_argument(
+        "--scale", type=int, nargs="+", default=[12],
+        help="R-MAT graphs of 2**scale ids, and 16 times as many edges",
+    )  # fmt: skip
     parser.add_argument("--only", nargs="+", metavar="NAME", help="measure these functions only")
+    host.add_arguments(parser)
+    parser.set_defaults(repeat=1)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print a table and store the results."""
-    times = {
-        name: [measured(name, options) for _ in range(options.repeat)]
-        for name in options.only or names()
-    }
-    about = {"scale": options.scale, "threads": options.workers, "calls": times}
-    report.show(f"{table(times)}\n\n{NOTES}", about, "first-calls", options)
+    """Measure, print tables and store the results."""
+    scales, texts = {}, []
+    for scale in options.scale:
+        inputs = Inputs.of(scale, 0)
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            peers = {peer.name: peer for peer in host.started(options, inputs, stack)}
+            times = {
+                name: measured(name, inputs, folder, peers, options)
+                for name in options.only or names()
+            }
+        scales[scale] = {"edges": len(inputs.source), "calls": times}
+        texts.append(f"{len(inputs.source):,} edges\n{table(times)}")
+    about = {"threads": options.workers, "scales": scales}
+    report.show("\n\n".join([*texts, NOTES]), about, "first-calls", options)
     return 0
 
 
@@ -45,94 +64,91 @@ def names() -> list[str]:
     """Return the names of all functions that are measured."""
     from dask_graphflow.algorithms import ALGORITHMS
 
-    return ["estimate", *sorted(ALGORITHMS)]
+    return [DASK, "estimate", *sorted(ALGORITHMS)]
 
 
 def table(times: dict[str, list[dict[str, Any]]]) -> str:
     """Return the table of the medians."""
+    peers = sorted({peer for rounds in times.values() for peer in rounds[0]["peers"]})
     rows = []
     for name, rounds in times.items():
         first, cached = ([one[which] for one in rounds] for which in ("first", "cached"))
-        seconds = [median(one[part] for one in first) for part in ("call", "cpu", "compiling")]
-        seconds += [median(one[part] for one in cached) for part in ("call", "second")]
-        cells = [f"{value:.2f}" for value in seconds]
-        rows.append([name, *cells[:3], str(len(first[0]["kernels"])), *cells[3:]])
-    return report.table(
-        ["function", "first", "CPU", "compiling", "kernels", "cached", "second"], rows
-    )
+        seconds = [[one["cpu"] for one in first], [one["cpu"] for one in cached]]
+        seconds += [[one["second"] for one in cached], [process(one) for one in cached]]
+        seconds += [
+            [one["peers"][peer] for one in rounds if peer in one["peers"]] for peer in peers
+        ]
+        cells = [f"{median(one):.3f}" if one else "-" for one in seconds]
+        rows.append([name, cells[0], str(len(first[0]["kernels"])), *cells[1:]])
+    header = ["function", "nothing compiled", "kernels", "cached", "second", "process", *peers]
+    return report.table(header, rows)
 
 
-def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the times of first calls in a process that compiles, and in the next process."""
-    asked = name, str(options.scale), str(options.workers)
-    with tempfile.TemporaryDirectory() as folder:
-        # The other folder is where the rates of the machine would be stored.
-        caches = {"NUMBA_CACHE_DIR": folder, "XDG_CACHE_HOME": folder}
-        return {which: in_process(main, *asked, **caches) for which in ("first", "cached")}
+def process(times: dict[str, float]) -> float:
+    """Return the CPU seconds of a process with one call."""
+    return sum(times[part] for part in ("python", "import dask", "import", "cpu"))
 
 
-def main(name: str, scale: str, threads: str) -> None:
-    """Make a call twice in this process, and print the times."""
-    import dask
-    import dask.dataframe as dd
+def measured(
+    name: str, inputs: Inputs, folder: Path, peers: dict[str, Any], options: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Return the times of rounds: of a process that compiles, of the next one, and of peers."""
+    row = ROWS.get(name)
+    arguments = name, str(written(name, row, inputs, folder)), str(options.workers)
+    rounds = []
+    for _ in range(options.repeat):
+        with tempfile.TemporaryDirectory() as empty:
+            # The other folder is where the rates of the machine would be stored.
+            caches = {"NUMBA_CACHE_DIR": empty, "XDG_CACHE_HOME": empty}
+            first = in_process(first_call.main, *arguments, "listen", **caches)
+            cached = in_process(first_call.main, *arguments, "", **caches)
+        others = {
+            peer: seconds for peer in peers if (seconds := _peer(peers[peer], row)) is not None
+        }
+        rounds.append({"first": first, "cached": cached, "peers": others})
+    return rounds
 
-    import dask_graphflow as gf
+
+def written(name: str, row: Row | None, inputs: Inputs, folder: Path) -> Path:
+    """Write the edges and the options of a function, and return the file."""
     from dask_graphflow.algorithms import ALGORITHMS
 
-    frame = gf.generate.rmat(int(scale)).compute(scheduler="sync").reset_index(drop=True)
-    frame["weight"] = (frame.src + frame.dst) % 16 + 1.0
-    frame = edges_for(name, frame)
-    edges = dd.from_pandas(frame, npartitions=4)
-    given = {"source": "src", "target": "dst"}
+    if row is not None:
+        graph, given = row.graph, row.ours(inputs)
+    else:
+        import pandas as pd
+
+        weighted = name in ALGORITHMS and ALGORITHMS[name].weights == "required"
+        graph = "acyclic" if name in ACYCLIC else "weighted" if weighted else "undirected"
+        given = options_for(pd.Series(range(inputs.vertices))).get(name, {})
+    columns = inputs.columns(graph)
+    if "weight" in columns:
+        given["weight"] = "weight"
+    if graph in DIRECTED and name in ALGORITHMS:
+        given["directed"] = True
     if name == "estimate":
         given["algorithm"] = "pagerank"
-    elif ALGORITHMS[name].weights == "required":
-        given["weight"] = "weight"
-    vertices = frame[["src", "dst"]].stack().drop_duplicates()
-    given |= options_for(vertices).get(name, {})
-
-    def call() -> None:
-        made = getattr(gf, name)(edges, **given)
-        if name != "estimate":
-            made.compute()
-
-    with dask.config.set(num_workers=int(threads)):
-        begin, cpu = perf_counter(), process_time()
-        with _listening() as compiled:  # this imports Numba, as the call would
-            call()
-        times = {"call": perf_counter() - begin, "cpu": process_time() - cpu, **compiled()}
-        begin = perf_counter()
-        call()
-        times["second"] = perf_counter() - begin
-    print(json.dumps(times))
+    path = folder / "call.pickle"
+    path.write_bytes(pickle.dumps((columns, given)))
+    return path
 
 
-@contextmanager
-def _listening() -> Iterator[Callable[[], dict[str, Any]]]:
-    """Record the compile time of each kernel in seconds, without the kernels that it calls."""
-    from numba.core.event import Listener, install_listener
+def _peer(peer: host.Peer, row: Row | None) -> float | None:
+    """Return the CPU seconds of a process in which a peer builds a graph and answers once."""
+    if row is None or not peer.contenders(row):
+        return None
+    peer.close()
+    before = _cpu_of_children()
+    if peer.missing():
+        return None
+    try:
+        peer.answer(row, from_edges=True, wanted=False)
+    except ContenderFailedError:
+        return None
+    peer.close()
+    return _cpu_of_children() - before
 
-    class Compiled(Listener):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self._begun: list[float] = []
-            self._within: list[float] = [0.0]
-            self._kernels: dict[str, float] = {}
 
-        def on_start(self, event: Any) -> None:
-            self._begun.append(perf_counter())
-            self._within.append(0.0)
-
-        def on_end(self, event: Any) -> None:
-            whole = perf_counter() - self._begun.pop()
-            own = whole - self._within.pop()
-            self._within[-1] += whole
-            function = event.data["dispatcher"].py_func
-            kernel = f"{function.__module__}.{function.__qualname__}{event.data['args']}"
-            self._kernels[kernel] = self._kernels.get(kernel, 0.0) + own
-
-        def times(self) -> dict[str, Any]:
-            return {"compiling": self._within[0], "kernels": self._kernels}
-
-    listener = Compiled()
-    with install_listener("numba:compile", listener):
-        yield listener.times
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

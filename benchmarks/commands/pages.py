@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from benchmarks.commands.first_calls import process
 from benchmarks.commands.under_limit import BUILD, PROCESS
 from benchmarks.lib import picture
 from benchmarks.lib.markdown import NAMES, code, count, duration, size, table, times
@@ -35,6 +36,7 @@ BY_CUGRAPH = {
     "pagerank": "pagerank, float32",  # cuGraph's precision
 }
 PEERS = ("gap", "scipy", "networkit", "networkx")
+BY_PROCESS = ("scipy", "networkit", "igraph")
 GRAPHS = {"cit_hepph": "citations", "road_ny": "roads", "grid4096": "grid"}
 # The rows of README's table: the results and the question on the host, and the results on a GPU.
 SPEED = (
@@ -171,17 +173,25 @@ def _most(tries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def first_calls() -> str:
-    """Return the CPU time of each function's first call: the longest first."""
+    """Return the CPU time of first calls beside peers: for each graph, the longest first."""
     results = stored("first-calls-*.json")[0]
-    times = {}
-    for name, rounds in results["calls"].items():
-        cpu = [[one[which]["cpu"] for one in rounds] for which in ("first", "cached")]
-        times[name] = [statistics.median(one) for one in cpu]
-    slowest = sorted(times, key=times.__getitem__, reverse=True)
-    rows = [[code(name), *(f"{seconds:.1f}" for seconds in times[name])] for name in slowest]
     machine = Measured(0, {}, {}, results["machine"])
-    text = table(["", "first call, in s", "in a later process, in s"], rows, [])
-    return f"{text}\n\nMeasured: on {machine.place} ({machine.day})."
+    texts = []
+    for measured in results["scales"].values():
+        rows = {}
+        for name, rounds in measured["calls"].items():
+            seconds = [[one[which]["cpu"] for one in rounds] for which in ("first", "cached")]
+            seconds += [[process(one["cached"]) for one in rounds]]
+            seconds += [[one["peers"].get(peer) for one in rounds] for peer in BY_PROCESS]
+            rows[name] = ["-" if one[0] is None else statistics.median(one) for one in seconds]
+        slowest = sorted(rows, key=lambda name: rows[name][0], reverse=True)
+        cells = [
+            [code(name), *(one if one == "-" else f"{one:.2f}" for one in rows[name])]
+            for name in slowest
+        ]
+        header = [f"{measured['edges']:,} edges", "nothing compiled", "cached", "process"]
+        texts.append(table([*header, *(NAMES[peer] for peer in BY_PROCESS)], cells, []))
+    return "\n\n".join([*texts, f"Measured: on {machine.place} ({machine.day})."])
 
 
 def networkx() -> str:

@@ -57,16 +57,19 @@ class Peer:
 
     def run(self, row: Row) -> Outcome:
         """Run an algorithm once."""
-        wanted = row.rule is not None
+        answer = self.answer(row, from_edges=row.from_frame, wanted=row.rule is not None)
+        return Outcome(answer["seconds"], answer["path"] and np.load(answer["path"]))
+
+    def answer(self, row: Row, *, from_edges: bool, wanted: bool) -> dict[str, Any]:
+        """Return the answer of the process, with the path of the result if it is wanted."""
         if not self._process.running:  # it was ended after a timeout
             self._start()
         request = {
             "algorithm": row.algorithm, "graph": row.graph, "options": row.theirs(self._inputs),
-            "wanted": wanted, "from_edges": row.from_frame,
+            "wanted": wanted, "from_edges": from_edges,
         }  # fmt: skip
         self._process.send(request)
-        answer = self._process.receive(self._seconds)
-        return Outcome(answer["seconds"], answer["path"] and np.load(answer["path"]))
+        return self._process.receive(self._seconds)
 
     def close(self) -> None:
         """End the process."""
