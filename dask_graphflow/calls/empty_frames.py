@@ -21,10 +21,13 @@ from .results import empty_frame
 def empty_result(spec: GraphSpec, columns: Mapping[str, Any]) -> Empty:
     """Return the empty frame of a result; see :func:`.empty_frame`.
 
-    The specification keeps it, because cuDF takes milliseconds to make one.
+    The specification keeps it, because cuDF takes milliseconds to make one. Graphs whose ids are integers
+    share it, because each call on a frame makes a graph.
     """
-    key = tuple(columns.items())
-    if key not in spec.empty:
+    key, ids = tuple(columns.items()), spec.columns
+    if key not in spec.empty and _are_integers(ids.dtypes):
+        spec.empty[key] = _result_of_integers(type(spec.ids), ids.names, ids.dtypes, key)
+    elif key not in spec.empty:
         spec.empty[key] = Empty(empty_frame(spec.ids, columns))
     found: Empty = spec.empty[key]
     return found
@@ -46,12 +49,22 @@ def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Em
     ids = len(columns.dtypes)
     dtypes = columns.dtypes * (1 + len(names) // ids)
     every = *columns.names, *names
-    if all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in dtypes):
+    if _are_integers(dtypes):
         kind: Any = type(meta)
         return _integers(kind, every, dtypes)
     like = ids_like(meta, columns)
     parts = [like[column] for column in like.columns]
     return Empty(type(like)({name: parts[i % ids] for i, name in enumerate(every)}))
+
+
+def _are_integers(types: Sequence[Any]) -> bool:
+    """Say whether all dtypes are integers of NumPy, so that frames of equal dtypes are the same."""
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in types)
+
+
+@lru_cache(maxsize=256)
+def _result_of_integers(kind: Any, names: Any, dtypes: Any, columns: Any) -> Empty:
+    return Empty(empty_frame(_integers(kind, names, dtypes).frame, dict(columns)))
 
 
 @lru_cache(maxsize=64)  # because cuDF takes a millisecond to make a frame, and as long to pickle it
@@ -62,6 +75,9 @@ def _integers(kind: Any, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Emp
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:
     """Return an empty frame with the columns and dtypes of the ids."""
+    if _are_integers(columns.dtypes):
+        kind: Any = type(meta)
+        return _integers(kind, columns.names, columns.dtypes).frame
     ids = {}
     for name, column, dtype in zip(columns.names, columns.source, columns.dtypes, strict=True):
         part = meta[column]

@@ -256,10 +256,7 @@ class Held:
 
 def shares_columns() -> bool:
     """Say whether pandas shares columns until they are edited; for pandas 2, this is an option."""
-    column = pd.Series([0])
-    shared = column.copy(deep=False)
-    column.iloc[0] = 1
-    return bool(shared.iloc[0] == 0)
+    return not pd.__version__.startswith("2.") or pd.options.mode.copy_on_write is True
 
 
 def as_computed(frame: Any, columns: list[str]) -> Any:
