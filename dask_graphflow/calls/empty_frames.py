@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import empty_like
+from dask_graphflow.graph.frames import are_integers, empty_like, no_integers
 from dask_graphflow.kernels import summable
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.reading import weight_dtype
@@ -25,7 +25,7 @@ def empty_result(spec: GraphSpec, columns: Mapping[str, Any]) -> Empty:
     share it, because each call on a frame makes a graph.
     """
     key, ids = tuple(columns.items()), spec.columns
-    if key not in spec.empty and _are_integers(ids.dtypes):
+    if key not in spec.empty and are_integers(ids.dtypes):
         spec.empty[key] = _result_of_integers(type(spec.ids), ids.names, ids.dtypes, key)
     elif key not in spec.empty:
         spec.empty[key] = Empty(empty_frame(spec.ids, columns))
@@ -49,7 +49,7 @@ def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Em
     ids = len(columns.dtypes)
     dtypes = columns.dtypes * (1 + len(names) // ids)
     every = *columns.names, *names
-    if _are_integers(dtypes):
+    if are_integers(dtypes):
         kind: Any = type(meta)
         return _integers(kind, every, dtypes)
     like = ids_like(meta, columns)
@@ -57,27 +57,21 @@ def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Em
     return Empty(type(like)({name: parts[i % ids] for i, name in enumerate(every)}))
 
 
-def _are_integers(types: Sequence[Any]) -> bool:
-    """Say whether all dtypes are integers of NumPy, so that frames of equal dtypes are the same."""
-    return all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in types)
-
-
 @lru_cache(maxsize=256)
 def _result_of_integers(kind: Any, names: Any, dtypes: Any, columns: Any) -> Empty:
-    return Empty(empty_frame(_integers(kind, names, dtypes).frame, dict(columns)))
+    return Empty(empty_frame(no_integers(kind, names, dtypes), dict(columns)))
 
 
-@lru_cache(maxsize=64)  # because cuDF takes a millisecond to make a frame, and as long to pickle it
+@lru_cache(maxsize=64)  # because cuDF takes a millisecond to pickle a frame
 def _integers(kind: Any, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Empty:
-    columns = zip(names, dtypes, strict=True)
-    return Empty(kind({name: np.empty(0, dtype) for name, dtype in columns}))
+    return Empty(no_integers(kind, names, dtypes))
 
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:
     """Return an empty frame with the columns and dtypes of the ids."""
-    if _are_integers(columns.dtypes):
+    if are_integers(columns.dtypes):
         kind: Any = type(meta)
-        return _integers(kind, columns.names, columns.dtypes).frame
+        return no_integers(kind, columns.names, columns.dtypes)
     ids = {}
     for name, column, dtype in zip(columns.names, columns.source, columns.dtypes, strict=True):
         part = meta[column]

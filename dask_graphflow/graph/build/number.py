@@ -37,7 +37,7 @@ def number(
     or int64, may be unaligned; see :func:`.aligned`. A gang with one member may get the ids themselves, in
     their own integer type.
     """
-    own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
+    own = (ends[0][0].like if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
     like = next(like for like in likes if like is not None)
     if _are_integers(like):
@@ -66,7 +66,7 @@ def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
     """Return the least and the greatest id, if ids are integers, and the number of rows."""
     filled = [pair for pair in ends if len(pair[0])]
     edges = sum(len(source) for source, _ in filled)
-    if not filled or not _are_integers(filled[0][0].frame):
+    if not filled or not _are_integers(filled[0][0].like):
         return 0, -1, edges
     bounds = [_bounds(source, source if target is None else target) for source, target in filled]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges
