@@ -73,7 +73,9 @@ def are_integers(types: Sequence[Any]) -> bool:
     return all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in types)
 
 
-@lru_cache(maxsize=64)  # because a frame takes a tenth of a millisecond to make, and one of cuDF more
+@lru_cache(
+    maxsize=64
+)  # because a frame takes a tenth of a millisecond to make, and one of cuDF more
 def no_integers(kind: Any, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
     """Return an empty frame of integer columns. It is the same each time, so no code may change it."""
     columns = zip(names, types, strict=True)

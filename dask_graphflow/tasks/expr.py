@@ -28,12 +28,21 @@ from dask_graphflow.exceptions import UsageError, missing_column
 
 from .clients import any_client, default_client
 from .names import named
+from .tokens import token_of
 
 LOOKS = 10  # how often to look for results that another client may have just submitted
 BETWEEN_LOOKS = 0.05  # seconds
 
 
-class Replaced(Expr):  # type: ignore[misc]
+class GraphflowExpr(Expr):  # type: ignore[misc]
+    """An expression of this library, which makes its token itself; see :mod:`.tokens`."""
+
+    def __dask_tokenize__(self) -> str:
+        self._determ_token = self._determ_token or token_of(type(self), *self.operands)
+        return str(self._determ_token)
+
+
+class Replaced(GraphflowExpr):
     """An expression that is replaced by its operand `frame` before it is computed."""
 
     @property  # a cached one would be pickled

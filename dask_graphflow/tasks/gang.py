@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
-from dask.tokenize import normalize_token
 from dask.utils import funcname, parse_timedelta
 
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
@@ -34,6 +33,7 @@ from . import freeing, placement, plugins
 from .clients import own_worker
 from .expr import Empty, Resident, collection, fetch_result
 from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, as_delayed
+from .tokens import describe
 
 TIMEOUT = "30s"
 
@@ -172,7 +172,7 @@ class _Program:
 
     def __dask_tokenize__(self) -> Any:
         # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
-        return normalize_token((self.loop, self.args, self.timeout, self.alone))
+        return describe((self.loop, self.args, self.timeout, self.alone))
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)

@@ -27,15 +27,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dask._task_spec import List, Task, TaskRef
-from dask.base import collections_to_expr, tokenize
+from dask.base import collections_to_expr
 from dask.dataframe.dask_expr._expr import Expr
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from dask_graphflow.showing.tables import counted
 
-from .expr import Held, Resident, Source, all_futures, futures_in
+from .expr import GraphflowExpr, Held, Resident, Source, all_futures, futures_in
 from .names import gang, named, pinned, ready_name, staying
+from .tokens import token_of
 
 
 class Parts:
@@ -60,7 +61,7 @@ class Parts:
         return self._token
 
 
-class Reads(Expr):  # type: ignore[misc]
+class Reads(GraphflowExpr):
     """The input of each member of a gang: one list per member, read from some frames.
 
     The operands are the parameters, followed by the frames. Each frame is an expression, a :class:`Source`,
@@ -113,7 +114,7 @@ class Reads(Expr):  # type: ignore[misc]
         stage = pinned(stage, None if workers is None else workers[rank])
         reads = []
         for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
-            name = named(stage, tokenize(frame, reader))
+            name = named(stage, token_of(frame, reader))
             for i in own[rank]:
                 steps, partition = read_partition(frame, i)
                 reads.append([*steps, Task((name, i), reader, partition, i)])
@@ -153,7 +154,7 @@ class Dealt:
         return self._token
 
 
-class LocalResults(Expr):  # type: ignore[misc]
+class LocalResults(GraphflowExpr):
     """Results that stay on the workers that made them: each member of a gang uses those of its worker.
 
     A subclass has an operand `members`, the number of members, and makes the tasks of the results.
@@ -229,7 +230,7 @@ def depend_on(keys: list[Any], key: str) -> Task:
     return Task(key, tuple, *map(TaskRef, keys))
 
 
-class Gang(Expr):  # type: ignore[misc]
+class Gang(GraphflowExpr):
     """A gang with one member per shard."""
 
     _parameters: ClassVar = ["shards", "title", "program", "result"]
@@ -281,7 +282,7 @@ class Gang(Expr):  # type: ignore[misc]
         return tasks
 
 
-class Items(Expr):  # type: ignore[misc]
+class Items(GraphflowExpr):
     """Some items of lists of frames, one partition per item. `lists` are those of a gang, or Delayed."""
 
     _parameters: ClassVar = ["lists", "which", "result"]
