@@ -78,6 +78,11 @@ class LazyResult(Replaced):
         """Return an optimized result, from which ``dask.optimize`` still cannot get the tasks."""
         return LazyResult(self.frame.optimize(fuse=fuse))
 
+    def finalize_compute(self) -> Expr:
+        """Return what ``compute`` computes. Dask would add three expressions to a single partition."""
+        whole: Expr = self.frame if self.npartitions == 1 else super().finalize_compute()
+        return whole
+
     def _layer(self) -> dict[Any, Any]:
         raise UsageError(
             "dask.optimize() and dask.visualize() do not support this result: dask.optimize() would "
