@@ -144,8 +144,7 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
         OverflowError
     ):  # pandas 3.0 raises it for integers that no float can hold
         values = values.infer_objects()
-    inferred = pd.api.types.infer_dtype(values)
-    if values.dtype != object or inferred == "string":
+    if values.dtype != object or (inferred := pd.api.types.infer_dtype(values)) == "string":
         return values
     if inferred == "integer" and dtype is not None and dtypes.is_integer(dtype):
         # These integers do not fit in 64 bits.

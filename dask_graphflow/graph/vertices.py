@@ -9,7 +9,6 @@ ranges of numbers, the *homes*, one per shard.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,16 +33,11 @@ class Vertices:
     ids: Any = None
     first: int = 0
 
-    @cached_property
-    def _only(self) -> Any:
-        """The column of ids that are one integer."""
-        return self.like[self.like.columns[0]]
-
     def named(self, numbers: Any) -> list[Any]:
         """Return the ids of vertices, one array or series per part of an id."""
         if self.ids is None:
             numbers = numbers.astype("int64") + self.base if self.base else numbers
-            return [column(numbers, self._only)]
+            return [column(numbers, self.like[self.like.columns[0]])]
         frame = self.ids.iloc[numbers].reset_index(drop=True)
         return [frame[name] for name in frame.columns]
 

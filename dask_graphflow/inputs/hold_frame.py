@@ -35,7 +35,7 @@ def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
     if isinstance(frame, pd.DataFrame):
         have, types = list(frame.columns), list(frame.dtypes)
         for column in ids:
-            if have.count(column) == 1:
+            if have.count(column) == 1 and not _is_plain(types[have.index(column)]):
                 dtypes.check_objects(frame[column], role, library)
         if wrong := [at for at, dtype in enumerate(types) if _cannot_take(dtype)]:
             frame = frame.copy(deep=False)
@@ -53,6 +53,11 @@ def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
         # frame that is passed as an argument would be hashed.
         return dd.from_map(_Partition(held), [0], meta=empty_like(frame), label="graphflow-held")
     return held
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Say whether a dtype of NumPy holds no Python objects."""
+    return isinstance(dtype, np.dtype) and dtype.kind != "O"
 
 
 def _cannot_take(dtype: Any) -> bool:

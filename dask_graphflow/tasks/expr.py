@@ -263,10 +263,6 @@ class Held:
     def __dask_tokenize__(self) -> Any:
         return ("graphflow-held", self._token)
 
-    def task(self, partition: int) -> Task:
-        """Return the task whose result is the frame."""
-        return Task((named("held", self._token), partition), self)
-
 
 def shares_columns() -> bool:
     """Say whether pandas shares columns until they are edited; for pandas 2, this is an option."""

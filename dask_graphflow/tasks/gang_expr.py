@@ -97,18 +97,15 @@ class Reads(GraphflowExpr):
                 tasks.update(frame.layer)
         for rank, key in enumerate(self.keys):
             reads = self._reads(rank)
-            pieces = Task(key, list, List(*(TaskRef(steps[-1].key) for steps in reads)))
             if self.operand("together"):
-                tasks[key] = Task.fuse(*itertools.chain(*reads), pieces, key=key)
+                tasks[key] = Task(key, list, List(*reads))
                 continue
-            tasks[key] = pieces
-            for steps in reads:
-                read = steps[-1].key
-                tasks[read] = Task.fuse(*steps, key=read) if len(steps) > 1 else steps[0]
+            tasks[key] = Task(key, list, List(*(TaskRef(read.key) for read in reads)))
+            tasks.update((read.key, read) for read in reads)
         return tasks
 
-    def _reads(self, rank: int) -> list[list[Task]]:
-        """Return the steps that read each partition of a member, frame by frame."""
+    def _reads(self, rank: int) -> list[Task]:
+        """Return the tasks that read each partition of a member, frame by frame."""
         workers, dealt = self.operand("workers"), self.operand("dealt")
         stage = staying("read") if self.operand("stay") else "read"
         stage = pinned(stage, None if workers is None else workers[rank])
@@ -117,13 +114,16 @@ class Reads(GraphflowExpr):
             name = named(stage, token_of(frame, reader))
             for i in own[rank]:
                 steps, partition = read_partition(frame, i)
-                reads.append([*steps, Task((name, i), reader, partition, i)])
+                read = Task((name, i), reader, partition, i)
+                reads.append(Task.fuse(*steps, read, key=read.key) if steps else read)
         return reads
 
 
-def read_partition(frame: Any, number: int) -> tuple[list[Task], TaskRef]:
-    """Return the tasks that read a partition in place, if any, and a reference to the partition."""
-    if isinstance(frame, Source | Held):
+def read_partition(frame: Any, number: int) -> tuple[list[Task], Any]:
+    """Return the tasks that read a partition in place, if any, and the partition or a reference to it."""
+    if isinstance(frame, Held):
+        return [], frame()
+    if isinstance(frame, Source):
         task = frame.task(number)
         return [task], TaskRef(task.key)
     return [], TaskRef((frame._name, number) if isinstance(frame, Expr) else frame.keys[number])

@@ -14,8 +14,10 @@ from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from dask.base import tokenize
 
+PLAIN = "biufmM"  # kinds of dtypes whose values are all in their bytes
 SIMPLE = (str, int, float, bytes, type(None))
 
 
@@ -46,8 +48,16 @@ def describe(value: Any) -> Any:
     if kind is dict:
         pairs = sorted(value.items(), key=lambda pair: str(pair[0]))
         return "dict", *((describe(key), describe(one)) for key, one in pairs)
-    if isinstance(value, np.dtype) and value.kind in "biufmM":
+    if isinstance(value, np.dtype) and value.kind in PLAIN:
         return "dtype", value.str
+    if kind is np.ndarray and value.dtype.kind in PLAIN and value.flags.c_contiguous:
+        bits = hashlib.sha1(value, usedforsecurity=False).hexdigest()
+        return "array", value.dtype.str, value.shape, bits
+    if kind is pd.DataFrame and isinstance(value.index, pd.RangeIndex) and value.index.name is None:
+        columns = [(name, one.array) for name, one in value.items()]
+        if all(isinstance(one, pd.arrays.NumpyExtensionArray) for _, one in columns):
+            index = value.index.start, value.index.stop, value.index.step
+            return "frame", index, *((describe(name), describe(one.to_numpy())) for name, one in columns)
     if kind is FunctionType or isinstance(value, type):
         return _named(value) or tokenize(value, ensure_deterministic=True)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
