@@ -60,7 +60,7 @@ def deal_reads(
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
     # On several devices, or with one partition, reading in separate tasks gains nothing.
     single = sum(source.npartitions for source in sources) == 1
-    together = alone and members > 1 or (single and not stay)
+    together = (alone and members > 1) or (single and not stay)
     return Reads([read for *_, read in frames], dealt, workers, together, stay, *sources)
 
 
