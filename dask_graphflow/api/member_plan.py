@@ -94,8 +94,8 @@ def _check_reading(edges: Any, spec: GraphSpec, members: int) -> None:
 
     If not, the error suggests a memory limit for the whole graph.
     """
-    pieces = None if client_in_use() is None else pieces_of(edges, spec.columns.columns)
-    least = None if pieces is None else placement.least_room()
+    least = placement.least_room()
+    pieces = None if least is None else pieces_of(edges, spec.columns.columns)
     if least is None or pieces is None:
         return
     limit, threads, _ = least
