@@ -125,7 +125,9 @@ class Shards:
         kept = object.__new__(Shards)
         kept.__dict__.update(self.__dict__, built=clients.persist(self.built))
         kept.sizes = dict(self.sizes)
-        kept._deal_reads = None  # the frames would stay in memory otherwise
+        # The frames would stay in memory otherwise.
+        kept._deal_reads = None
+        kept.__dict__.pop("_building", None)
         if self.plan.choose is not None:
             kept._choice = clients.persist(_chosen(kept.built[0]))
         return kept

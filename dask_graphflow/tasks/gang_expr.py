@@ -72,6 +72,10 @@ class Reads(GraphflowExpr):
 
     _parameters: ClassVar = ["readers", "dealt", "workers", "together", "stay"]
 
+    @property  # a cached one would be pickled
+    def _meta(self) -> Any:
+        return None
+
     @property
     def _frames(self) -> list[Any]:
         return list(self.operands[len(self._parameters) :])

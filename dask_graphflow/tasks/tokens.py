@@ -57,7 +57,11 @@ def describe(value: Any) -> Any:
         columns = [(name, one.array) for name, one in value.items()]
         if all(isinstance(one, pd.arrays.NumpyExtensionArray) for _, one in columns):
             index = value.index.start, value.index.stop, value.index.step
-            return "frame", index, *((describe(name), describe(one.to_numpy())) for name, one in columns)
+            return (
+                "frame",
+                index,
+                *((describe(name), describe(one.to_numpy())) for name, one in columns),
+            )
     if kind is FunctionType or isinstance(value, type):
         return _named(value) or tokenize(value, ensure_deterministic=True)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
