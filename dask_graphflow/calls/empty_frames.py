@@ -25,10 +25,13 @@ def empty_result(spec: GraphSpec, columns: Mapping[str, Any]) -> Empty:
     share it, because each call on a frame makes a graph.
     """
     key, ids = tuple(columns.items()), spec.columns
-    if key not in spec.empty and are_integers(ids.dtypes):
-        spec.empty[key] = _result_of_integers(type(spec.ids), ids.names, ids.dtypes, key)
-    elif key not in spec.empty:
-        spec.empty[key] = Empty(empty_frame(spec.ids, columns))
+    kind: Any = type(spec.ids)
+    if key not in spec.empty:
+        spec.empty[key] = (
+            _result_of_integers(kind, ids.names, ids.dtypes, key)
+            if are_integers(ids.dtypes)
+            else Empty(empty_frame(spec.ids, columns))
+        )
     found: Empty = spec.empty[key]
     return found
 

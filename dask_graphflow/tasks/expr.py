@@ -37,9 +37,12 @@ BETWEEN_LOOKS = 0.05  # seconds
 class GraphflowExpr(Expr):  # type: ignore[misc]
     """An expression of this library, which makes its token itself; see :mod:`.tokens`."""
 
+    _determ_token: str | None
+
     def __dask_tokenize__(self) -> str:
-        self._determ_token = self._determ_token or token_of(type(self), *self.operands)
-        return str(self._determ_token)
+        if not self._determ_token:
+            self._determ_token = token_of(type(self), *self.operands)
+        return self._determ_token
 
 
 class Replaced(GraphflowExpr):
