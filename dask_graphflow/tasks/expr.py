@@ -266,6 +266,13 @@ class Held:
     def __dask_tokenize__(self) -> Any:
         return ("graphflow-held", self._token)
 
+    def task(self) -> Task:
+        """Return the task whose result is the frame, to be an argument of another task.
+
+        Dask would hash the frame itself wherever it names the other task.
+        """
+        return Task(named("held", self._token), self)
+
 
 def shares_columns() -> bool:
     """Say whether pandas shares columns until they are edited; for pandas 2, this is an option."""

@@ -123,10 +123,10 @@ class Reads(GraphflowExpr):
         return reads
 
 
-def read_partition(frame: Any, number: int) -> tuple[list[Task], Any]:
-    """Return the tasks that read a partition in place, if any, and the partition or a reference to it."""
+def read_partition(frame: Any, number: int) -> tuple[list[Task], Task | TaskRef]:
+    """Return the tasks that read a partition in place, if any, and the argument that stands for it."""
     if isinstance(frame, Held):
-        return [], frame()
+        return [], frame.task()
     if isinstance(frame, Source):
         task = frame.task(number)
         return [task], TaskRef(task.key)
