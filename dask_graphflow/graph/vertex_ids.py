@@ -59,7 +59,7 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         columns, kind = listed(given, len(names), role), pd.DataFrame
     if not len(columns[0]):
         raise EdgeListError(f"{role} has no vertex; give at least one")
-    if any(column.isna().any() for column in columns):
+    if any(map(_has_null, columns)):
         raise EdgeListError(f"{role} has a null, which cannot be an id; leave it out")
     types = {name: ids[name].dtype for name in names}
     host = all(map(dtypes.is_integer, types.values()))
@@ -137,16 +137,14 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
         values = values.astype(object)
     if values.dtype != object:
         return values
-    null = values.isna()
-    if null.any():
-        whole = typed(values[~null], role, dtype)
+    if _has_null(values):
+        whole = typed(values[values.notna()], role, dtype)
         return whole.astype(dtypes.nullable(whole.dtype)).reindex(values.index)
     with contextlib.suppress(
         OverflowError
     ):  # pandas 3.0 raises it for integers that no float can hold
         values = values.infer_objects()
-    inferred = pd.api.types.infer_dtype(values)
-    if values.dtype != object or inferred == "string":
+    if values.dtype != object or (inferred := pd.api.types.infer_dtype(values)) == "string":
         return values
     if inferred == "integer" and dtype is not None and dtypes.is_integer(dtype):
         # These integers do not fit in 64 bits.
@@ -160,6 +158,12 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
     except (pa.ArrowException, OverflowError) as error:
         dtypes.check_objects(values, role)
         raise VertexTypeError(f"{role} has values that cannot be ids: {error}") from error
+
+
+def _has_null(values: Any) -> bool:
+    # A Series of pandas takes longer than its array to count the nulls of a few ids.
+    null = pd.isna(values.array) if isinstance(values, pd.Series) else values.isna()
+    return bool(null.any())
 
 
 def _within(value: int, dtype: Any) -> bool:

@@ -26,6 +26,7 @@ from .compiling import compiled as _compiled
 from .host_atomics import fetch_add
 
 MINI_CHUNK = 64  # items; one word of a bitmap, so that no two threads write the same word
+WORTH = 1 << 15  # items that take about as long as it takes to hand work to another thread
 TURN = 8  # numbers per part, a cache line: next item, end, chunks taken, chunks stolen
 
 Part = TypeVar("Part")
@@ -60,6 +61,11 @@ def share(work: Callable[[int], Part], parts: int, threads: int) -> list[Part]:
     for helper in waited:
         helper.result()
     return results
+
+
+def worth(threads: int, items: int) -> int:
+    """Return how many of some threads are worth starting to pass once over this many items."""
+    return max(1, min(threads, items // WORTH))
 
 
 def run(kernel: Callable[..., Part], ranges: np.ndarray, *arguments: Any) -> list[Part]:

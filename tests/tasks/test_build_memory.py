@@ -24,6 +24,7 @@ SPARE = 8_000_000  # bytes that the interpreter may take meanwhile
 # Linux can reset and report the largest memory of a process.
 MEASURED = """
 import gc, json, sys
+from dataclasses import replace
 import dask, dask.dataframe as dd, numpy as np, pandas as pd
 import dask_graphflow as gf
 from dask_graphflow.graph import room
@@ -31,7 +32,10 @@ from dask_graphflow.comm.resources import Resources, give_back
 
 dask.config.set(scheduler="sync")
 Resources.relieve = lambda self: give_back()  # as on a worker near its limit
-estimates, check = [], room.Room.check
+estimates, check, start = [], room.Room.check, room.Room.__init__
+
+def start_with_a_limit(self, resources, *rest, **options):
+    start(self, replace(resources, memory_limit=1 << 50), *rest, **options)
 
 def noted(self, step, takes, *, vertices=None, spilled=0):
     if vertices is not None:
@@ -39,7 +43,7 @@ def noted(self, step, takes, *, vertices=None, spilled=0):
         estimates.append(max(part.numbering(), part.ids + part.numbers + part.making()))
     check(self, step, takes, vertices=vertices, spilled=spilled)
 
-room.Room.check = noted
+room.Room.check, room.Room.__init__ = noted, start_with_a_limit
 
 def most(field="VmHWM"):
     with open("/proc/self/status") as status:

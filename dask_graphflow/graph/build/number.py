@@ -37,14 +37,14 @@ def number(
     or int64, may be unaligned; see :func:`.aligned`. A gang with one member may get the ids themselves, in
     their own integer type.
     """
-    own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
+    own = (ends[0][0].like if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
     like = next(like for like in likes if like is not None)
     if _are_integers(like):
         filled = [rank for rank, count in enumerate(edges) if count]
         least = min((low[rank] for rank in filled), default=0)
         most = max((high[rank] for rank in filled), default=-1)
-        base = base_of(least, most, sum(edges), like.dtypes.iloc[0])
+        base = base_of(least, most, sum(edges), like[like.columns[0]].dtype)
         if base is not None:
             vertices = Vertices(like, most - base + 1, base)
             cast = exchange.size > 1
@@ -59,14 +59,14 @@ def number(
 
 
 def _are_integers(like: Any) -> bool:
-    return len(like.columns) == 1 and dtypes.is_integer(like.dtypes.iloc[0])
+    return len(like.columns) == 1 and dtypes.is_integer(like[like.columns[0]].dtype)
 
 
 def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
     """Return the least and the greatest id, if ids are integers, and the number of rows."""
     filled = [pair for pair in ends if len(pair[0])]
     edges = sum(len(source) for source, _ in filled)
-    if not filled or not _are_integers(filled[0][0].frame):
+    if not filled or not _are_integers(filled[0][0].like):
         return 0, -1, edges
     bounds = [_bounds(source, source if target is None else target) for source, target in filled]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges

@@ -17,7 +17,7 @@ import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
-from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take
+from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take, worth
 from dask_graphflow.kernels.scores.host import in_threads
 
 ONE = 2.0**62
@@ -128,7 +128,8 @@ def readable(rows):
 
 def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
-    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    parts = worth(threads, len(rows.ends))
+    ranges = even_turns(len(rows.offsets) - 1, parts, rows.offsets)
     every = run(_sum, ranges, *rows[:3], contribution, sums)
     totals.now[SUM] = np.sum(every, dtype=np.int64)  # not used if it is 2**63 or more
 

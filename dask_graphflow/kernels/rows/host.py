@@ -32,6 +32,7 @@ from dask_graphflow.kernels.host_threads import (
     run,
     share,
     take,
+    worth,
 )
 
 BUCKET = 1 << 15  # average entries per bucket; with their copy they take a quarter of 1 MB of cache
@@ -326,7 +327,7 @@ def rows(
     if weights is not None:
         entries = entries * (4 + weights[0].itemsize) // 4
     shift, width = _key_bits(entries, count, columns)
-    plan = _Plan(first, count, shift, width, undirected, max(1, threads))
+    plan = _Plan(first, count, shift, width, undirected, worth(threads, entries))
     policy = POLICIES.index(multi) or None
     keys, carried, bounds = _into_buckets(sources, targets, weights, labels, plan)
     offsets, made, left = _into_rows(keys, carried, bounds, labels, policy, plan)
@@ -483,7 +484,8 @@ def _into_rows(
     left = np.empty(len(bounds) - 1, np.int64)
     # Start with the largest buckets, so that no thread gets one of them at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
-    turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
+    count = 1 if plan.threads == 1 else 4 * plan.threads
+    turns = [np.ascontiguousarray(order[i::count]) for i in range(count)]  # one layout to compile
     passes = -(-plan.width // DIGIT)
     bits = -(-plan.width // passes)
 
@@ -554,13 +556,13 @@ def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
 
 def owners(rows_, dtype, *, threads=1):
     vertices = beside(rows_.ends, len(rows_.ends), dtype)
-    parts, offsets, first = max(1, threads), rows_.offsets, rows_.first
+    parts, offsets, first = worth(threads, len(vertices)), rows_.offsets, rows_.first
     in_parts(lambda a, b: _owners(offsets, first, a, b, vertices), len(offsets) - 1, parts, threads)
     return vertices
 
 
 def renamed(ids, names, *, threads=1):
     named = beside(ids, len(ids), names.dtype)
-    parts = max(1, threads)
+    parts = worth(threads, len(ids))
     in_parts(lambda low, high: _name(ids, names, low, high, named), len(ids), parts, threads)
     return named

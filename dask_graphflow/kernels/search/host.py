@@ -34,6 +34,7 @@ from dask_graphflow.kernels.host_threads import (
     run,
     take,
     turns,
+    worth,
 )
 from dask_graphflow.kernels.read_ahead import in_order, portions, reading
 
@@ -159,7 +160,8 @@ def _mark(seen, vertices, start, stop):
 
 
 def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
-    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    parts = worth(threads, len(rows.ends))
+    ranges = even_turns(len(rows.offsets) - 1, parts, rows.offsets)
     run(_pull, ranges, rows, frontier, following, reached, depth)
     return tally(following, degrees)
 

@@ -144,7 +144,7 @@ class FragmentChain:
         """Return a new chain for edges like the given ones."""
         with dense.alone():
             if dense.held is None:
-                ids = frames.empty_like(edges.source.frame)
+                ids = edges.source.like
                 kernels = kernels_for(ids)
                 if edges.streamed:
                     kernels = streaming.device().kernels
