@@ -10,7 +10,6 @@ The edge list is therefore read twice, and memory is written in one stream per b
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -26,10 +25,10 @@ from dask_graphflow.kernels.host_atomics import prefetch
 from dask_graphflow.kernels.host_threads import (
     MINI_CHUNK,
     TURN,
-    even_cuts,
     even_turns,
     in_parts,
     run,
+    runs,
     share,
     take,
 )
@@ -380,14 +379,14 @@ def _into_buckets(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the keys of the edges by bucket, their weights, and the start index of each bucket."""
     threads = plan.threads
-    runs = _runs([len(ids) for ids in source], threads)
+    mine = runs([len(ids) for ids in source], threads)
     out, into = source, target
     if labels is not None:
         # Look up each label only once, because these reads are in random order.
         out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
-            for piece, start, stop in runs[i]:
+            for piece, start, stop in mine[i]:
                 _name(source[piece], labels, start, stop, out[piece])
                 _name(target[piece], labels, start, stop, into[piece])
 
@@ -397,7 +396,7 @@ def _into_buckets(
     counts = np.zeros((threads, buckets + 1), np.int64)
 
     def counting(i: int) -> None:
-        for piece, *piece_run in runs[i]:
+        for piece, *piece_run in mine[i]:
             for *columns, start, stop in _aligned(out[piece], into[piece], *piece_run):
                 _count(*columns, start, stop, plan, counts[i])
 
@@ -414,7 +413,7 @@ def _into_buckets(
     carried = np.empty(0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
-        for piece, *piece_run in runs[i]:
+        for piece, *piece_run in mine[i]:
             ends = source[piece], target[piece], out[piece], into[piece]
             for *four, weights, start, stop in _aligned(*ends, payload[piece], *piece_run):
                 sides = (four[0], four[1]), (four[2], four[3])
@@ -438,19 +437,6 @@ def _aligned(*run: Any) -> Iterator[tuple[Any, ...]]:
         for key, column in apart.items():
             copies[key][:count] = column[at : at + count]
         yield *(copies.get(id(column), column[at:]) for column in columns), 0, count
-
-
-def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
-    """Cut arrays, as if concatenated, into equal parts; return (array, start, stop) tuples per part."""
-    begins = list(itertools.accumulate(lengths, initial=0))
-    return [
-        [
-            (array, max(low - begin, 0), min(high, stop) - begin)
-            for array, (begin, stop) in enumerate(itertools.pairwise(begins))
-            if low < stop and begin < high
-        ]
-        for low, high in itertools.pairwise(even_cuts(begins[-1], parts))
-    ]
 
 
 def _into_rows(
