@@ -18,6 +18,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
 )
 from dask_graphflow.graph import renumber
+from dask_graphflow.kernels import host_blocks
 from dask_graphflow.kernels.distinct import host as host_distinct
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -182,7 +183,7 @@ def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
     monkeypatch.setattr(renumber, "MANY", 0)
     monkeypatch.setattr(host_distinct, "PART", 300)
     monkeypatch.setattr(host_distinct, "LEAST", 16)
-    monkeypatch.setattr(host_distinct, "BLOCK", 500)
+    monkeypatch.setattr(host_blocks, "BLOCK", 500)
     limits = np.iinfo(dtype)
     for size, most in ((0, 1), (1, 1), (3000, 2), (3000, limits.max), (20_000, 5000)):
         values = rng.integers(limits.min, limits.max, size, dtype, endpoint=True) % min(

@@ -12,19 +12,17 @@ written in a few streams.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
+from dask_graphflow.kernels.host_blocks import in_blocks
 from dask_graphflow.kernels.host_threads import runs, share
 
 PART = 1 << 16  # integers per part, on average
 MOST_PARTS = 1 << 8  # with more parts, each write would miss the TLB
 LEAST = 1 << 12  # slots of a part's table at first
-BLOCK = 1 << 16  # integers that are converted to int64 at a time
 
 
 @inner
@@ -99,6 +97,8 @@ def _take_back(values, shift, begins, dealt, codes):
 
 
 def distinct(columns, *, names=None, threads):
+    # Integers from 2**63 on become negative, and stay distinct.
+    columns = [one.view("int64") if one.itemsize == 8 else one for one in columns]
     lengths = [len(column) for column in columns]
     size = sum(lengths)
     bits = min(max((size // PART).bit_length(), 1), MOST_PARTS.bit_length() - 1)
@@ -106,8 +106,9 @@ def distinct(columns, *, names=None, threads):
     counts = np.zeros((threads, parts), np.int64)
 
     def count(thread: int) -> None:
-        for _, values in _blocks(columns, mine[thread]):
-            _count(values, shift, counts[thread])
+        for column, *run in mine[thread]:
+            for _, (values,) in in_blocks([columns[column]], ["int64"], *run):
+                _count(values, shift, counts[thread])
 
     share(count, threads, threads)
     # In the order of the parts, and within a part in the order of the integers.
@@ -116,8 +117,9 @@ def distinct(columns, *, names=None, threads):
     bounds, dealt, ends = [0, *behind[-1].tolist()], np.empty(size, "int64"), begins.copy()
 
     def deal(thread: int) -> None:
-        for _, values in _blocks(columns, mine[thread]):
-            _deal(values, shift, ends[thread], dealt)
+        for column, *run in mine[thread]:
+            for _, (values,) in in_blocks([columns[column]], ["int64"], *run):
+                _deal(values, shift, ends[thread], dealt)
 
     def number(part: int) -> np.ndarray:
         return _number_part(dealt[bounds[part] : bounds[part + 1]])
@@ -133,8 +135,9 @@ def distinct(columns, *, names=None, threads):
         _rename(dealt[bounds[part] : bounds[part + 1]], new[before[part] : before[part + 1]])
 
     def take_back(thread: int) -> None:
-        for (column, start), values in _blocks(columns, mine[thread]):
-            _take_back(values, shift, begins[thread], dealt, codes[column][start:])
+        for column, *run in mine[thread]:
+            for at, (values,) in in_blocks([columns[column]], ["int64"], *run):
+                _take_back(values, shift, begins[thread], dealt, codes[column][at:])
 
     share(rename, parts, threads)
     share(take_back, threads, threads)
@@ -152,21 +155,3 @@ def _number_part(dealt: np.ndarray) -> np.ndarray:
         _fill(table, keys, found)
         done, found = _number(dealt, done, table, keys, found)
     return keys[:found].copy()
-
-
-def _blocks(
-    columns: Sequence[np.ndarray], mine: list[tuple[int, int, int]]
-) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
-    """Yield a thread's integers as int64, with the column and the position where they begin.
-
-    Integers from 2**63 on become negative, and stay distinct.
-    """
-    for column, start, stop in mine:
-        values = columns[column]
-        plain = values.dtype.itemsize == 8 and values.flags.aligned and values.flags.contiguous
-        step = max(1, stop - start) if plain else BLOCK
-        for at in range(start, stop, step):
-            block = values[at : min(at + step, stop)]
-            block = block.view("int64") if plain else block.astype("int64")
-            block.flags.writeable = False  # for one version of the kernels
-            yield (column, at), block
