@@ -79,6 +79,19 @@ def even_cuts(count: int, parts: int) -> list[int]:
     return [count * part // parts for part in range(parts + 1)]
 
 
+def runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
+    """Cut arrays, as if concatenated, into equal parts; return (array, start, stop) per part."""
+    begins = list(itertools.accumulate(lengths, initial=0))
+    return [
+        [
+            (array, max(low - begin, 0), min(high, stop) - begin)
+            for array, (begin, stop) in enumerate(itertools.pairwise(begins))
+            if low < stop and begin < high
+        ]
+        for low, high in itertools.pairwise(even_cuts(begins[-1], parts))
+    ]
+
+
 def in_parts(work: Callable[[int, int], Part], count: int, parts: int, threads: int) -> list[Part]:
     """Call ``work(start, stop)`` for each part of `count` items, on some threads; return the results."""
     cuts = even_cuts(count, parts)

@@ -101,13 +101,11 @@ def _renumbered(
     uniques = [like]
     for source, target in consume(ends):
         if target is None:
-            own, ids = renumber.distinct(source.frame.reset_index(drop=True), threads=threads)
+            (own,), ids = renumber.distinct([source.frame], threads=threads)
             codes.append((own, None))
         else:
-            both = frames.stack([source.frame, target.frame])
-            own, ids = renumber.distinct(both, threads=threads)
-            own = disk.stored(own, folder)
-            codes.append((own[: len(source)], own[len(source) :]))
+            both, ids = renumber.distinct([source.frame, target.frame], threads=threads)
+            codes.append((disk.stored(both[0], folder), disk.stored(both[1], folder)))
         uniques.append(ids)
         resources.relieve()
     ids, places = renumber.union(uniques, threads=threads)
@@ -130,19 +128,11 @@ def _renumbered_alone(
 ) -> tuple[Vertices, list[tuple[Any, Any]]]:
     """Number ids by their order, if this member has all edges."""
     sides = [None if side is None else side.frame for pair in consume(ends) for side in pair]
-    stops = list(
-        itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
-    )
-    every = frames.stack([side for side in sides if side is not None])
-    codes, uniques = renumber.distinct(every, threads=resources.threads)
-    del every
+    filled = [side for side in sides if side is not None]
+    ids, numbers = renumber.number(filled, threads=resources.threads)
     resources.relieve()
-    ids, places = renumber.sort(uniques)
-    numbers = places[codes]
-    parts = [
-        None if side is None else numbers[low:high]
-        for side, (low, high) in zip(sides, itertools.pairwise(stops), strict=True)
-    ]
+    each = iter(numbers)
+    parts = [None if side is None else next(each) for side in sides]
     return Vertices(like, len(ids), ids=ids), list(zip(parts[::2], parts[1::2], strict=True))
 
 

@@ -94,11 +94,8 @@ class Fragment:
     @classmethod
     def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        both = frames.stack([edges.source.frame, edges.target.frame])
-        codes, ids = renumber.distinct(both, threads=threads)
-        forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
-        half = len(edges.source)
-        ends = codes[:half], codes[half:]
+        ends, ids = renumber.distinct([edges.source.frame, edges.target.frame], threads=threads)
+        forests = [Forest(ends[0], size=len(ids)) for _ in range(levels)]
         for level, source, target in by_level(*ends, edges.level, levels):
             forests[level].hook(source, target, threads=threads)
         for forest in forests:
