@@ -14,14 +14,21 @@ from typing import Any
 import numba
 import numpy as np
 
-from dask_graphflow.kernels import aligned, values_of
+from dask_graphflow.kernels import aligned, disk, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.host_atomics import swap
+from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, swap
+from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
 from dask_graphflow.kernels.host_threads import share
 
 namespace = np
 SAMPLED = 2  # vertices per edge in a sample
 VOTERS = 1 << 10  # about the number of vertices whose trees are counted to find a large one
+AHEAD = 16  # rows whose edges are asked for before they are read
+JOINED = 1 << 16  # rows per member at least: with fewer, a thread starts too late to help
+CHUNK = 1 << 11  # rows that a member of a team takes at a time
+SAMPLE = 16  # the last edge of one row in 16 is hooked, unless no tree has SOME of the vertices
+SOME, MOST = 0.05, 0.98  # parts of the vertices
+NEXT = OWN  # where a team has the next row that no member has taken
 BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 ms of work
 
 
@@ -93,20 +100,6 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):
         elif u == v and marking:
             seen[u] = 1
     return hooked
-
-
-@_compiled
-def _hook_rows(parent, offsets, ends, count, tree, start, stop):
-    """Hook up to `count` edges of each row from `start` to ``stop - 1``, unless its parent is `tree`."""
-    for row in range(start, stop):
-        if parent[row] == tree:
-            continue
-        first = offsets[row]
-        for edge in range(first, min(first + count, offsets[row + 1])):
-            a = parent[row]
-            b = parent[ends[edge]]
-            if a != b:
-                _unite(parent, a, b)
 
 
 @_compiled
@@ -199,26 +192,101 @@ def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, thre
     return sampled + hooked, outside
 
 
-def hook_first(parent, rows, count, *, threads=1):
-    _hook_edges_of(parent, rows, count, -1, threads)
+@_compiled
+def _join_smallest(offsets, ends, parent, start, stop):
+    """Point each vertex at its first neighbor, or at that one's parent, if it is smaller.
+
+    No other thread writes these entries. The trees within the range stay flat.
+    """
+    for vertex in range(start, stop):
+        if vertex + AHEAD < stop:
+            prefetch(ends, np.intp(offsets[vertex + AHEAD]))
+        edge, least = offsets[vertex], parent.dtype.type(vertex)
+        if edge < offsets[vertex + 1]:
+            least = min(least, ends[edge])
+        parent[vertex] = parent[least] if start <= least < vertex else least
 
 
-def hook_rest(parent, rows, tree, *, threads=1):
-    _hook_edges_of(parent, rows, len(rows.ends), int(tree[0]), threads)
+@_compiled
+def _join_last(offsets, ends, parent, step, start, stop):
+    """Hook the last edge of every `step`-th row."""
+    for row in range(start, stop, step):
+        if row + AHEAD * step < stop:
+            prefetch(ends, np.intp(offsets[row + AHEAD * step + 1] - 1))
+        edge = offsets[row + 1] - 1
+        if edge >= offsets[row]:
+            a = parent[row]
+            b = parent[ends[edge]]
+            if a != b:
+                _unite(parent, a, b)
 
 
-def _hook_edges_of(parent: np.ndarray, rows: Any, count: int, tree: int, threads: int) -> None:
-    ends = _index_view(rows.ends)
+@_compiled
+def _join_rest(offsets, ends, parent, tree, start, stop):
+    """Hook all edges of the rows whose parent is not `tree`."""
+    for row in range(start, stop):
+        if parent[row] != tree:
+            for edge in range(offsets[row], offsets[row + 1]):
+                a = parent[row]
+                b = parent[ends[edge]]
+                if a != b:
+                    _unite(parent, a, b)
 
-    def work(start: int, stop: int) -> None:
-        _hook_rows(parent, rows.offsets, ends, count, tree, start, stop)
 
-    _blocks(work, 0, len(rows.offsets) - 1, threads)
+@_compiled
+def _vote(parent):
+    """Return the parent of most of about :data:`VOTERS` vertices, and the part of them that have it."""
+    votes = np.sort(parent[:: 1 + parent.size // VOTERS])
+    tree, most, count = votes[0], 0, 0
+    for i in range(votes.size):
+        count = count + 1 if i and votes[i] == votes[i - 1] else 1
+        if count > most:
+            tree, most = votes[i], count
+    return tree, most / votes.size
 
 
-def choose_tree(parent):
-    trees, counts = np.unique(parent[:: 1 + len(parent) // VOTERS], return_counts=True)
-    return trees[[counts.argmax()]]
+@_compiled
+def _join_rows(offsets, ends, parent, samples, team, part):
+    """Point each vertex at the smallest vertex of its component: a few edges per row, then the rest."""
+    me, members = enter(team, part)
+    if me < 0:
+        return
+    rows = parent.size
+    low, high = rows * me // members, rows * (me + 1) // members
+    _join_smallest(offsets, ends, parent, low, high)
+    for step in range(4):
+        meet(team, members)
+        _compress(parent, low, high)
+        meet(team, members)
+        if step == 3 or (step < 2 and not samples):
+            continue
+        # Every member counts the same votes, because no parent changes until all have counted them.
+        tree, votes = _vote(parent)
+        if me == 0:
+            team[NEXT] = 0
+        meet(team, members)
+        if (step == 0 and votes < SOME) or (step == 1 and votes > MOST):
+            continue  # a sample cannot grow the largest tree, or it has nearly all vertices
+        start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
+        while start < rows:
+            stop = min(start + CHUNK, rows)
+            if step == 2:
+                _join_rest(offsets, ends, parent, tree, start, stop)
+            else:
+                _join_last(offsets, ends, parent, 1 if step else SAMPLE, start, stop)
+            start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
+
+
+def join_rows(rows, *, threads=1):
+    parent = np.empty(len(rows.offsets) - 1, rows.ends.dtype)
+    # On disk, another pass over the rows takes longer than the edges that it saves.
+    samples = disk.folder_of(rows.ends) is None
+    if len(rows.ends):
+        members = min(threads, len(parent) // JOINED + 1)
+        together(_join_rows, members, rows.offsets, rows.ends, parent, samples, own=1)
+    else:
+        parent[:] = np.arange(len(parent))
+    return parent
 
 
 def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
