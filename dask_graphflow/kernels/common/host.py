@@ -226,8 +226,8 @@ def _join_edges(offsets, ends, parent, tree, most, step, start, stop):
 def _vote(parent):
     """Return the parent of most of about :data:`VOTERS` vertices, and the part of them that have it.
 
-    Votes are counted by the last bits of the parents, because Numba needs two seconds to compile a sort. The
-    winner is the parent that most voters in the fullest bucket have, if these are more than half.
+    Votes are counted by the last bits of the parents, because Numba takes two seconds to compile a sort.
+    The winner is the parent that more than half of the voters in the fullest bucket have.
     """
     step, bits, best, tree, lead, most = 1 + parent.size // VOTERS, VOTERS - 1, 0, 0, 0, 0
     votes = np.zeros(VOTERS, np.int64)
