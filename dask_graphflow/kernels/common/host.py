@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from dask_graphflow.kernels import aligned, disk, values_of
+from dask_graphflow.kernels import aligned, is_on_disk, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, swap
 from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
@@ -280,7 +280,7 @@ def _join_rows(offsets, ends, parent, samples, team, part):
 def join_rows(rows, *, threads=1):
     parent = np.empty(len(rows.offsets) - 1, rows.ends.dtype)
     # On disk, another pass over the rows takes longer than the edges that it saves.
-    samples = disk.folder_of(rows.ends) is None
+    samples = not is_on_disk(rows.ends)
     if len(rows.ends):
         members = min(threads, len(parent) // JOINED + 1)
         together(_join_rows, members, rows.offsets, rows.ends, parent, samples, own=1)
