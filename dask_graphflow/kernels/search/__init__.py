@@ -10,7 +10,7 @@ from dask_graphflow.kernels.csr import Array, Reached, Rows
 
 
 class PullRule(NamedTuple):
-    """When a level is pulled: if more than `least` edges leave it and, times `factor`, more than `limit`."""
+    """When to pull: if more than `least` edges leave a level and, times `factor`, more than `limit`."""
 
     factor: int
     limit: int

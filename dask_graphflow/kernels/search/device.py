@@ -1,7 +1,7 @@
 """Breadth-first search on the device.
 
 In a pull, one lane takes a vertex and its first neighbors, a warp takes the rest of a long row, and a block
-the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_levels` processes
+the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_levels` pushes
 one level after another in a single launch. One block does small levels, and all blocks do larger levels,
 with a barrier between them. The host waits once per call, and after many levels also for their sizes.
 """

@@ -48,9 +48,9 @@ SMALL = 1 << 12  # maximum edges of a level that one thread does: 10 us of work
 WIDE = 1 << 22  # minimum edges of a graph whose large levels are worth a team of threads
 SPAN = 1 << 12  # maximum number of levels before `bfs_levels` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
-# The numbers of a search. TAIL is the end of the queue, whose last vertices, from BEGIN on, are the frontier
-# of COUNT vertices, unless it is the bitmap FRONT. LEFT is the limit of the rule, and WAY the direction of
-# the next level. Several threads change the first three, which have a cache line each.
+# The numbers of a search. TAIL is the end of the queue, whose last vertices, from BEGIN on, are the
+# frontier of COUNT vertices, unless it is the bitmap FRONT. LEFT is the limit of the rule, and WAY the
+# direction of the next level. Several threads change the first three, which have a cache line each.
 TAIL, COUNT, LEAVING, BEGIN, END, DEPTH, DONE, LEFT, WAY, FRONT = 0, 8, 16, *range(24, 31)
 STOP, PUSH, PULL = 0, 1, 2
 NEVER_PULL = 0, 0, -1, -1  # the rule of a push, without its limit
@@ -141,8 +141,8 @@ def _push(rows, frontier, following, tail, reached, depth, degrees, size, ranges
 
 @_inner
 def _choose(numbers, rule, last):
-    """Set the way of the next level, after one of `last` vertices; see :class:`.Dense`."""
-    factor, shrinking, least, narrow = rule
+    """Set the way of the next level, after one of `last` vertices; see :class:`.PullRule`."""
+    factor, _, least, narrow = rule
     count, leaving = numbers[COUNT], numbers[LEAVING]
     if leaving <= least:
         dense = False
@@ -233,12 +233,10 @@ def _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls, members
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     can_pull, reached_targets = limits
     way, front = numbers[WAY], numbers[FRONT]
-    stops = numbers[COUNT] == 0 or numbers[DONE] == trace.shape[1] or reached_targets
-    if way == PULL:
-        stops = stops or not can_pull
-    else:
-        # Some levels in turn may be just small and just large, and starting a team takes longer.
-        stops = stops or numbers[LEAVING] <= SMALL // 4
+    # Levels in turn may be just small and just large, and starting a team takes longer than such a level.
+    small = way == PUSH and numbers[LEAVING] <= SMALL // 4
+    stops = small or numbers[COUNT] == 0 or numbers[DONE] == trace.shape[1] or reached_targets
+    stops = stops or (way == PULL and not can_pull)
     if front >= 0 and (stops or way == PUSH):
         numbers[BEGIN], numbers[TAIL] = 0, _list_front(fronts[front], queue)
         numbers[FRONT] = front = -1
@@ -311,15 +309,10 @@ def _wide(graph, reached, progress, rule, targets, ranges, pulls, team, part):
             else:
                 numbers[BEGIN], numbers[COUNT] = end, numbers[TAIL] - end
             _choose(numbers, rule, last)
-            limits = limits[0], targets.size > 0 and _all_reached(level, targets)
-
-
-@_inner
-def _all_reached(level, targets):
-    for target in targets:
-        if level[target] < 0:
-            return False
-    return True
+            reached_targets = targets.size > 0
+            for target in targets:
+                reached_targets = reached_targets and level[target] >= 0
+            limits = limits[0], reached_targets
 
 
 def _bare(rows: Rows) -> tuple[np.ndarray, np.ndarray, int]:
