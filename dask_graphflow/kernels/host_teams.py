@@ -145,4 +145,4 @@ def meet(team, members):  # type: ignore[no-untyped-def]
         elif spins < SPINS + YIELDS:
             _sched_yield()
         else:
-            _usleep(np.uint32(NAP))
+            _usleep(np.uint32(NAP))  # type: ignore[call-overload]

@@ -64,7 +64,7 @@ def _pull(rows, frontier, following, reached, depth, degrees, ranges, part):
     size = np.uint64(offsets.size - 1)
     at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
     count, leaving = np.int64(0), np.int64(0)
-    start, stop = take(ranges, part, MINI_CHUNK)
+    start, stop = take(ranges, part, np.int64(MINI_CHUNK))
     while start < stop:
         base = np.uint64(first + start)
         word = base >> six
@@ -95,7 +95,7 @@ def _pull(rows, frontier, following, reached, depth, degrees, ranges, part):
         if hits:
             seen[word] |= hits
             count += np.int64(count_ones(hits))
-        start, stop = take(ranges, part, MINI_CHUNK)
+        start, stop = take(ranges, part, np.int64(MINI_CHUNK))
     return count, leaving
 
 
@@ -252,7 +252,8 @@ def _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls, members
             for i in range(begin, end):
                 vertex = np.uint64(queue[i])
                 fronts[0, vertex >> six] |= one << (vertex & low)
-        put(ranges, 0, pulls, ranges.size)
+        for i in range(ranges.size):
+            ranges[i] = pulls[i]
     else:
         for part in range(members):
             ranges[part * TURN] = begin + (end - begin) * part // members
@@ -276,7 +277,8 @@ def _wide(graph, reached, progress, rule, targets, ranges, pulls, team, part):
         return
     (rows, into, degrees), (queue, fronts, trace, numbers) = graph, progress
     seen, _, level = reached
-    limits, last = (into[0].size > 0, False), np.int64(0)
+    # Numba would compile another version of a function for a literal.
+    limits, last = (into[0].size > 0, members < 0), np.int64(0)
     while True:
         if me == 0:
             team[OWN] = _prepare(
@@ -375,7 +377,7 @@ def bfs_levels(sides, frontier, reached, depth, plan, *, threads=1):
     return queue[numbers[BEGIN] : numbers[TAIL]], int(numbers[LEAVING]), sizes, edges, pulled
 
 
-def _begin(frontier, room, dtype, depth, levels):  # type: ignore[no-untyped-def]
+def _begin(frontier, room, dtype, depth, levels):
     """Return a queue with the frontier, the trace and the numbers of a search."""
     queue, numbers = np.empty(room, dtype), np.zeros(32, np.int64)
     queue[: len(frontier)] = frontier
@@ -384,7 +386,7 @@ def _begin(frontier, room, dtype, depth, levels):  # type: ignore[no-untyped-def
     return queue, np.empty((3, levels), np.int64), numbers
 
 
-def _push_small(rows, frontier, reached, depth, edges):  # type: ignore[no-untyped-def]
+def _push_small(rows, frontier, reached, depth, edges):
     """Push one level with few edges in one thread; return the new vertices."""
     frontier = in_order(rows, frontier)
     queue, trace, numbers = _begin(frontier, len(frontier) + edges, rows.ends.dtype, depth, 1)

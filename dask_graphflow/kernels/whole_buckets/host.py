@@ -183,7 +183,8 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
     me, members = enter(team, part)
     if me < 0:
         return
-    alone, head = members == 1, store[2]
+    # Numba would compile another version of a function for each literal argument.
+    alone, apart, shared, head = members == 1, members > 0, members < 0, store[2]
     buffers = np.empty(BLOCK, np.int64), np.empty(FOUND, np.int64)
     while True:
         if me == 0:
@@ -200,12 +201,12 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
                 for i in range(count):  # the other members wait
                     block, size = todo[i, 0], todo[i, 1]
                     _relax(
-                        rows, state, block, size, shift, present, True, buffers, store, me, numbers
+                        rows, state, block, size, shift, present, apart, buffers, store, me, numbers
                     )
                 most = np.int64(FUSED)
                 if alone:
                     most = np.int64(1) << 30
-                _go_on(rows, state, shift, present, True, buffers, store, me, numbers, most)
+                _go_on(rows, state, shift, present, apart, buffers, store, me, numbers, most)
         meet(team, members)
         if not team[OWN]:
             return
@@ -215,14 +216,15 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
             if i >= count:
                 break
             block, size = todo[i, 0], todo[i, 1]
-            _relax(rows, state, block, size, shift, present, False, buffers, store, me, numbers)
-        _go_on(rows, state, shift, present, False, buffers, store, me, numbers, np.int64(FUSED))
+            _relax(rows, state, block, size, shift, present, shared, buffers, store, me, numbers)
+        _go_on(rows, state, shift, present, shared, buffers, store, me, numbers, np.int64(FUSED))
         meet(team, members)
 
 
 @_compiled
 def _start(entries, shift, store, numbers):
-    _put(entries, entries.size, shift, np.int64(0), store, 0, numbers)
+    nothing = np.int64(0)
+    _put(entries, np.int64(entries.size), shift, nothing, store, nothing, numbers)
 
 
 @_compiled
@@ -253,7 +255,7 @@ def narrow(weights, *, threads=1):
     for dtype in (np.uint8, np.int32):
         out, most = np.empty(len(weights), dtype), np.iinfo(dtype).max
 
-        def part(i, out=out, most=most):  # type: ignore[no-untyped-def]
+        def part(i, out=out, most=most):
             return _narrow(weights, out, most, cuts[i], cuts[i + 1])
 
         if all(share(part, len(cuts) - 1, threads)):
