@@ -23,9 +23,12 @@ from .host_threads import share
 MEMBERS, ARRIVED, PHASE, WANTED, OWN = 0, 8, 16, 24, 32
 CLOSED = 1 << 32  # added to the number of members once no other may enter
 SPINS = 1 << 8  # looks before the processor is given to another thread: about 10 us
+YIELDS = 1 << 4  # more looks before this thread sleeps, because another one has no processor
+NAP = 20  # microseconds
 PATIENCE = 1 << 13  # looks before the leader closes the team; starting a thread takes 20 to 200 us
 
 _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+_usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
 @intrinsic
@@ -137,7 +140,9 @@ def meet(team, members):  # type: ignore[no-untyped-def]
     spins = 0
     while load(team, np.intp(PHASE)) == phase:
         spins += 1
-        if spins > SPINS:
+        if spins < SPINS:
+            pause()
+        elif spins < SPINS + YIELDS:
             _sched_yield()
         else:
-            pause()
+            _usleep(np.uint32(NAP))  # type: ignore[call-overload]

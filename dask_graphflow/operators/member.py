@@ -53,6 +53,10 @@ class Member:
             return self.shard.here(stored.OUT, self.shard.out)
         return build.into(self.shard, self.exchange)
 
+    def has_rows(self, side: str) -> bool:
+        """Return whether :meth:`rows` of a side have been made."""
+        return self.shard.has(self.side(side))
+
     def local(self, side: str = "out") -> Local:
         """Return the same rows by positions: owned vertices, then mirrors. All members call it."""
         which = self.side(side)

@@ -280,7 +280,7 @@ def test_rows_of_few_vertices_on_disk_are_pushed_although_many_edges_leave(rule)
 def test_levels_that_were_pushed_in_one_call_are_explored():
     direction = Direction("beamer", sizes(2000))
     assert direction.choose(Frontier(None, 1, 120)) == "push"
-    direction.record_pushes(np.array([1, 5]), np.array([120, 125]))
+    direction.record_levels(np.array([1, 5]), np.array([120, 125]))
     assert direction.unexplored == 1755
     assert direction.choose(Frontier(None, 1, 118)) == "pull"
 
