@@ -29,6 +29,7 @@ from typing import Any
 import numba
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 from dask_graphflow.exceptions import UsageError
 
@@ -84,11 +85,23 @@ def _cached(function: Callable[..., Any], program: str, options: dict[str, Any])
     cache = made._cache
     source = cache._impl.locator.get_source_stamp()
     cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)
+    cache.load_overload = functools.partial(_load, cache)
     if program:
         # Numba's own key contains a hash of the compiled functions that the inner function uses, and this
         # hash differs in each process.
         cache._index_key = lambda types, codegen: (types, codegen.magic_tuple(), program, _stamps())
     return made
+
+
+def _load(cache: Any, types: Any, target: Any) -> Any:
+    """Return compiled code from the cache, or None, without what only the compiler needs.
+
+    Numba would first register all functions that it can compile, which takes 0.4 s in a new process. The
+    compiler registers them itself.
+    """
+    rtsys.initialize(target)  # the functions that compiled code calls
+    with cache._guard_against_spurious_io_errors():
+        return cache._load_overload(types, target)
 
 
 @functools.cache
