@@ -42,6 +42,7 @@ NOT_ON_GPU = (
     "host_operations.py",
     "host_teams.py",
     "host_threads.py",
+    "jit.py",
     "memory.py",
     "narrowing.py",
     "read_ahead.py",

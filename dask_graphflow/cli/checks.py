@@ -111,11 +111,11 @@ def kernels() -> Iterator[CheckResult]:
 
 def cache() -> Iterator[CheckResult]:
     """Check the folder in which Numba caches compiled kernels."""
-    from dask_graphflow.kernels import compiling
+    from dask_graphflow.kernels import jit
     from dask_graphflow.kernels.common import host
 
     name = "kernel cache"
-    folder, by_numba = compiling.cached_in(host._hook)
+    folder, by_numba = jit.cached_in(host._hook)
     if by_numba:
         yield CheckResult(name, OK, f"compiled kernels are kept in {folder}")
         return
@@ -124,7 +124,7 @@ def cache() -> Iterator[CheckResult]:
         place = f"none, so each process compiles anew: {unwritable}"
     else:
         place = f"{folder}, among temporary files: {unwritable}"
-    yield CheckResult(name, MISSING, place, compiling.ADVICE)
+    yield CheckResult(name, MISSING, place, jit.ADVICE)
 
 
 def _run(device: Literal["gpu"] | None) -> None:

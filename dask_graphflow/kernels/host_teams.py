@@ -11,11 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from .compiling import compiled as _compiled
+from .compiling import intrinsic
 from .host_atomics import item_pointer
 from .host_threads import share
 
@@ -25,12 +23,11 @@ CLOSED = 1 << 32  # added to the number of members once no other may enter
 SPINS = 1 << 8  # looks before the processor is given to another thread: about 10 us
 PATIENCE = 1 << 13  # looks before the leader closes the team; starting a thread takes 20 to 200 us
 
-_sched_yield = types.ExternalFunction("sched_yield", types.int32())
-
 
 @intrinsic
 def load(typing_context, array, index):  # type: ignore[no-untyped-def]
     """Return ``array[index]``. What another thread wrote before it wrote this number is visible then."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments)
@@ -42,6 +39,7 @@ def load(typing_context, array, index):  # type: ignore[no-untyped-def]
 @intrinsic
 def add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
     """Atomically add to ``array[index]``, in one order with all other accesses; return the old value."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -53,6 +51,7 @@ def add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
 @intrinsic
 def replace(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
     """Atomically set ``array[index]`` to `desired` if it is `expected`; say whether it was."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -65,6 +64,8 @@ def replace(typing_context, array, index, expected, desired):  # type: ignore[no
 @intrinsic
 def pause(typing_context):  # type: ignore[no-untyped-def]
     """Tell the processor that this thread waits for another one."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.core import cgutils, types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         name, hints = {
@@ -75,6 +76,20 @@ def pause(typing_context):  # type: ignore[no-untyped-def]
         if name:
             kind = ir.FunctionType(ir.VoidType(), [hint.type for hint in hints])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, name), hints)
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def give_way(typing_context):  # type: ignore[no-untyped-def]
+    """Let another thread use this processor."""
+    from llvmlite import ir
+    from numba.core import cgutils, types
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
         return context.get_dummy_value()
 
     return types.void(), codegen
@@ -138,6 +153,6 @@ def meet(team, members):  # type: ignore[no-untyped-def]
     while load(team, np.intp(PHASE)) == phase:
         spins += 1
         if spins > SPINS:
-            _sched_yield()
+            give_way()
         else:
             pause()
