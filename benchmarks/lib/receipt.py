@@ -45,6 +45,7 @@ NOT_ON_GPU = (
     "jit.py",
     "memory.py",
     "narrowing.py",
+    "precompiled.py",
     "read_ahead.py",
 )
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
 
+from . import precompiled
+
 
 class Kernel:
     """A function that Numba compiles for each combination of argument types.
@@ -22,30 +24,35 @@ class Kernel:
     ) -> None:
         update_wrapper(self, function)
         self._definition = function, program, options
+        # What determines the code: "" if only the function itself does.
+        self._name = ""
+        if program is not None:
+            self._name = f"{function.__module__}.{function.__qualname__} {program}".rstrip()
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the kernel."""
+        """Run the kernel, by code that was compiled with the package if there is any for these types."""
+        if self._entries:
+            result = precompiled.library().call(self._entries, arguments)
+            if result is not NotImplemented:
+                return result
         return self._dispatcher(*arguments)
 
     def __getattr__(self, name: str) -> Any:
-        if name != "_dispatcher":
-            return getattr(self._dispatcher, name)
-        from . import jit
+        # Threads may make several of an attribute, and all use the first one.
+        if name == "_entries":
+            found = precompiled.library().entries.get(self._name, {})
+            return self.__dict__.setdefault(name, found)
+        if name == "_dispatcher":
+            from . import jit
 
-        # Threads may make several, and all use the first one.
-        return self.__dict__.setdefault(name, jit.dispatcher(*self._definition))
+            return self.__dict__.setdefault(name, jit.dispatcher(*self._definition))
+        return getattr(self._dispatcher, name)
 
 
-class intrinsic:  # noqa: N801 - a decorator
-    """A function of compiled code that emits LLVM's instructions.
-
-    The function around it gets Numba's typing context and the types of the arguments, and returns a
-    signature and a code generator (see ``numba.extending.intrinsic``). It imports what it needs of Numba.
-    """
-
+class _Intrinsic:
     def __init__(self, typed: Callable[..., Any]) -> None:
-        update_wrapper(self, typed)
         self._typed = typed
+        self.__name__, self.__doc__ = typed.__name__, typed.__doc__
 
     def __getattr__(self, name: str) -> Any:
         # Numba asks for this attribute when it compiles a function that calls this one.
@@ -54,6 +61,18 @@ class intrinsic:  # noqa: N801 - a decorator
         from . import jit
 
         return self.__dict__.setdefault(name, jit.intrinsic_type(self._typed))
+
+
+def intrinsic(typed: Callable[..., Any]) -> Any:
+    """Return a function of compiled code that emits LLVM's instructions.
+
+    Parameters
+    ----------
+    typed : callable
+        It gets Numba's typing context and the types of the arguments, and returns a signature and a code
+        generator (see ``numba.extending.intrinsic``). It imports what it needs of Numba.
+    """
+    return _Intrinsic(typed)
 
 
 def compiled(function: Callable[..., Any], *, program: str = "", **options: Any) -> Any:

@@ -37,6 +37,8 @@ from numba.extending import intrinsic
 
 from dask_graphflow.exceptions import UsageError
 
+from .precompiled import source_files
+
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
 _DEFINING = threading.Lock()
@@ -112,8 +114,7 @@ def _load(cache: Any, types: Any, target: Any) -> Any:
 def _stamps() -> tuple[tuple[str, float, int], ...]:
     """Return the name, modification time and size of each source file of the kernels and programs."""
     package = Path(__file__).parents[1]
-    paths = [path for name in ("kernels", "programs") for path in package.glob(f"{name}/**/*.py")]
-    files = [(str(path.relative_to(package)), path.stat()) for path in sorted(paths)]
+    files = [(str(path.relative_to(package)), path.stat()) for path in source_files()]
     return tuple((name, about.st_mtime, about.st_size) for name, about in files)
 
 

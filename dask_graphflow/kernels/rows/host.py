@@ -483,7 +483,7 @@ def _into_rows(
     left = np.empty(len(bounds) - 1, np.int64)
     # Start with the largest buckets, so that no thread gets one of them at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
-    turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
+    turns = [np.ascontiguousarray(order[i :: 4 * plan.threads]) for i in range(4 * plan.threads)]
     passes = -(-plan.width // DIGIT)
     bits = -(-plan.width // passes)
 
