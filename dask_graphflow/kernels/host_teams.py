@@ -11,11 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from .compiling import compiled as _compiled
+from .compiling import intrinsic
 from .host_atomics import item_pointer
 from .host_threads import share
 
@@ -27,13 +25,11 @@ YIELDS = 1 << 4  # more looks before this thread sleeps, because another one has
 NAP = 20  # microseconds
 PATIENCE = 1 << 13  # looks before the leader closes the team; starting a thread takes 20 to 200 us
 
-_sched_yield = types.ExternalFunction("sched_yield", types.int32())
-_usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
-
 
 @intrinsic
 def load(typing_context, array, index):  # type: ignore[no-untyped-def]
     """Return ``array[index]``. What another thread wrote before it wrote this number is visible then."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments)
@@ -45,6 +41,7 @@ def load(typing_context, array, index):  # type: ignore[no-untyped-def]
 @intrinsic
 def add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
     """Atomically add to ``array[index]``, in one order with all other accesses; return the old value."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -56,6 +53,7 @@ def add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
 @intrinsic
 def replace(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
     """Atomically set ``array[index]`` to `desired` if it is `expected`; say whether it was."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -68,6 +66,8 @@ def replace(typing_context, array, index, expected, desired):  # type: ignore[no
 @intrinsic
 def pause(typing_context):  # type: ignore[no-untyped-def]
     """Tell the processor that this thread waits for another one."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.core import cgutils, types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         name, hints = {
@@ -78,6 +78,33 @@ def pause(typing_context):  # type: ignore[no-untyped-def]
         if name:
             kind = ir.FunctionType(ir.VoidType(), [hint.type for hint in hints])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, name), hints)
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def give_way(typing_context):  # type: ignore[no-untyped-def]
+    """Let another thread use this processor."""
+    return _call_of("sched_yield")
+
+
+@intrinsic
+def nap(typing_context):  # type: ignore[no-untyped-def]
+    """Let this thread sleep for :data:`NAP` microseconds."""
+    return _call_of("usleep", NAP)
+
+
+def _call_of(function: str, *numbers: int) -> Any:
+    """Return the signature and the code of a call of a function of C, with unsigned numbers."""
+    from llvmlite import ir
+    from numba.core import cgutils, types
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        whole = ir.IntType(32)
+        kind = ir.FunctionType(whole, [whole] * len(numbers))
+        called = cgutils.get_or_insert_function(builder.module, kind, function)
+        builder.call(called, [ir.Constant(whole, number) for number in numbers])
         return context.get_dummy_value()
 
     return types.void(), codegen
@@ -143,6 +170,6 @@ def meet(team, members):  # type: ignore[no-untyped-def]
         if spins < SPINS:
             pause()
         elif spins < SPINS + YIELDS:
-            _sched_yield()
+            give_way()
         else:
-            _usleep(np.uint32(NAP))  # type: ignore[call-overload]
+            nap()

@@ -6,6 +6,7 @@ import itertools
 from types import SimpleNamespace
 
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 from conftest import GRAPHS, host_only, on_backend, some_steps, to_host
@@ -341,7 +342,7 @@ def test_atomic_instructions_return_the_right_values():
     assert numbers.tolist() == [8, -9]
 
 
-@host_advance.numba.njit
+@numba.njit
 def calls(numbers, floats, words):
     was = host_atomics.fetch_add(numbers, 0, 3)
     now = numbers[0]

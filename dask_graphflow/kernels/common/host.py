@@ -9,13 +9,14 @@ never loses a connection.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 
 from dask_graphflow.kernels import aligned, is_on_disk, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import uncached as _uncached
 from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, swap
 from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
 from dask_graphflow.kernels.host_threads import share
@@ -49,7 +50,7 @@ def wait():
     return None
 
 
-@numba.njit(inline="always")
+@partial(_uncached, inline="always")
 def _find(parent, vertex):
     """Return the root of `vertex`, and halve the path to it: vertices skip their parent (ECL-CC)."""
     above = parent[vertex]
@@ -64,7 +65,7 @@ def _find(parent, vertex):
     return above
 
 
-@numba.njit(inline="always")
+@partial(_uncached, inline="always")
 def _unite(parent, u, v):
     """Hook the higher root onto the lower one; after a lost race, continue from the present roots."""
     a = _find(parent, u)

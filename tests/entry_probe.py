@@ -1,0 +1,110 @@
+"""Compile kernels to entries in the folder of the first argument, and compare them with Numba's.
+
+A program for ``kernels/test_precompiled.py``, since it changes for which processor Numba compiles.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import sys
+from pathlib import Path
+
+import entries
+import numpy as np
+import precompile
+
+from dask_graphflow.kernels import compiling
+
+
+@compiling.uncached
+def totals(pair, missing, table, factor, flag):
+    numbers, offset = pair
+    total = 0.0
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            total += table[i, j] * factor
+    least = np.int32(numbers[0] + offset)
+    return least, np.uint64(numbers.size), total, missing is None, not flag
+
+
+@compiling.uncached
+def fill(numbers, value):
+    for i in range(numbers.size):
+        numbers[i] = value
+
+
+@compiling.uncached
+def quotient(a, b):
+    return a // b
+
+
+@compiling.uncached
+def allocated(count):
+    made = np.empty(count, np.int64)
+    made[:] = 3
+    return made.sum()
+
+
+@compiling.uncached
+def array(count):
+    return np.zeros(count)
+
+
+TABLE = np.arange(6, dtype="float32").reshape(2, 3)
+CALLS = [
+    (totals, ((np.arange(5, 9), np.int64(-9)), None, TABLE, np.float32(0.5), True)),
+    (fill, (np.zeros(3, "uint8"), np.uint8(7))),
+    (quotient, (-7, 2)),
+    (quotient, (1, 0)),
+    (quotient, (1.0, 0.25)),
+    (allocated, (1000,)),
+    (array, (3,)),  # gets no entry
+]
+# Numba has to compile for these.
+OTHERS = [
+    (fill, (np.zeros(6, "uint8")[::2], np.uint8(7))),
+    (fill, (np.zeros(3, ">i4"), 7)),
+    (fill, (np.zeros(3, "int64"), 7)),
+    (quotient, (2**70, 1)),
+    (quotient, ("a", 1)),
+    (array, (3,)),
+]
+
+
+def outcome(call, *arguments):
+    """Return the result, or the error, and the arguments afterwards."""
+    try:
+        return repr(call(*arguments)), repr(arguments)
+    except Exception as error:
+        return repr(error), ""
+
+
+def main():
+    """Compare the calls."""
+    folder, called = Path(sys.argv[1]), {}
+    entries.compile_for(precompile.LEVELS[0], str(folder))
+    for kernel, arguments in CALLS:
+        types = tuple(entries.wide(kernel._dispatcher.typeof_pyval(one)) for one in arguments)
+        called[kernel.__name__, precompile.kinds_of(arguments)] = kernel, types
+    index = precompile.compile_entries(called, folder, 0)
+    precompile.link(folder, library := folder / "_precompiled.abi3.so")
+    spec = importlib.util.spec_from_file_location("_precompiled", library)
+    module, symbols = importlib.util.module_from_spec(spec), ctypes.CDLL(str(library))
+
+    def by_entry(kernel):
+        found = {}
+        for kinds, (number, returns) in index.get(kernel.__name__, {}).items():
+            address = ctypes.cast(symbols[f"entry_0_{number}"], ctypes.c_void_p).value
+            found[kinds.encode()] = address, returns.encode()
+        return lambda *arguments: module.call(found, arguments)
+
+    for kernel, arguments in CALLS[:-1]:
+        found, wanted = outcome(by_entry(kernel), *arguments), outcome(kernel, *arguments)
+        assert found == wanted, (kernel.__name__, found, wanted)
+    for kernel, arguments in OTHERS:
+        assert by_entry(kernel)(*arguments) is NotImplemented, (kernel.__name__, arguments)
+
+
+if __name__ == "__main__":
+    main()
