@@ -15,7 +15,7 @@ import pandas as pd
 
 import dask_graphflow as gf
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 
 SMALL, LARGE = 2_000, 200_000  # edges; large graphs have several parts per thread
 SEARCHED = ("bfs", "sssp", "pagerank", "connected_components", "degrees")  # also on large graphs
