@@ -9,6 +9,9 @@ distances can still decrease.
 A device is only used well with many vertices at once, and a bucket seldom has many. On a device, a member
 therefore relaxes all vertices nearer than a limit, and then raises the limit (near and far piles [2]_).
 
+If weights are small whole numbers, a single member on the host keeps the distance and the predecessor of a
+vertex in one word, and does the whole search in one call; see :class:`WholePaths`.
+
 A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
 once the distance of the farthest target is final.
 

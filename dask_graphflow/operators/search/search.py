@@ -6,9 +6,10 @@ pull, every unreached vertex checks its neighbors in ascending order, and the fi
 becomes its parent; the frontier is sent to all members as a bitmap of V / 8 bytes (Gemini [1]_). Both give
 the same parents.
 
-A small level takes as long as its round of messages, so a deep search does not process small levels one by
-one. A single member pushes several of them in one call. Several members continue with shortest paths along
-edges of weight 1 (:mod:`.buckets`). The parents are then derived from the levels.
+A single member on the host does all levels in one call, by push and by pull. A single device pushes several
+small levels in one call. A small level takes as long as its round of messages, so several members do not
+process the small levels of a deep search one by one. They continue with shortest paths along edges of
+weight 1 (:mod:`.buckets`), and the parents are then derived from the levels.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
