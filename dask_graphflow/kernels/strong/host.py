@@ -12,6 +12,7 @@ import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
+from dask_graphflow.kernels.csr import Rows
 
 
 @inner
@@ -71,7 +72,7 @@ def _find_strong(offsets, ends, remaining, component, reach, done):
             least = min(least, reach[vertex])
 
 
-def find_strong(rows, remaining, component):
+def find_strong(rows: Rows, remaining: np.ndarray, component: np.ndarray) -> None:
     done = np.iinfo(component.dtype).max
     # 0 for vertices that were not visited, and `done` for those that have a component.
     reach = np.where(component < 0, 0, component.dtype.type(done))
