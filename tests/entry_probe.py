@@ -51,6 +51,11 @@ def array(count):
     return np.zeros(count)
 
 
+@compiling.uncached
+def listed(count):
+    return [i * i for i in range(count)][-1]
+
+
 TABLE = np.arange(6, dtype="float32").reshape(2, 3)
 CALLS = [
     (totals, ((np.arange(5, 9), np.int64(-9)), None, TABLE, np.float32(0.5), True)),
@@ -59,7 +64,8 @@ CALLS = [
     (quotient, (1, 0)),
     (quotient, (1.0, 0.25)),
     (allocated, (1000,)),
-    (array, (3,)),  # gets no entry
+    (array, (3,)),  # the last two get no entry
+    (listed, (3,)),
 ]
 # Numba has to compile for these.
 OTHERS = [
@@ -69,6 +75,7 @@ OTHERS = [
     (quotient, (2**70, 1)),
     (quotient, ("a", 1)),
     (array, (3,)),
+    (listed, (3,)),
 ]
 
 
@@ -99,7 +106,7 @@ def main():
             found[kinds.encode()] = address, returns.encode()
         return lambda *arguments: module.call(found, arguments)
 
-    for kernel, arguments in CALLS[:-1]:
+    for kernel, arguments in CALLS[:-2]:
         found, wanted = outcome(by_entry(kernel), *arguments), outcome(kernel, *arguments)
         assert found == wanted, (kernel.__name__, found, wanted)
     for kernel, arguments in OTHERS:

@@ -15,6 +15,15 @@ from numba.np import arrayobj
 CONTEXT = cpu_target.target_context
 WORD = ir.IntType(64)
 RESULTS = 8  # at most, as in precompiled.c
+# What precompiled.c provides of Numba's runtime. Nothing provides others with these prefixes.
+PROVIDED = {
+    "NRT_MemInfo_alloc_aligned",
+    "NRT_MemInfo_call_dtor",
+    "NRT_Free",
+    "numba_frexp",
+    "numba_ldexp",
+}
+RUNTIME = ("NRT_", "numba_", "Py", "_Py")
 
 
 class NoEntryError(Exception):
@@ -175,4 +184,7 @@ def _object_code(module: Any, symbol: str) -> bytes:
     )
     passes = ll.create_pass_builder(machine, ll.create_pipeline_tuning_options(speed_level=1))
     passes.getModulePassManager().run(module, passes)
+    for one in module.functions:
+        if one.is_declaration and one.name.startswith(RUNTIME) and one.name not in PROVIDED:
+            raise NoEntryError(f"calls {one.name}")
     return machine.emit_object(module)

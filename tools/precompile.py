@@ -10,8 +10,10 @@ its entries into the folder. The hook of the build runs it for wheels of a platf
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -129,6 +131,7 @@ def link(folder: Path, library: Path) -> None:
     command = ["cc", "-shared", "-O2", "-fPIC", "-fvisibility=hidden", *system, "-o", str(library)]
     include = f"-I{sysconfig.get_path('include')}"
     subprocess.run([*command, include, str(SUPPORT), *objects, "-lm"], check=True)
+    ctypes.CDLL(str(library), os.RTLD_NOW)  # an error if it calls a function that is nowhere
 
 
 def main() -> None:

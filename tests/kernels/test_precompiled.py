@@ -83,6 +83,7 @@ def test_results_have_the_bits_of_numba_without_numba(small):
 def test_an_entry_takes_and_returns_what_the_kernel_does(tmp_path):
     printed = run(TOOLS, ROOT / "tests" / "entry_probe.py", tmp_path)
     assert "without an entry: array returns" in printed
+    assert "without an entry: listed calls NRT_" in printed
 
 
 @pytest.mark.slow
