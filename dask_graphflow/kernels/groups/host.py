@@ -130,9 +130,9 @@ def _draw(awake, ranks, seed, order, cuts, drawn):
         cuts[c + 1] += cuts[c]
     for v in range(awake.size):
         if awake[v]:
-            c = np.uint64(drawn[v])
-            order[cuts[c]] = v
-            cuts[c] += 1
+            own = np.uint64(drawn[v])
+            order[cuts[own]] = v
+            cuts[own] += 1
     # Every class now begins where the next one should.
     for c in range(CLASSES, 0, -1):
         cuts[c] = cuts[c - 1]

@@ -264,7 +264,7 @@ def count_all(
                 _count(block, block, plan, counts[part])
 
     share(work, parts, threads)
-    return counts[0, :-1] if parts == 1 else counts[:, :-1].sum(axis=0)  # type: ignore[no-any-return]
+    return counts[0, :-1] if parts == 1 else counts[:, :-1].sum(axis=0)
 
 
 def degree_labels(degrees):
@@ -303,11 +303,11 @@ def rows(
     # Weights are moved as words, so that the kernels need not be compiled for each of their dtypes.
     words = weights and [part.view(f"u{part.itemsize}") for part in weights]
     keys, carried, bounds = _into_buckets(sources, targets, words, labels, plan, threads)
-    weights = carried if weights is None else carried.view(weights[0].dtype)
+    numbers = carried if weights is None else carried.view(weights[0].dtype)
     offsets, made, left = _into_rows(
-        (keys, carried), weights, bounds, labels, plan, multi, threads=threads
+        (keys, carried), numbers, bounds, labels, plan, multi, threads=threads
     )
-    del keys, carried, weights
+    del keys, carried, numbers
     if left is not None and left.sum() < bounds[-1]:
         made = _without_gaps(offsets, made, bounds, left, shift, threads)
     offsets[count] = len(made[0])

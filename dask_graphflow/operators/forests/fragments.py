@@ -94,9 +94,11 @@ class Fragment:
     @classmethod
     def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        ends, ids = renumber.distinct([edges.source.frame, edges.target.frame], threads=threads)
-        forests = [Forest(ends[0], size=len(ids)) for _ in range(levels)]
-        for level, source, target in by_level(*ends, edges.level, levels):
+        (sources, targets), ids = renumber.distinct(
+            [edges.source.frame, edges.target.frame], threads=threads
+        )
+        forests = [Forest(sources, size=len(ids)) for _ in range(levels)]
+        for level, source, target in by_level(sources, targets, edges.level, levels):
             forests[level].hook(source, target, threads=threads)
         for forest in forests:
             forest.compress(threads=threads)
