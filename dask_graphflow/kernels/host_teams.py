@@ -126,13 +126,26 @@ def together(kernel: Callable[..., Any], threads: int, *arguments: Any, own: int
     """
     team = np.zeros(OWN + own, np.int64)
     team[MEMBERS], team[WANTED] = 1, threads
-    share(lambda part: kernel(*arguments, team, part), threads, threads)
+
+    def work(part: int) -> None:
+        try:
+            kernel(*arguments, team, part)
+        except BaseException:
+            # Ctrl-C can stop the leader while it compiles the kernel. The others wait for it to begin.
+            if part == 0 and not team[PHASE]:
+                team[PHASE] = -1
+            raise
+
+    share(work, threads, threads)
     return team
 
 
 @_compiled
 def enter(team, part):  # type: ignore[no-untyped-def]
-    """Return the number of this member and of all members, or -1 and 0 for a thread that came too late."""
+    """Return the number of this member and of all members.
+
+    They are -1 and 0 for a thread that came too late, or whose leader failed before it began.
+    """
     if part == 0:
         looks = 0
         members = load(team, np.intp(MEMBERS))
@@ -149,8 +162,12 @@ def enter(team, part):  # type: ignore[no-untyped-def]
         me = load(team, np.intp(MEMBERS))
     if me >= CLOSED:
         return np.int64(-1), np.int64(0)
-    while load(team, np.intp(PHASE)) == 0:
+    phase = load(team, np.intp(PHASE))
+    while phase == 0:
         pause()
+        phase = load(team, np.intp(PHASE))
+    if phase < 0:
+        return np.int64(-1), np.int64(0)
     return me, load(team, np.intp(MEMBERS)) - CLOSED
 
 

@@ -60,6 +60,7 @@ def describe(value: Any) -> Any:
             return (
                 "frame",
                 index,
+                describe([value.columns.nlevels, *value.columns.names]),
                 *((describe(name), describe(one.to_numpy())) for name, one in columns),
             )
     if kind is FunctionType or isinstance(value, type):

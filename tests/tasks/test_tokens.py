@@ -20,6 +20,7 @@ from dask_graphflow.tasks import expr, gang_expr, progress
 from dask_graphflow.tasks.tokens import token_of
 
 EDGES = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
+PAIRS = [("a", "b"), ("a", "c")]
 
 
 class Pair(NamedTuple):
@@ -36,6 +37,8 @@ VALUES = [
     np.array(["2020"], "M8[s]"), np.array(["2020"], "M8[ns]"), EDGES, EDGES + 1, EDGES[["source"]],
     EDGES.rename(columns={"source": "a"}), EDGES.set_axis([0, 1], axis=1), EDGES.astype("int32"),
     EDGES.astype("str"), EDGES[1:], EDGES.set_index("source"), EDGES["source"], pd.Index([1]),
+    EDGES.rename_axis(columns="a"), EDGES.set_axis(pd.Index(PAIRS, tupleize_cols=False), axis=1),
+    EDGES.set_axis(pd.MultiIndex.from_tuples(PAIRS), axis=1),
 ]  # fmt: skip
 
 

@@ -34,7 +34,9 @@ def _hash(value):
 def _slot(value, table, keys):
     """Return the slot of an integer, or the free slot where it belongs."""
     mask = np.uint64(table.size - 1)
-    at = (_hash(value) >> np.uint64(20)) & mask  # the highest bits are the same for the whole part
+    # The highest bits are the same for the whole part, and the lowest ones are 0 for multiples of a large
+    # power of 2. Such integers would all belong to a few slots.
+    at = (_hash(_hash(value) >> np.uint64(32)) >> np.uint64(32)) & mask
     while table[at] >= 0 and keys[table[at]] != value:
         at = (at + np.uint64(1)) & mask
     return at
