@@ -277,5 +277,21 @@ def owners(rows_, dtype, *, threads=1):
     return vertices
 
 
+def between(rows_, which, inside, *, names=None, later=False, threads=1):
+    names = which if names is None else names
+    with rows_.ends.device:
+        lengths = rows_.offsets[which + 1] - rows_.offsets[which]
+        offsets = cupy.zeros(len(which) + 1, "int64")
+        offsets[1:] = running(lengths)
+        row = owners(Rows(offsets, cupy.empty(int(offsets[-1]), "int8"), None, 0), "int64")
+        entries = cupy.arange(len(row))
+        entries += (rows_.offsets[which] - offsets[:-1])[row]
+        vertices, ends = names[row], rows_.ends[entries]
+        kept = inside[ends]
+        if later:
+            kept &= vertices <= ends
+        return vertices[kept], entries[kept]
+
+
 def _cast(labels: Any, dtype: Any) -> Any:
     return None if labels is None else cupy.ascontiguousarray(labels, dtype)
