@@ -302,6 +302,7 @@ def test_edges_between_marked_vertices_are_listed(
     edges, part, threads, index, later, rng, monkeypatch
 ):
     monkeypatch.setattr(host_threads, "WORTH", 1)
+    monkeypatch.setattr(host_rows, "LISTED", 1)
     size = count_of(edges)
     rows = host_rows.rows(*edges, count=size, undirected=True)
     inside, chosen = rng.random((2, size)) < part

@@ -43,6 +43,7 @@ CONVERTED = (
     1 << 21
 )  # edges, above which converting int64 takes longer than compiling kernels for it
 BLOCK = 1 << 18  # ids that a thread counts at a time
+LISTED = 8  # edges that are looked up and listed in the time that other passes take for an item
 DIGIT = 11  # maximum bits of a column to sort by at a time; the counters then stay in the L1 cache
 POLICIES = ("keep", "sum", "min", "first")
 SUM, MIN = 1, 2
@@ -556,7 +557,7 @@ def between(rows_, which, inside, *, names=None, later=False, threads=1):
     chosen = which, which if names is None else names
     room = np.zeros(len(which) + 1, np.int64)
     np.cumsum(rows_.offsets[which + 1] - rows_.offsets[which], out=room[1:])
-    parts = worth(threads, room[-1])
+    parts = worth(threads, room[-1] // LISTED)
     cuts = [0, *np.searchsorted(room, even_cuts(room[-1], parts)[1:-1]).tolist(), len(which)]
     # Each part has room for all of its edges. Only what it fills takes memory.
     vertices, entries = np.empty(room[-1], chosen[1].dtype), np.empty(room[-1], np.int64)
