@@ -59,8 +59,6 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         columns, kind = listed(given, len(names), role), pd.DataFrame
     if not len(columns[0]):
         raise EdgeListError(f"{role} has no vertex; give at least one")
-    if is_pandas(kind):  # it takes less time to infer a dtype than to look for nulls among objects
-        columns = [_inferred(column) for column in columns]
     if any(map(_has_null, columns)):
         raise EdgeListError(f"{role} has a null, which cannot be an id; leave it out")
     types = {name: ids[name].dtype for name in names}
@@ -109,6 +107,10 @@ def listed(given: Any, width: int, role: str) -> list[pd.Series]:
 
 
 def _series(values: Any) -> pd.Series:
+    if not hasattr(values, "dtype") and set(map(type, values)) == {int}:
+        # NumPy converts integers in half of the time that pandas takes to infer their dtype.
+        with contextlib.suppress(OverflowError):
+            return pd.Series(np.array(values, "int64"))
     # pandas would make floats of integers and None. The caller may edit an array before compute().
     return pd.Series(values, dtype=None if hasattr(values, "dtype") else object, copy=True)
 
@@ -142,7 +144,10 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
     if _has_null(values):
         whole = typed(values[values.notna()], role, dtype)
         return whole.astype(dtypes.nullable(whole.dtype)).reindex(values.index)
-    values = _inferred(values)
+    with contextlib.suppress(
+        OverflowError
+    ):  # pandas 3.0 raises it for integers that no float can hold
+        values = values.infer_objects()
     if values.dtype != object or (inferred := pd.api.types.infer_dtype(values)) == "string":
         return values
     if inferred == "integer" and dtype is not None and dtypes.is_integer(dtype):
@@ -157,15 +162,6 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
     except (pa.ArrowException, OverflowError) as error:
         dtypes.check_objects(values, role)
         raise VertexTypeError(f"{role} has values that cannot be ids: {error}") from error
-
-
-def _inferred(values: pd.Series) -> pd.Series:
-    """Return ids with the dtype that pandas infers from objects, if it finds one."""
-    with contextlib.suppress(
-        OverflowError
-    ):  # pandas 3.0 raises it for integers that no float can hold
-        return values.infer_objects()
-    return values
 
 
 def _has_null(values: Any) -> bool:
