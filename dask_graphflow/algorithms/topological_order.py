@@ -23,9 +23,9 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.operators.access import count_entering, gather
+from dask_graphflow.operators.acyclic import number_generations
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.advance.direction import Direction
-from dask_graphflow.operators.generations import number_generations
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import sum_loops
 from dask_graphflow.programs.after import After

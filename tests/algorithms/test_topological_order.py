@@ -11,7 +11,7 @@ from shapes import apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import CycleError
-from dask_graphflow.operators import generations
+from dask_graphflow.operators import acyclic
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -32,7 +32,7 @@ MIXED = apart(SHAPES)
 def way(request, monkeypatch):
     """How the vertices of a single member in memory are removed."""
     if request.param == "supersteps":
-        monkeypatch.setattr(generations, "FEW", -1)
+        monkeypatch.setattr(acyclic, "FEW", -1)
 
 
 def check(found, pairs, vertices=()):

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from dask_graphflow.kernels import is_on_disk
-from dask_graphflow.kernels.generations import remove_generations
+from dask_graphflow.kernels.acyclic import remove_generations
 from dask_graphflow.operators.view import GraphView
 
 FEW = 1 << 20  # edges that one thread follows faster than all threads in supersteps
