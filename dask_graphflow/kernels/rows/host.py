@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import index_dtype, joined
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.csr import Rows
@@ -26,6 +26,7 @@ from dask_graphflow.kernels.host_blocks import in_blocks
 from dask_graphflow.kernels.host_threads import (
     MINI_CHUNK,
     TURN,
+    even_cuts,
     even_turns,
     in_parts,
     run,
@@ -42,6 +43,7 @@ CONVERTED = (
     1 << 21
 )  # edges, above which converting int64 takes longer than compiling kernels for it
 BLOCK = 1 << 18  # ids that a thread counts at a time
+LISTED = 8  # edges that are looked up and listed in the time that other passes take for an item
 DIGIT = 11  # maximum bits of a column to sort by at a time; the counters then stay in the L1 cache
 POLICIES = ("keep", "sum", "min", "first")
 SUM, MIN = 1, 2
@@ -207,6 +209,21 @@ def _owners(offsets, first, start, stop, out):
     for row in range(start, stop):
         for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
             out[i] = first + row
+
+
+# Each edge is written, and overwritten by the next one unless it is kept. A branch would be mispredicted.
+@_compiled
+def _between(rows, chosen, start, stop, inside, later, at, found):
+    (offsets, ends), (which, names), (vertices, entries) = rows, chosen, found
+    at = np.uint64(at)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        row, vertex = np.uint64(which[i]), names[i]
+        least = np.uint64(vertex) if later else np.uint64(0)
+        for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + np.uint64(1)])):
+            far = np.uint64(ends[k])
+            vertices[at], entries[at] = vertex, k
+            at += np.uint64(inside[far] & (far >= least))
+    return at
 
 
 @_compiled
@@ -534,3 +551,22 @@ def renamed(ids, names, *, threads=1):
     parts = worth(threads, len(ids))
     in_parts(lambda low, high: _name(ids, names, low, high, named), len(ids), parts, threads)
     return named
+
+
+def between(rows_, which, inside, *, names=None, later=False, threads=1):
+    chosen = which, which if names is None else names
+    room = np.zeros(len(which) + 1, np.int64)
+    np.cumsum(rows_.offsets[which + 1] - rows_.offsets[which], out=room[1:])
+    parts = worth(threads, room[-1] // LISTED)
+    cuts = [0, *np.searchsorted(room, even_cuts(room[-1], parts)[1:-1]).tolist(), len(which)]
+    # Each part has room for all of its edges. Only what it fills takes memory.
+    vertices, entries = np.empty(room[-1], chosen[1].dtype), np.empty(room[-1], np.int64)
+
+    def keep(part: int) -> slice:
+        start, stop = cuts[part], cuts[part + 1]
+        low = room[start]
+        edges, found = (rows_.offsets, rows_.ends), (vertices, entries)
+        return slice(low, _between(edges, chosen, start, stop, inside, later, low, found))
+
+    kept = share(keep, parts, threads)
+    return tuple(joined([column[one] for one in kept]) for column in (vertices, entries))
