@@ -68,15 +68,14 @@ def _find(parent, vertex):
 @partial(_uncached, inline="always")
 def _unite(parent, u, v):
     """Hook the higher root onto the lower one; after a lost race, continue from the present roots."""
-    a = _find(parent, u)
-    b = _find(parent, v)
-    while a != b:
-        if a < b:
-            a, b = b, a
-        if swap(parent, np.intp(a), a, b):
-            return
+    a, b = u, v
+    while True:
         a = _find(parent, a)
         b = _find(parent, b)
+        if a < b:
+            a, b = b, a
+        if a == b or swap(parent, np.intp(a), a, b):
+            return
 
 
 @_compiled
