@@ -185,33 +185,42 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
     me, members = enter(team, part)
     if me < 0:
         return
-    head, alone, most = store[2], members < 0, np.int64(FUSED)
-    if members == 1:
-        most = np.int64(1) << 30
+    # Numba would compile another version of a function for each literal argument.
+    alone, apart, shared, head = members == 1, members > 0, members < 0, store[2]
     buffers = np.empty(BLOCK, np.int64), np.empty(FOUND, np.int64)
     while True:
         if me == 0:
-            present = _next(head, numbers, limits)
-            team[OWN] = present
-            alone = present >= 0
-            if alone:
+            team[OWN] = 0
+            while True:
+                present = _next(head, numbers, limits)
+                if present < 0:
+                    break
+                numbers[BUCKET] = present
                 count = _take(present, todo, store)
-                numbers[BUCKET], numbers[TODO], numbers[NEXT] = present, count, 0
-                alone = count < SHARED or members == 1  # the other members wait
-        if not alone:
-            meet(team, members)
-            if team[OWN] < 0:
-                return
+                if count >= SHARED and not alone:
+                    team[OWN], numbers[TODO], numbers[NEXT] = 1, count, 0
+                    break
+                for i in range(count):  # the other members wait
+                    block, size = todo[i, 0], todo[i, 1]
+                    _relax(
+                        rows, state, block, size, shift, present, apart, buffers, store, me, numbers
+                    )
+                most = np.int64(FUSED)
+                if alone:
+                    most = np.int64(1) << 30
+                _go_on(rows, state, shift, present, apart, buffers, store, me, numbers, most)
+        meet(team, members)
+        if not team[OWN]:
+            return
         present, count = numbers[BUCKET], numbers[TODO]
         while True:
             i = fetch_add(numbers, np.intp(NEXT), np.int64(1))
             if i >= count:
                 break
             block, size = todo[i, 0], todo[i, 1]
-            _relax(rows, state, block, size, shift, present, alone, buffers, store, me, numbers)
-        _go_on(rows, state, shift, present, alone, buffers, store, me, numbers, most)
-        if not alone:
-            meet(team, members)
+            _relax(rows, state, block, size, shift, present, shared, buffers, store, me, numbers)
+        _go_on(rows, state, shift, present, shared, buffers, store, me, numbers, np.int64(FUSED))
+        meet(team, members)
 
 
 @_compiled
