@@ -17,7 +17,7 @@ import dask_graphflow as gf
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
 from dask_graphflow.algorithms import ALGORITHMS
 
-SMALL, LARGE = 2_000, 200_000  # edges; large graphs have several parts per thread
+SMALL, LARGE = 2_000, 300_000  # edges; large graphs have several parts per thread and are not light
 SEARCHED = ("bfs", "sssp", "pagerank", "connected_components", "degrees")  # also on large graphs
 # Options that reach further kernels, besides the required ones.
 MORE: dict[str, list[dict[str, Any]]] = {

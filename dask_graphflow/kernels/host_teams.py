@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import compiled as _compiled
+from .compiling import inner as _inner
 from .compiling import intrinsic
 from .host_atomics import item_pointer
 from .host_threads import share
@@ -140,7 +140,7 @@ def together(kernel: Callable[..., Any], threads: int, *arguments: Any, own: int
     return team
 
 
-@_compiled
+@_inner
 def enter(team, part):  # type: ignore[no-untyped-def]
     """Return the number of this member and of all members.
 
@@ -171,7 +171,7 @@ def enter(team, part):  # type: ignore[no-untyped-def]
     return me, load(team, np.intp(MEMBERS)) - CLOSED
 
 
-@_compiled
+@_inner
 def meet(team, members):  # type: ignore[no-untyped-def]
     """Wait until all members are here. Each then sees what all wrote before."""
     if members == 1:

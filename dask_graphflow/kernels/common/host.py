@@ -16,6 +16,7 @@ import numpy as np
 
 from dask_graphflow.kernels import aligned, is_on_disk, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.compiling import uncached as _uncached
 from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, swap
 from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
@@ -29,7 +30,8 @@ JOINED = 1 << 16  # rows per member at least: with fewer, a thread starts too la
 CHUNK = 1 << 11  # rows that a member of a team takes at a time
 SAMPLE = 16  # the last edge of one row in 16 is hooked, unless no tree has SOME of the vertices
 SOME, MOST = 0.05, 0.98  # parts of the vertices
-NEXT = OWN  # where a team has the next row that no member has taken
+# Where a team has the next row that no member has taken, the largest tree, and the votes for it.
+NEXT, TREE, VOTES = OWN, OWN + 8, OWN + 16
 BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 ms of work
 
 
@@ -68,15 +70,14 @@ def _find(parent, vertex):
 @partial(_uncached, inline="always")
 def _unite(parent, u, v):
     """Hook the higher root onto the lower one; after a lost race, continue from the present roots."""
-    a = _find(parent, u)
-    b = _find(parent, v)
-    while a != b:
-        if a < b:
-            a, b = b, a
-        if swap(parent, np.intp(a), a, b):
-            return
+    a, b = u, v
+    while True:
         a = _find(parent, a)
         b = _find(parent, b)
+        if a < b:
+            a, b = b, a
+        if a == b or swap(parent, np.intp(a), a, b):
+            return
 
 
 @_compiled
@@ -193,7 +194,7 @@ def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, thre
     return sampled + hooked, outside
 
 
-@_compiled
+@_inner
 def _join_smallest(offsets, ends, parent, start, stop):
     """Point each vertex at its first neighbor, or at that one's parent, if it is smaller.
 
@@ -208,7 +209,7 @@ def _join_smallest(offsets, ends, parent, start, stop):
         parent[vertex] = parent[least] if start <= least < vertex else least
 
 
-@_compiled
+@_inner
 def _join_edges(offsets, ends, parent, tree, most, step, start, stop):
     """Hook up to `most` edges from the end of every `step`-th row, unless its parent is `tree`."""
     for row in range(start, stop, step):
@@ -223,20 +224,21 @@ def _join_edges(offsets, ends, parent, tree, most, step, start, stop):
                     _unite(parent, a, b)
 
 
-@_compiled
-def _vote(parent):
+@_inner
+def _vote(parent, team):
     """Return the parent of most of about :data:`VOTERS` vertices, and the part of them that have it.
 
     Votes are counted by the last bits of the parents, because Numba takes two seconds to compile a sort.
     The winner is the parent that more than half of the voters in the fullest bucket have.
     """
     step, bits, best, tree, lead, most = 1 + parent.size // VOTERS, VOTERS - 1, 0, 0, 0, 0
-    votes = np.zeros(VOTERS, np.int64)
+    for bucket in range(VOTES, VOTES + VOTERS):
+        team[bucket] = 0
     for vertex in range(0, parent.size, step):
-        bucket = parent[vertex] & bits
-        votes[bucket] += 1
-        if votes[bucket] > votes[best]:
-            best = bucket
+        bucket = VOTES + (parent[vertex] & bits)
+        team[bucket] += 1
+        if team[bucket] > team[VOTES + best]:
+            best = bucket - VOTES
     for vertex in range(0, parent.size, step):
         if parent[vertex] & bits == best:
             if lead == 0:
@@ -262,14 +264,13 @@ def _join_rows(offsets, ends, parent, samples, team, part):
         meet(team, members)
         if step == 3 or (step < 2 and not samples):
             continue
-        # Every member counts the same votes, because no parent changes until all have counted them.
-        tree, votes = _vote(parent)
         if me == 0:
-            team[NEXT] = 0
+            team[TREE], votes = _vote(parent, team)
+            # A sample cannot grow the largest tree, or it has nearly all vertices.
+            skips = votes < SOME if step == 0 else step == 1 and votes > MOST
+            team[NEXT] = rows if skips else 0
         meet(team, members)
-        if (step == 0 and votes < SOME) or (step == 1 and votes > MOST):
-            continue  # a sample cannot grow the largest tree, or it has nearly all vertices
-        skipped, most = (tree, ends.size) if step == 2 else (-1, 1)
+        skipped, most = (team[TREE], ends.size) if step == 2 else (-1, 1)
         every = 1 if step else SAMPLE
         start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
         while start < rows:
@@ -284,7 +285,7 @@ def join_rows(rows, *, threads=1):
     samples = not is_on_disk(rows.ends)
     if len(rows.ends):
         members = min(threads, len(parent) // JOINED + 1)
-        together(_join_rows, members, rows.offsets, rows.ends, parent, samples, own=1)
+        together(_join_rows, members, rows.offsets, rows.ends, parent, samples, own=16 + VOTERS)
     else:
         parent[:] = np.arange(len(parent))
     return parent

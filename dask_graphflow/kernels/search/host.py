@@ -46,6 +46,7 @@ from dask_graphflow.kernels.read_ahead import in_order, portions, reading
 # Maximum edges that leave the first frontier of :func:`bfs_levels`, by its direction: any number.
 FUSED = {"push": 1 << 62, "pull": 1 << 62}
 SMALL = 1 << 12  # maximum edges of a level that one thread does: 10 us of work
+LIGHT = 1 << 18  # maximum edges of a graph for which `_wide` is neither called nor compiled
 WIDE = 1 << 22  # minimum edges of a graph whose large levels are worth a team of threads
 SPAN = 1 << 12  # maximum number of levels before `bfs_levels` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
@@ -165,19 +166,43 @@ def _record(numbers, rule, trace):
         numbers[LEFT] -= numbers[LEAVING]
 
 
+@_inner
+def _pull_near(into, reached, queue, tail, depth):
+    """Pull a level of a light graph in one thread; return the end of the queue.
+
+    It reads levels instead of bitmaps, which takes about as long in a small graph, and less to compile.
+    """
+    (offsets, ends, first), (_, predecessor, level) = into, reached
+    before = depth - np.int64(1)
+    for row in range(np.uint64(offsets.size - 1)):
+        vertex = row + np.uint64(first)
+        if level[vertex] >= 0:
+            continue
+        for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + np.uint64(1)])):
+            if level[np.uint64(ends[k])] == before:
+                level[vertex], predecessor[vertex] = depth, ends[k]
+                queue[tail] = vertex
+                tail += 1
+                break
+    return tail
+
+
 @_compiled
-def _near(rows, reached, queue, trace, numbers, rule):
-    """Push levels in one thread while few edges leave them."""
+def _near(rows, into, reached, queue, trace, numbers, rule, most):
+    """Do levels in one thread: pushes along up to `most` edges, and pulls if `into` has rows."""
     (offsets, ends, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     begin, tail, depth = numbers[BEGIN], numbers[TAIL], numbers[DEPTH]
     unmarked = tail
-    while numbers[COUNT] and numbers[WAY] == PUSH and numbers[LEAVING] <= SMALL:
-        if numbers[DONE] == trace.shape[1]:
+    while numbers[COUNT] and numbers[DONE] < trace.shape[1]:
+        pulls = numbers[WAY] == PULL
+        if into[0].size == 0 if pulls else numbers[LEAVING] > most:
             break
         _record(numbers, rule, trace)
         stop = tail
-        for i in range(begin, stop):
+        if pulls:
+            tail = _pull_near(into, reached, queue, tail, depth)
+        for i in range(stop if pulls else begin, stop):
             if i + 8 < stop:
                 prefetch(ends, np.intp(offsets[np.uint64(queue[i + 8] - first)]))
             if i + 4 < stop:
@@ -323,6 +348,11 @@ def _bare(rows: Rows) -> tuple[np.ndarray, np.ndarray, int]:
     return rows.offsets, rows.ends, rows.first
 
 
+def _without_rows(bare: tuple[np.ndarray, np.ndarray, int]) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return arrays of the same types without a row, along which no level is pulled."""
+    return bare[0][:0], *bare[1:]
+
+
 def bfs_pull(rows, frontier, following, reached, depth, degrees, *, threads=1):
     parts = worth(threads, len(rows.ends))
     ranges = even_turns(len(rows.offsets) - 1, parts, rows.offsets)
@@ -354,27 +384,28 @@ def bfs_levels(sides, frontier, reached, depth, plan, *, threads=1):
     numbers[LEAVING], numbers[LEFT] = plan.leaving, left
     numbers[WAY] = PULL if plan.pull else PUSH
     targets = np.empty(0, np.int64) if plan.targets is None else plan.targets
+    light = len(rows.ends) <= LIGHT
+    into = _without_rows(bare) if incoming is None else _bare(incoming)
+    near_in, most = (into, len(rows.ends)) if light else (_without_rows(bare), SMALL)
+    near = bare, near_in, reached, queue, trace, numbers, rule, most
 
     def goes_on() -> bool:
         if not numbers[COUNT] or numbers[DONE] == trace.shape[1]:
             return False
         return bool(numbers[WAY] == PUSH or incoming is not None)
 
-    _near(bare, reached, queue, trace, numbers, rule)
+    _near(*near)
     while goes_on():
         team = threads if len(rows.ends) >= WIDE else 1
-        if incoming is None:
-            into, pulls = (rows.offsets[:0], *bare[1:]), turns([0] * (team + 1))
-        else:
-            into = _bare(incoming)
-            pulls = even_turns(len(into[0]) - 1, team, into[0])
+        none = turns([0] * (team + 1))
+        pulls = even_turns(len(into[0]) - 1, team, into[0]) if len(into[0]) else none
         fronts = np.empty((2, len(reached.seen)), np.uint64)
         progress = queue, fronts, trace, numbers
         given = (bare, into, degrees), reached, progress, rule, targets, np.zeros_like(pulls)
         together(_wide, team, *given, pulls, own=1)
         if len(targets) and (reached.level[targets] >= 0).all():
             break
-        _near(bare, reached, queue, trace, numbers, rule)
+        _near(*near)
     sizes, edges, pulled = trace[:, : numbers[DONE]]
     return queue[numbers[BEGIN] : numbers[TAIL]], int(numbers[LEAVING]), sizes, edges, pulled
 
@@ -394,7 +425,9 @@ def _push_small(rows, frontier, reached, depth, edges):
     queue, trace, numbers = _begin(frontier, len(frontier) + edges, rows.ends.dtype, depth, 1)
     numbers[LEAVING] = edges
     with reading(rows, frontier, turns([0, len(frontier)])) as read:
-        _near(_bare(read), reached, queue, trace, numbers, NEVER_PULL)
+        bare = _bare(read)
+        into = _without_rows(bare)
+        _near(bare, into, reached, queue, trace, numbers, NEVER_PULL, SMALL)
     return queue[numbers[BEGIN] : numbers[TAIL]]
 
 

@@ -69,7 +69,9 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
         mine[i] = items[block, i]
     link[block] = free[me, 0]
     free[me, 0] = block
-    edges, vertices, new_count = np.int64(0), np.int64(0), 0
+    # Numba would compile another version of `_put` for a literal number.
+    nothing = np.int64(0)
+    edges, vertices, new_count = nothing, nothing, nothing
     for i in range(count):
         if i + 4 < count:
             prefetch(offsets, np.intp(mine[i + 4] & low))
@@ -85,7 +87,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
         if here >> width > present:  # it waited past the window
             if new_count == FOUND:
                 _put(found, new_count, shift, present, store, me, numbers)
-                new_count = 0
+                new_count = nothing
             found[new_count] = mine[i]
             new_count += 1
             continue
@@ -113,7 +115,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
                         new_count += 1
             if new_count == FOUND:
                 _put(found, new_count, shift, present, store, me, numbers)
-                new_count = 0
+                new_count = nothing
     _put(found, new_count, shift, present, store, me, numbers)
     numbers[COUNTS + 8 * me] += edges
     numbers[COUNTS + 8 * me + 1] += vertices
