@@ -17,7 +17,7 @@ from dask_graphflow.kernels import precompiled
 ROOT = pathlib.Path(dask_graphflow.__file__).parents[1]
 TOOLS = ROOT / "tools"
 FEW = ("degrees",)
-MORE = ("connected_components", "degrees", "bfs", "pagerank")
+MORE = ("connected_components", "degrees", "bfs", "pagerank", "sssp")
 IMPORTS = """
 import sys
 from dask_graphflow.kernels import host_atomics, host_teams, host_threads
@@ -82,7 +82,7 @@ def test_results_have_the_bits_of_numba_without_numba(small):
 @needs_compiler
 def test_an_entry_takes_and_returns_what_the_kernel_does(tmp_path):
     printed = run(TOOLS, ROOT / "tests" / "entry_probe.py", tmp_path)
-    assert "without an entry: array returns" in printed
+    assert "without an entry: strided returns" in printed
     assert "without an entry: listed calls NRT_" in printed
 
 
