@@ -15,6 +15,7 @@ import numpy as np
 import precompile
 
 from dask_graphflow.kernels import compiling
+from dask_graphflow.kernels.host_teams import CLOSED, MEMBERS, OWN, enter, meet, together
 
 
 @compiling.uncached
@@ -61,6 +62,23 @@ def listed(count):
     return [i * i for i in range(count)][-1]
 
 
+@compiling.uncached
+def count_together(counts, steps, team, part):
+    me, members = enter(team, part)
+    if me < 0:
+        return
+    for step in range(steps):
+        for i in range(counts.size * me // members, counts.size * (me + 1) // members):
+            counts[i] += 1
+        meet(team, members)
+        for i in range(counts.size):
+            if counts[i] != step + 1:
+                team[OWN] += 1
+        meet(team, members)
+
+
+TOO_LATE = np.zeros(OWN + 1, np.int64)
+TOO_LATE[MEMBERS] = 1 + CLOSED
 TABLE = np.arange(6, dtype="float32").reshape(2, 3)
 CONSTANT = np.arange(5)
 CONSTANT.flags.writeable = False
@@ -74,6 +92,7 @@ CALLS = [
     (arrays, (np.arange(5), 3)),
     (arrays, (np.arange(0.0), 0)),
     (arrays, (CONSTANT, 3)),
+    (count_together, (np.zeros(9, "int64"), 1, TOO_LATE, 1)),
     (strided, (np.arange(5),)),  # the last two get no entry
     (listed, (3,)),
 ]
@@ -122,6 +141,7 @@ def main():
     for kernel, arguments in OTHERS:
         assert by_entry(kernel)(*arguments) is NotImplemented, (kernel.__name__, arguments)
     check_memory(by_entry(arrays))
+    check_team(by_entry(count_together))
 
 
 def check_memory(call):
@@ -138,6 +158,20 @@ def check_memory(call):
     copies = [call(numbers, 1 << 16)[2][0] for _ in range(9)]
     assert all(np.all(copy == 1.5) for copy in copies)
     assert np.all(made == 7)
+
+
+def check_team(call):
+    """Two threads meet in an entry."""
+    several = 0
+    for _ in range(2000):
+        counts = np.zeros(1000, np.int64)
+        team = together(call, 2, counts, 50, own=1)
+        assert (counts == 50).all()
+        assert team[OWN] == 0
+        several += team[MEMBERS] % CLOSED == 2
+        if several == 5:
+            return
+    raise AssertionError("no team had two members")
 
 
 if __name__ == "__main__":
