@@ -15,8 +15,8 @@ from numba.np.numpy_support import as_dtype
 
 CONTEXT = cpu_target.target_context
 WORD = ir.IntType(64)
-RESULTS = 24  # words of results at most, as in precompiled.c
-ARRAYS = "dlLiIBf?"  # dtypes of arrays that are returned
+# Words of results at most, dimensions of a returned array at most, and its dtypes, as in precompiled.c.
+RESULTS, DIMENSIONS, DTYPES = 24, 4, "dlLiIBf?"
 # What precompiled.c provides of Numba's runtime. Nothing provides others with these prefixes.
 PROVIDED = {
     "NRT_MemInfo_alloc_aligned",
@@ -177,7 +177,7 @@ class _Results:
 
     def _array(self, of: Any, value: Any) -> str:
         kind = str(as_dtype(of.dtype).char)
-        if of.layout != "C" or kind not in ARRAYS:
+        if of.layout != "C" or of.ndim > DIMENSIONS or kind not in DTYPES:
             raise NoEntryError(f"returns {of}")
         array = arrayobj.make_array(of)(CONTEXT, self._builder, value)
         for pointer in (array.meminfo, array.data):
