@@ -15,6 +15,7 @@ import numpy as np
 import precompile
 
 from dask_graphflow.kernels import compiling
+from dask_graphflow.kernels.host_teams import CLOSED, MEMBERS, OWN, enter, meet, together
 
 
 @compiling.uncached
@@ -47,8 +48,13 @@ def allocated(count):
 
 
 @compiling.uncached
-def array(count):
-    return np.zeros(count)
+def arrays(numbers, count):
+    return numbers, numbers[1:count], (np.full((2, count), 1.5), count > 3), numbers[:0]
+
+
+@compiling.uncached
+def strided(numbers):
+    return numbers[::2]
 
 
 @compiling.uncached
@@ -56,7 +62,26 @@ def listed(count):
     return [i * i for i in range(count)][-1]
 
 
+@compiling.uncached
+def count_together(counts, steps, team, part):
+    me, members = enter(team, part)
+    if me < 0:
+        return
+    for step in range(steps):
+        for i in range(counts.size * me // members, counts.size * (me + 1) // members):
+            counts[i] += 1
+        meet(team, members)
+        for i in range(counts.size):
+            if counts[i] != step + 1:
+                team[OWN] += 1
+        meet(team, members)
+
+
+TOO_LATE = np.zeros(OWN + 1, np.int64)
+TOO_LATE[MEMBERS] = 1 + CLOSED
 TABLE = np.arange(6, dtype="float32").reshape(2, 3)
+CONSTANT = np.arange(5)
+CONSTANT.flags.writeable = False
 CALLS = [
     (totals, ((np.arange(5, 9), np.int64(-9)), None, TABLE, np.float32(0.5), True)),
     (fill, (np.zeros(3, "uint8"), np.uint8(7))),
@@ -64,7 +89,11 @@ CALLS = [
     (quotient, (1, 0)),
     (quotient, (1.0, 0.25)),
     (allocated, (1000,)),
-    (array, (3,)),  # the last two get no entry
+    (arrays, (np.arange(5), 3)),
+    (arrays, (np.arange(0.0), 0)),
+    (arrays, (CONSTANT, 3)),
+    (count_together, (np.zeros(9, "int64"), 1, TOO_LATE, 1)),
+    (strided, (np.arange(5),)),  # the last two get no entry
     (listed, (3,)),
 ]
 # Numba has to compile for these.
@@ -74,7 +103,7 @@ OTHERS = [
     (fill, (np.zeros(3, "int64"), 7)),
     (quotient, (2**70, 1)),
     (quotient, ("a", 1)),
-    (array, (3,)),
+    (strided, (np.arange(5),)),
     (listed, (3,)),
 ]
 
@@ -111,6 +140,38 @@ def main():
         assert found == wanted, (kernel.__name__, found, wanted)
     for kernel, arguments in OTHERS:
         assert by_entry(kernel)(*arguments) is NotImplemented, (kernel.__name__, arguments)
+    check_memory(by_entry(arrays))
+    check_team(by_entry(count_together))
+
+
+def check_memory(call):
+    """An argument is returned as it is, and an array keeps the memory that it shows."""
+    numbers = np.arange(1 << 20)
+    same, part, (made, _), _ = call(numbers, 9)
+    assert same is numbers
+    assert np.shares_memory(part, numbers)
+    held = sys.getrefcount(numbers)
+    del part
+    assert sys.getrefcount(numbers) == held - 1
+    assert not call(CONSTANT, 3)[1].flags.writeable
+    made[:] = 7
+    copies = [call(numbers, 1 << 16)[2][0] for _ in range(9)]
+    assert all(np.all(copy == 1.5) for copy in copies)
+    assert np.all(made == 7)
+
+
+def check_team(call):
+    """Two threads meet in an entry."""
+    several = 0
+    for _ in range(2000):
+        counts = np.zeros(1000, np.int64)
+        team = together(call, 2, counts, 50, own=1)
+        assert (counts == 50).all()
+        assert team[OWN] == 0
+        several += team[MEMBERS] % CLOSED == 2
+        if several == 5:
+            return
+    raise AssertionError("no team had two members")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-WITHOUT_NUMBA = ("connected_components", "degrees", "bfs", "pagerank")
+WITHOUT_NUMBA = ("connected_components", "degrees", "bfs", "pagerank", "sssp")
 GLIBC = 17  # 2.17, the platform in the wheel's tag
 
 

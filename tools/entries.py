@@ -11,10 +11,12 @@ from numba.core.callconv import CPUCallConv
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
+from numba.np.numpy_support import as_dtype
 
 CONTEXT = cpu_target.target_context
 WORD = ir.IntType(64)
-RESULTS = 8  # at most, as in precompiled.c
+# Words of results at most, dimensions of a returned array at most, and its dtypes, as in precompiled.c.
+RESULTS, DIMENSIONS, DTYPES = 24, 4, "dlLiIBf?"
 # What precompiled.c provides of Numba's runtime. Nothing provides others with these prefixes.
 PROVIDED = {
     "NRT_MemInfo_alloc_aligned",
@@ -54,7 +56,7 @@ def _class_of(of: Any) -> Any:
 
 @global_compiler_lock
 def entry(kernel: Any, signature: tuple[Any, ...], symbol: str) -> tuple[bytes, str]:
-    """Return the object code of an entry, and the letters of its results."""
+    """Return the object code of an entry, and the kinds of its results."""
     kernel._dispatcher.compile(signature)
     compiled = kernel._dispatcher.overloads[signature]
     library = CONTEXT.codegen().create_library(symbol)
@@ -83,7 +85,7 @@ def _define(module: Any, kernel: Any, symbol: str) -> str:
     )
     with builder.if_else(status.is_ok, likely=True) as (done, failed):
         with done:
-            returns = _store(builder, kernel.restype, result, out)
+            returns = _Results(builder, out).write(kernel.restype, result)
         with failed:
             pickled = builder.load(status.excinfoptr)
             address = builder.ptrtoint(builder.extract_value(pickled, 0), WORD)
@@ -140,34 +142,49 @@ class _Arguments:
         return array._getvalue()
 
 
-def _store(builder: Any, of: Any, value: Any, out: Any) -> str:
-    """Store the results of a kernel as words, and return their letters."""
-    if of == types.none:
-        return ""
-    several = isinstance(of, types.BaseTuple)
-    if several and _class_of(of):
+class _Results:
+    """Words to which results are written, one after another."""
+
+    def __init__(self, builder: Any, words: Any) -> None:
+        self._builder, self._words, self._count = builder, words, 0
+
+    def write(self, of: Any, value: Any) -> str:
+        """Write a result of the given type; return its kind, as in precompiled.c."""
+        builder = self._builder
+        if of == types.none:
+            return "n"
+        if isinstance(of, types.Array):
+            return self._array(of, value)
+        if isinstance(of, types.BaseTuple) and not _class_of(of):
+            items = zip(of, cgutils.unpack_tuple(builder, value), strict=True)
+            return f"({''.join([self.write(*item) for item in items])})"
+        if isinstance(of, types.Float) and of.bitwidth == 64:
+            return self._word("d", builder.bitcast(value, WORD))
+        if isinstance(of, types.Boolean):
+            return self._word("?", builder.zext(value, WORD))
+        if isinstance(of, types.Integer):
+            extend = builder.sext if of.signed else builder.zext
+            word = value if of.bitwidth == 64 else extend(value, WORD)
+            return self._word("q" if of.signed else "Q", word)
         raise NoEntryError(f"returns {of}")
-    items = cgutils.unpack_tuple(builder, value) if several else [value]
-    if len(items) > RESULTS:
-        raise NoEntryError(f"returns {len(items)} results")
-    letters = ""
-    for i, (kind, item) in enumerate(zip(of if several else [of], items, strict=True)):
-        letter, word = _as_word(builder, kind, item)
-        _put(builder, word, out, i)
-        letters += letter
-    return f"({letters})" if several else letters
 
+    def _word(self, kind: str, word: Any) -> str:
+        if self._count == RESULTS:
+            raise NoEntryError(f"returns more than {RESULTS} words")
+        _put(self._builder, word, self._words, self._count)
+        self._count += 1
+        return kind
 
-def _as_word(builder: Any, kind: Any, item: Any) -> tuple[str, Any]:
-    if isinstance(kind, types.Float) and kind.bitwidth == 64:
-        return "d", builder.bitcast(item, WORD)
-    if isinstance(kind, types.Boolean):
-        return "?", builder.zext(item, WORD)
-    if isinstance(kind, types.Integer):
-        extend = builder.sext if kind.signed else builder.zext
-        word = item if kind.bitwidth == 64 else extend(item, WORD)
-        return "q" if kind.signed else "Q", word
-    raise NoEntryError(f"returns {kind}")
+    def _array(self, of: Any, value: Any) -> str:
+        kind = str(as_dtype(of.dtype).char)
+        if of.layout != "C" or of.ndim > DIMENSIONS or kind not in DTYPES:
+            raise NoEntryError(f"returns {of}")
+        array = arrayobj.make_array(of)(CONTEXT, self._builder, value)
+        for pointer in (array.meminfo, array.data):
+            self._word(kind, self._builder.ptrtoint(pointer, WORD))
+        for length in cgutils.unpack_tuple(self._builder, array.shape):
+            self._word(kind, length)
+        return f"{kind}{of.ndim}"
 
 
 def _put(builder: Any, word: Any, out: Any, at: int) -> None:

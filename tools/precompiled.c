@@ -6,7 +6,8 @@
  * The kinds of the arguments are text, which names the entry: the letter of each dtype in NumPy, for an array
  * followed by its dimensions and by w if it can be written to or r otherwise, n for None, and a tuple in
  * parentheses. An entry returns 0 and its results in out, or 1 and the address and length of a pickled
- * exception. */
+ * exception. The kinds of results are text, too. The words of an array are the block of memory that it owns,
+ * or 0 if it is part of an argument, its address and its shape. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = 512, WORDS = 128, ARRAYS = 48, RESULTS = 8 };
+enum { KINDS = 512, WORDS = 128, ARRAYS = 48, RESULTS = 24, DIMENSIONS = 4 };
 
 typedef struct {
     char kinds[KINDS];
@@ -23,6 +24,14 @@ typedef struct {
     Py_buffer arrays[ARRAYS];
     int letters, count, held;
 } arguments;
+
+/* The start of Numba's struct MemInfo, of which compiled code reads `refct` and `data`. */
+typedef struct {
+    size_t refct;
+    void *dtor, *dtor_info, *data;
+    size_t size;
+    void *allocator;
+} block;
 
 static int letter(arguments *to, char kind)
 {
@@ -104,31 +113,132 @@ static int flatten(arguments *to, PyObject *value)
     return 1;
 }
 
-static PyObject *object(char kind, const int64_t *at)
+/* Memory of an array that a kernel returned: a block, or part of the memory of an argument. */
+typedef struct {
+    PyObject_HEAD
+    block *made;
+    PyObject *owner;
+    void *data;
+    Py_ssize_t item, shape[DIMENSIONS], strides[DIMENSIONS];
+    int dimensions, readonly;
+    char format[2];
+} memory;
+
+static PyTypeObject *memory_type;
+
+static int expose(PyObject *self, Py_buffer *view, int flags)
 {
+    memory *of = (memory *)self;
+    Py_ssize_t size = of->dimensions ? of->shape[0] * of->strides[0] : of->item;
+    if (PyBuffer_FillInfo(view, self, of->data, size, of->readonly, flags))
+        return -1;
+    view->itemsize = of->item;
+    view->ndim = of->dimensions;
+    view->format = flags & PyBUF_FORMAT ? of->format : NULL;
+    view->shape = flags & PyBUF_ND ? of->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? of->strides : NULL;
+    return 0;
+}
+
+static void forget(PyObject *self)
+{
+    memory *of = (memory *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (of->made != NULL && --of->made->refct == 0)
+        free(of->made);
+    Py_XDECREF(of->owner);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot memory_slots[] = {{Py_bf_getbuffer, expose}, {Py_tp_dealloc, forget}, {0, NULL}};
+
+static PyType_Spec memory_spec = {
+    "dask_graphflow.kernels._precompiled.Memory", sizeof(memory), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots,
+};
+
+static Py_ssize_t bytes_of(char kind)
+{
+    switch (kind) {
+    case 'i': case 'I': case 'f': return 4;
+    case 'B': case '?': return 1;
+    default: return 8;
+    }
+}
+
+/* Return an array from its words. An argument that a kernel returns stays the same object, because each
+ * round of a loop would otherwise wrap it once more. */
+static PyObject *array(const arguments *from, char kind, int dimensions, const int64_t *words)
+{
+    memory *made = PyObject_New(memory, memory_type);
+    if (made == NULL)
+        return NULL;
+    made->made = (block *)(uintptr_t)words[0];
+    made->owner = NULL;
+    made->data = (void *)(uintptr_t)words[1];
+    made->dimensions = dimensions;
+    made->readonly = 0;
+    made->format[0] = kind;
+    made->format[1] = 0;
+    Py_ssize_t size = made->item = bytes_of(kind);
+    for (int i = dimensions - 1; i >= 0; i--) {
+        made->strides[i] = size;
+        size *= made->shape[i] = (Py_ssize_t)words[2 + i];
+    }
+    for (int i = 0; made->made == NULL && made->owner == NULL && i < from->held; i++) {
+        const Py_buffer *whole = &from->arrays[i];
+        char *start = whole->buf, *data = made->data;
+        if (data < start || data + size > start + whole->len)
+            continue;
+        made->owner = Py_NewRef(whole->obj);
+        made->readonly = whole->readonly;
+        if (size == whole->len && kind == whole->format[0] && dimensions == whole->ndim
+            && !memcmp(made->shape, whole->shape, dimensions * sizeof(Py_ssize_t))) {
+            Py_DECREF(made);
+            return Py_NewRef(whole->obj);
+        }
+    }
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *answer = numpy == NULL ? NULL : PyObject_CallMethod(numpy, "asarray", "O", made);
+    Py_XDECREF(numpy);
+    Py_DECREF(made);
+    return answer;
+}
+
+/* Return the next result, and move on in the kinds and words. */
+static PyObject *result(const arguments *from, const char **kinds, const int64_t **out)
+{
+    char kind = *(*kinds)++;
+    if (kind == 'n')
+        return Py_NewRef(Py_None);
+    if (kind == '(') {
+        PyObject *list = PyList_New(0);
+        while (**kinds != ')') {
+            PyObject *item = result(from, kinds, out);
+            if (item == NULL || list == NULL || PyList_Append(list, item))
+                Py_CLEAR(list);
+            Py_XDECREF(item);
+        }
+        ++*kinds;
+        PyObject *tuple = list == NULL ? NULL : PyList_AsTuple(list);
+        Py_XDECREF(list);
+        return tuple;
+    }
+    const int64_t *at = *out;
+    if (**kinds >= '0' && **kinds <= '9') {
+        int dimensions = *(*kinds)++ - '0';
+        *out += 2 + dimensions;
+        return array(from, kind, dimensions, at);
+    }
     double real;
+    ++*out;
     switch (kind) {
     case 'd': memcpy(&real, at, 8); return PyFloat_FromDouble(real);
     case 'Q': return PyLong_FromUnsignedLongLong((uint64_t)*at);
     case '?': return PyBool_FromLong((long)(*at & 1));
     default: return PyLong_FromLongLong(*at);
     }
-}
-
-static PyObject *result(const char *returns, const int64_t *out)
-{
-    if (returns[0] == 0)
-        return Py_NewRef(Py_None);
-    if (returns[0] != '(')
-        return object(returns[0], out);
-    Py_ssize_t size = (Py_ssize_t)strlen(returns) - 2;
-    PyObject *tuple = PyTuple_New(size);
-    for (Py_ssize_t i = 0; tuple != NULL && i < size; i++) {
-        PyObject *item = object(returns[i + 1], &out[i]);
-        if (item == NULL || PyTuple_SetItem(tuple, i, item))
-            Py_CLEAR(tuple);
-    }
-    return tuple;
 }
 
 /* Raise an exception that a kernel raised: a pickled class and its arguments. */
@@ -162,11 +272,12 @@ static PyObject *call(PyObject *self, PyObject *const *from, Py_ssize_t count)
             int32_t (*run)(const int64_t *, int64_t *) = PyLong_AsVoidPtr(PyTuple_GetItem(entry, 0));
             const char *returns = PyBytes_AsString(PyTuple_GetItem(entry, 1));
             int64_t out[RESULTS];
+            const int64_t *first = out;
             int32_t failed;
             Py_BEGIN_ALLOW_THREADS
             failed = run(to.words, out);
             Py_END_ALLOW_THREADS
-            answer = failed ? raise(out) : result(returns, out);
+            answer = failed ? raise(out) : result(&to, &returns, &first);
         } else if (!PyErr_Occurred())
             answer = Py_NewRef(Py_NotImplemented);
     } else {
@@ -203,15 +314,11 @@ static PyMethodDef methods[] = {
 
 static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_precompiled", NULL, 0, methods, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__precompiled(void) { return PyModule_Create(&module); }
-
-/* The start of Numba's struct MemInfo, of which compiled code reads `refct` and `data`. */
-typedef struct {
-    size_t refct;
-    void *dtor, *dtor_info, *data;
-    size_t size;
-    void *allocator;
-} block;
+PyMODINIT_FUNC PyInit__precompiled(void)
+{
+    memory_type = (PyTypeObject *)PyType_FromSpec(&memory_spec);
+    return memory_type == NULL ? NULL : PyModule_Create(&module);
+}
 
 void *NRT_MemInfo_alloc_aligned(size_t size, unsigned align)
 {

@@ -17,13 +17,33 @@ from dask_graphflow.kernels import precompiled
 ROOT = pathlib.Path(dask_graphflow.__file__).parents[1]
 TOOLS = ROOT / "tools"
 FEW = ("degrees",)
-MORE = ("connected_components", "degrees", "bfs", "pagerank")
+MORE = ("connected_components", "degrees", "bfs", "pagerank", "sssp")
+SEARCHES = ("connected_components", "bfs", "sssp")  # they have kernels for teams of threads
 IMPORTS = """
 import sys
 from dask_graphflow.kernels import host_atomics, host_teams, host_threads
 for name in sys.argv[1:]:
     __import__(name)
 print(sorted({"numba", "llvmlite"} & {*sys.modules}))
+"""
+# The sample calls on small graphs, but with teams of two threads.
+IN_TEAMS = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import digests
+from dask_graphflow.kernels import host_teams
+from dask_graphflow.kernels.common import host as common
+from dask_graphflow.kernels.search import host as search
+from dask_graphflow.kernels.whole_buckets import host as whole_buckets
+common.JOINED, search.WIDE, whole_buckets.TEAM = 1, 0, 0
+sizes = {}
+def together(kernel, *arguments, **options):
+    team = host_teams.together(kernel, *arguments, **options)
+    sizes.setdefault(kernel.__name__, set()).add(int(team[host_teams.MEMBERS]) % host_teams.CLOSED)
+    return team
+common.together = search.together = whole_buckets.together = together
+digests.main()
+assert len(sizes) == 3 and all(2 in some for some in sizes.values()), sizes
 """
 
 needs_compiler = pytest.mark.skipif(
@@ -82,7 +102,7 @@ def test_results_have_the_bits_of_numba_without_numba(small):
 @needs_compiler
 def test_an_entry_takes_and_returns_what_the_kernel_does(tmp_path):
     printed = run(TOOLS, ROOT / "tests" / "entry_probe.py", tmp_path)
-    assert "without an entry: array returns" in printed
+    assert "without an entry: strided returns" in printed
     assert "without an entry: listed calls NRT_" in printed
 
 
@@ -95,6 +115,14 @@ def test_results_have_the_bits_of_numba_on_each_level_of_processors(large):
         found = digests(large, "--without-numba", "--level", level, *MORE)
         assert found["level"]
         assert found["digests"] == wanted["digests"]
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_teams_of_threads_have_the_bits_of_numba(large):
+    wanted = digests(ROOT, *SEARCHES)
+    printed = run(large, "-c", IN_TEAMS, TOOLS, "--without-numba", *SEARCHES)
+    assert json.loads(printed)["digests"] == wanted["digests"]
 
 
 @needs_compiler
