@@ -31,7 +31,7 @@ from dask_graphflow.kernels import compiling, precompiled
 
 # The levels that `level` in precompiled.c knows, and another architecture's only one.
 X86 = platform.machine() in ("x86_64", "AMD64")
-LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4") if X86 else ("generic",)
+LEVELS = ("x86-64-v2", "x86-64-v3") if X86 else ("generic",)
 SUPPORT = Path(__file__).with_name("precompiled.c")
 Called = dict[tuple[str, str], tuple[Any, tuple[Any, ...]]]
 
