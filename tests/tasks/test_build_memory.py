@@ -70,11 +70,9 @@ def edges(kind, count):
         frame[["a", "b"]] = frame[["a", "b"]].astype("str")
     return frame
 
-found = {}
-for name, (kind, members, options) in json.loads(sys.argv[1]).items():
-    build(edges(kind, 100_000), members, **options)  # compiles
-    found[name] = build(edges(kind, 1_000_000), members, **options)
-print(json.dumps(found))
+kind, members, options = json.loads(sys.argv[1])
+build(edges(kind, 100_000), members, **options)  # compiles
+print(json.dumps(build(edges(kind, 1_000_000), members, **options)))
 """
 
 SHAPES = {
@@ -88,13 +86,15 @@ SHAPES = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports the largest memory")
-def test_a_build_takes_at_most_what_is_estimated_and_not_much_less():
-    code = [sys.executable, "-c", MEASURED, json.dumps(SHAPES)]
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_build_takes_at_most_what_is_estimated_and_not_much_less(shape):
+    # Threads of an earlier build in the same process would have memory to use again.
+    code = [sys.executable, "-c", MEASURED, json.dumps(SHAPES[shape])]
     ended = subprocess.run(code, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    for name, (took, estimated) in json.loads(ended.stdout).items():
-        assert took <= estimated + SPARE, (name, took, estimated)
-        assert estimated <= 2.5 * took + SPARE, (name, took, estimated)
+    took, estimated = json.loads(ended.stdout)
+    assert took <= estimated + SPARE
+    assert estimated <= 2.5 * took + SPARE
 
 
 def part(i, factor):
