@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -29,16 +30,23 @@ class _Finder(MetaPathFinder):
 
     def __init__(self) -> None:
         self.waiting: dict[str, Callable[[], object]] = {}
+        self._asking = threading.local()  # has the libraries for which this thread asks other finders
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of a library that a function waits for, and None for other modules."""
-        if fullname not in self.waiting:
+        # Another finder of this kind, such as that of another copy of the package, asks this one in turn.
+        asking = self._asking.__dict__.setdefault("libraries", set())
+        if fullname not in self.waiting or fullname in asking:
             return None
         others = [finder for finder in sys.meta_path if finder is not self]
         specs = (finder.find_spec(fullname, path, target) for finder in others)
-        spec = next((spec for spec in specs if spec is not None), None)
+        asking.add(fullname)
+        try:
+            spec = next((spec for spec in specs if spec is not None), None)
+        finally:
+            asking.remove(fullname)
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader, self.call)  # type: ignore[assignment]
         return spec

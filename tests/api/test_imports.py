@@ -164,6 +164,15 @@ def test_a_function_waits_for_a_library_and_is_called_once(library, when, monkey
     assert not isinstance(loader, after_import._Loader)
 
 
+def test_two_copies_of_the_package_wait_for_a_library_together(library, monkeypatch):
+    called = []
+    for copy in ("first", "second"):
+        monkeypatch.setattr(after_import, "_finder", after_import._Finder())
+        after_import.after_import(library, lambda copy=copy: called.append(copy))
+    __import__(library)
+    assert sorted(called) == ["first", "second"]
+
+
 def test_every_public_name_is_found_and_listed():
     assert {*gf.__all__} <= {*dir(gf)}
     scope = {}
