@@ -30,7 +30,9 @@ class _Finder(MetaPathFinder):
 
     def __init__(self) -> None:
         self.waiting: dict[str, Callable[[], object]] = {}
-        self._asking = threading.local()  # has the libraries for which this thread asks other finders
+        self._asking = (
+            threading.local()
+        )  # has the libraries for which this thread asks other finders
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
