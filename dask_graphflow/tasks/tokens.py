@@ -54,14 +54,13 @@ def describe(value: Any) -> Any:
         bits = hashlib.sha1(value, usedforsecurity=False).hexdigest()
         return "array", value.dtype.str, value.shape, bits
     if kind is pd.DataFrame and isinstance(value.index, pd.RangeIndex) and value.index.name is None:
-        columns = [(name, one.array) for name, one in value.items()]
-        if all(isinstance(one, pd.arrays.NumpyExtensionArray) for _, one in columns):
+        if all(isinstance(dtype, np.dtype) for dtype in value.dtypes):
             index = value.index.start, value.index.stop, value.index.step
             return (
                 "frame",
                 index,
                 describe([value.columns.nlevels, *value.columns.names]),
-                *((describe(name), describe(one.to_numpy())) for name, one in columns),
+                *((describe(name), describe(one.to_numpy())) for name, one in value.items()),
             )
     if kind is FunctionType or isinstance(value, type):
         return _named(value) or tokenize(value, ensure_deterministic=True)
