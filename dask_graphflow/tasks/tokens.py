@@ -53,15 +53,11 @@ def describe(value: Any) -> Any:
     if kind is np.ndarray and value.dtype.kind in PLAIN and value.flags.c_contiguous:
         bits = hashlib.sha1(value, usedforsecurity=False).hexdigest()
         return "array", value.dtype.str, value.shape, bits
-    if kind is pd.DataFrame and isinstance(value.index, pd.RangeIndex) and value.index.name is None:
-        if all(isinstance(dtype, np.dtype) for dtype in value.dtypes):
-            index = value.index.start, value.index.stop, value.index.step
-            return (
-                "frame",
-                index,
-                describe([value.columns.nlevels, *value.columns.names]),
-                *((describe(name), describe(one.to_numpy())) for name, one in value.items()),
-            )
+    if kind is pd.DataFrame and _has_arrays(value):
+        index = value.index.start, value.index.stop, value.index.step
+        names = describe([value.columns.nlevels, *value.columns.names])
+        columns = ((describe(name), describe(one.to_numpy())) for name, one in value.items())
+        return "frame", index, names, *columns
     if kind is FunctionType or isinstance(value, type):
         return _named(value) or tokenize(value, ensure_deterministic=True)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -70,6 +66,12 @@ def describe(value: Any) -> Any:
         fields = (describe(getattr(value, one.name)) for one in dataclasses.fields(value))
         return describe(kind), *fields
     return tokenize(value, ensure_deterministic=True)
+
+
+def _has_arrays(frame: pd.DataFrame) -> bool:
+    """Return whether a frame's columns are NumPy arrays, and its index is a range without a name."""
+    ranged = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+    return ranged and all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
 
 
 def _named(value: Any) -> tuple[str, str] | None:
