@@ -10,9 +10,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import entries
 import numpy as np
-import precompile
 
 from dask_graphflow.kernels import compiling
 from dask_graphflow.kernels.host_teams import CLOSED, MEMBERS, OWN, enter, meet, together
@@ -118,6 +116,10 @@ def outcome(call, *arguments):
 
 def main():
     """Compare the calls."""
+    # The folder tools/ is only on the path of this program, and pytest imports all files to find doctests.
+    import entries
+    import precompile
+
     folder, called = Path(sys.argv[1]), {}
     entries.compile_for(precompile.LEVELS[0], str(folder))
     for kernel, arguments in CALLS:
