@@ -10,6 +10,7 @@ import logging as _logging
 
 from dask_graphflow.api import accessor as _accessor  # noqa: F401, registers frame.gf
 from dask_graphflow.api import functions as _functions
+from dask_graphflow.api.lazy_methods import IMPORTING as _IMPORTING
 
 __version__ = "0.2.0"
 
@@ -41,14 +42,15 @@ _logging.getLogger(__name__).addHandler(_logging.NullHandler())
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        found = _importlib.import_module(f"{__name__}.{_MODULES[name]}")
-    elif name in _NAMES:
-        found = getattr(_importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
-    else:
-        from dask_graphflow.showing.suggestions import attribute_error
+    with _IMPORTING:
+        if name in _MODULES:
+            found = _importlib.import_module(f"{__name__}.{_MODULES[name]}")
+        elif name in _NAMES:
+            found = getattr(_importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
+        else:
+            from dask_graphflow.showing.suggestions import attribute_error
 
-        raise attribute_error(__name__, name, __all__)
+            raise attribute_error(__name__, name, __all__)
     globals()[name] = found
     return found
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dask_graphflow.algorithms import ALGORITHMS
 
-from .lazy_methods import class_of_methods
+from .lazy_methods import IMPORTING, class_of_methods
 
 if TYPE_CHECKING:
     from .signatures import Described
@@ -31,16 +31,17 @@ def describe(name: str) -> Described:
 
 
 def __getattr__(name: str) -> Any:
-    if name == COMPONENTS:
-        from .connected_components import connected_components as function
-    elif name in ALGORITHMS:
-        from .calls import caller
-        from .signatures import make
+    with IMPORTING:
+        if name == COMPONENTS:
+            from .connected_components import connected_components as function
+        elif name in ALGORITHMS:
+            from .calls import caller
+            from .signatures import make
 
-        function = make(name, describe(name), caller(ALGORITHMS[name]), __name__)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, function)  # the same object in all threads
+            function = make(name, describe(name), caller(ALGORITHMS[name]), __name__)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return globals().setdefault(name, function)  # the same object in all threads
 
 
 def _frame_method(name: str) -> Any:

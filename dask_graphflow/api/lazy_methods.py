@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
+
+# A thread has it while a name or a method imports what it needs. Modules of Dask import each other, and if
+# several threads began with different ones, Python would give one of them half of a module.
+IMPORTING = threading.RLock()
 
 
 class _LazyMethod:
@@ -17,7 +22,10 @@ class _LazyMethod:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         # Pickle needs the same object in all threads.
-        method = vars(self).setdefault("method", self._make(self._name))
+        with IMPORTING:
+            if "method" not in vars(self):
+                self.method = self._make(self._name)
+        method = self.method
         setattr(self._owner, self._name, method)
         return method.__get__(instance, owner)
 
