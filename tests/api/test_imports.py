@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -209,18 +210,24 @@ def test_functions_and_methods_are_pickled_by_name(name):
         assert inspect.isfunction(one)
 
 
-def test_a_method_is_the_same_in_all_threads():
-    meet, found = threading.Barrier(2, timeout=30), []
+def test_a_method_is_made_once_and_is_the_same_in_all_threads():
+    meet, found, made_for = threading.Barrier(2, timeout=30), [], []
 
     def make(name):
-        meet.wait()
+        made_for.append(name)
+        time.sleep(0.1)  # the other thread asks meanwhile
         return lambda self: name
 
+    def use():
+        meet.wait()
+        found.append(made.one)
+
     made = lazy_methods.class_of_methods("Methods", ["one"], make, __name__)
-    threads = [threading.Thread(target=lambda: found.append(made.one)) for _ in range(2)]
+    threads = [threading.Thread(target=use) for _ in range(2)]
     for one in threads:
         one.start()
     for one in threads:
         one.join()
     assert found[0] is found[1] is made.one
     assert made().one() == "one"
+    assert made_for == ["one"]
