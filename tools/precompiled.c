@@ -289,8 +289,8 @@ static PyObject *call(PyObject *self, PyObject *const *from, Py_ssize_t count)
     return answer;
 }
 
-/* level(): the highest level of entries that this processor can run, or -1. The levels are those of the
- * x86-64 ABI, from 2 on. Other architectures have one. */
+/* level(): the highest level of entries that this processor can run, or -1. The levels are x86-64-v2
+ * and v3. Other architectures have one. */
 static PyObject *level(PyObject *self, PyObject *none)
 {
     long highest = 0;
@@ -299,9 +299,7 @@ static PyObject *level(PyObject *self, PyObject *none)
     if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
         highest = -1;
     else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
-        highest = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-            && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
-            && __builtin_cpu_supports("avx512vl") ? 2 : 1;
+        highest = 1;
 #endif
     return PyLong_FromLong(highest);
 }

@@ -30,9 +30,7 @@ class _Finder(MetaPathFinder):
 
     def __init__(self) -> None:
         self.waiting: dict[str, Callable[[], object]] = {}
-        self._asking = (
-            threading.local()
-        )  # has the libraries for which this thread asks other finders
+        self._asking = threading.local()  # a set: libraries for which this thread asks others
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

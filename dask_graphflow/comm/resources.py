@@ -22,9 +22,7 @@ from dask_graphflow.kernels import device_memory, disk
 from dask_graphflow.showing.tables import size
 
 NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
-CORES = (
-    os.cpu_count() or 1
-)  # asked once, because the system takes a tenth of a millisecond to answer
+CORES = os.cpu_count() or 1  # asked once, because an answer takes 0.1 ms
 STEP = 50_000_000  # suggested limits are multiples of this many bytes
 
 

@@ -86,9 +86,7 @@ def are_integers(types: Sequence[Any]) -> bool:
     return all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in types)
 
 
-@lru_cache(
-    maxsize=64
-)  # because a frame takes a tenth of a millisecond to make, and one of cuDF more
+@lru_cache(maxsize=64)  # because a frame takes 0.1 ms to make, and one of cuDF more
 def no_integers(kind: Any, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
     """Return an empty frame of integer columns. It is the same each time, so no code may change it."""
     columns = zip(names, types, strict=True)
@@ -107,7 +105,7 @@ def column(values: Any, like: Any) -> Any:
 
     No other code may change the values.
     """
-    if isinstance(like.dtype, np.dtype) and like.dtype.kind in "iu":
+    if are_integers([like.dtype]):
         return values.astype(like.dtype, copy=False)  # a series takes cuDF longer
     made = type(like)(values, **({"copy": False} if is_pandas(type(like)) else {}))
     return made if made.dtype == like.dtype else made.astype(like.dtype)

@@ -16,14 +16,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import distinct as distinct_kernels
 from dask_graphflow.kernels import index_dtype, kernels_for
 
 from . import dtypes
-from .frames import empty_like, is_pandas, one_column, stack
+from .frames import are_integers, empty_like, is_pandas, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, for any number of edges
@@ -95,8 +93,7 @@ def number(parts: Sequence[Any], *, threads: int) -> tuple[Any, list[Any]]:
 
 
 def _are_many_integers(parts: Sequence[Any]) -> bool:
-    kind = parts[0].dtypes.iloc[0]
-    plain = len(parts[0].columns) == 1 and isinstance(kind, np.dtype) and kind.kind in "iu"
+    plain = len(parts[0].columns) == 1 and are_integers(parts[0].dtypes)
     return plain and sum(map(len, parts)) >= MANY and is_pandas(type(parts[0]))
 
 

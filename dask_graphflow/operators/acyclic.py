@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from dask_graphflow.kernels import is_on_disk
-from dask_graphflow.kernels.acyclic import remove_generations
+from dask_graphflow.kernels import acyclic as acyclic_kernels
 from dask_graphflow.operators.view import GraphView
 
 FEW = 1 << 20  # edges that one thread follows faster than all threads in supersteps
@@ -27,10 +26,10 @@ def number_generations(g: GraphView, ready: Any, entering: Any, generation: Any)
     generation : array of int32, shape (V_p,)
         Set for all vertices but those on cycles and those that a cycle leads to.
     """
-    member, began = g.member, time.perf_counter()
-    rows = member.rows("out")
-    if not member.alone or member.shard.on_device or is_on_disk(rows.ends) or len(rows.ends) > FEW:
+    began = time.perf_counter()
+    if not g.member.alone_in_memory or len((rows := g.member.rows("out")).ends) > FEW:
         return False
-    sizes, edges = remove_generations(rows, ready, entering, generation)
+    kernels = acyclic_kernels.of(rows.ends)
+    sizes, edges = kernels.remove_generations(rows, ready, entering, generation)
     g.fused(["push"] * len(sizes), sizes, edges, time.perf_counter() - began)
     return True

@@ -34,7 +34,7 @@ from dask_graphflow.graph import stored
 from dask_graphflow.graph.blocks import per_edge
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.kernels import buckets as buckets_kernels
-from dask_graphflow.kernels import count_true, is_on_disk
+from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels import whole_buckets as whole_kernels
 from dask_graphflow.kernels.csr import Light
@@ -99,6 +99,7 @@ class Buckets:
             distance[self._sources] = 0
         self._mirrors = None if g.member.alone else g.member.mirrors("out")
         self._kernels = buckets_kernels.of(distance)
+        self._ahead = self._kernels.AHEAD
         self._waiting = self._kernels.new_buckets(
             rows, distance, self._sources, width, cutoff=cutoff, threads=g.member.threads
         )
@@ -112,7 +113,7 @@ class Buckets:
         continues until no vertex waits. Returns the numbers of vertices and edges that were relaxed.
         """
         before = self._counts
-        ahead = EVERY if to_end and self._mirrors is None else self._kernels.AHEAD
+        ahead = EVERY if to_end and self._mirrors is None else self._ahead
         while self._waiting.relax(self.lowest, before["edges"] + ahead):
             pass
         self._counts = after = self._waiting.counts
@@ -226,31 +227,24 @@ class Buckets:
         return vertices if self._labels is None else self._labels[vertices]
 
 
-class WholePaths:
-    """The same as :class:`Buckets`, for a single member on the host whose weights are whole numbers.
+class WholePaths(Buckets):
+    """Buckets of a single member on the host whose weights are whole numbers.
 
     A word per vertex has its distance and its predecessor; see :mod:`.kernels.whole_buckets`.
     """
 
+    _waiting: Any  # a WholeSearch
+
     def __init__(self, g: GraphView, light: WaitingRows, sources: Any, cutoff: float) -> None:
         rows = light.rows.rows
-        self._kernels = whole_kernels.of(rows.ends)
-        self._waiting = self._kernels.new_buckets(
+        self._mirrors, kernels = None, whole_kernels.of(rows.ends)
+        self._ahead = kernels.AHEAD
+        self._waiting = kernels.new_buckets(
             rows, sources, light.width, light.longest, cutoff=cutoff, threads=g.member.threads
         )
+        self._counts = self._waiting.counts
         self.lowest, self._farthest = 0.0, math.inf
         self._columns: Any = None
-
-    def relax_lowest(self, *, to_end: bool = False) -> tuple[int, int]:
-        """Relax the vertices in the lowest bucket, and those in the next ones while they have few edges.
-
-        With `to_end`, continue until no vertex waits.
-        """
-        before = self._waiting.counts
-        ahead = EVERY if to_end else self._kernels.AHEAD
-        self._waiting.relax(self.lowest, before["edges"] + ahead)
-        after = self._waiting.counts
-        return after["vertices"] - before["vertices"], after["edges"] - before["edges"]
 
     def exchange(self, relaxed: tuple[int, int]) -> tuple[int, ...]:
         """Find the lowest bucket, and return the numbers that it was passed."""
@@ -277,7 +271,7 @@ class WholePaths:
 
 def new_buckets(
     g: GraphView, light: WaitingRows, sources: Any, cutoff: float = math.inf
-) -> Buckets | WholePaths:
+) -> Buckets:
     """Return the sources in buckets; see :class:`Buckets`. All members call it at once."""
     return (WholePaths if light.longest else Buckets)(g, light, sources, cutoff)
 
@@ -334,7 +328,7 @@ def light_first(g: GraphView) -> WaitingRows:
 
 def _narrow(g: GraphView, plain: WaitingRows) -> WaitingRows | None:
     """Return rows with small whole weights if a single member has no others in memory; otherwise None."""
-    if not g.member.alone or is_on_disk(plain.rows.ends):
+    if not g.member.alone_in_memory:
         return None
     kernels = whole_kernels.of(plain.rows.ends)
 

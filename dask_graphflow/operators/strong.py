@@ -1,11 +1,10 @@
-"""The strongly connected components of what is left of a graph, if that is small."""
+"""The strongly connected components of the remaining vertices, if they have few edges."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.kernels import is_on_disk
-from dask_graphflow.kernels.strong import find_strong
+from dask_graphflow.kernels import strong as strong_kernels
 from dask_graphflow.operators.view import GraphView
 
 FEW = 1 << 19  # edges that one thread follows faster than all threads in supersteps
@@ -23,14 +22,13 @@ def search_strong(g: GraphView, component: Any) -> bool:
     component : array of index, shape (V_p,)
         The smallest number of the component of each vertex, and negative for vertices without a component.
     """
-    member = g.member
-    rows = member.rows("out")
-    if not member.alone or member.shard.on_device or is_on_disk(rows.ends):
+    if not g.member.alone_in_memory:
         return False
+    rows = g.member.rows("out")
     remaining = g.positions(g.exists & (component < 0))
     edges = int(g.degrees[remaining].sum())
     if edges > FEW:
         return False
     with g.superstep("push", len(remaining), edges):
-        find_strong(rows, remaining, component)
+        strong_kernels.of(rows.ends).find_strong(rows, remaining, component)
     return True

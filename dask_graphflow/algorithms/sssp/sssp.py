@@ -35,7 +35,7 @@ from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.operators.buckets import Buckets, WholePaths, light_first, new_buckets
+from dask_graphflow.operators.buckets import Buckets, light_first, new_buckets
 from dask_graphflow.operators.view import GraphView
 
 
@@ -127,7 +127,7 @@ def sssp(
     return search(sources).answer(targets)
 
 
-def delta_stepping(g: GraphView, buckets: Buckets | WholePaths, targets: Any | None = None) -> None:
+def delta_stepping(g: GraphView, buckets: Buckets, targets: Any | None = None) -> None:
     """Relax the edges of one bucket after another, until no vertex waits. All members call it at once.
 
     Relaxing an edge can put its target into the same bucket again, or into a later one. If there are

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Rows
 
 
-def remove_generations(
-    rows: Rows, ready: Array, entering: Array, generation: Array
-) -> tuple[Array, Array]:
-    """Remove the vertices that no edge enters, then those that are left with none, by one thread [1]_.
+class AcyclicKernels(Protocol):
+    """What :mod:`.acyclic.host` can do."""
 
-    Parameters
-    ----------
-    rows : Rows
-        Rows of all vertices, in host memory.
-    ready : array of integers, shape (r,)
-        The vertices that no edge enters.
-    entering : array of int64, shape (V,)
-        Number of edges that enter each vertex. It is reduced to the number that is left.
-    generation : array of int32, shape (V,)
-        Set for the vertices that are removed, from 0 on.
+    def remove_generations(
+        self, rows: Rows, ready: Array, entering: Array, generation: Array
+    ) -> tuple[Array, Array]:
+        """Remove the vertices that no edge enters, then those that are left with none, by one thread [1]_.
 
-    Returns
-    -------
-    sizes, edges : array of int64, shape (n,)
-        The number of vertices of each generation, and of the edges that leave them.
+        Parameters
+        ----------
+        rows : Rows
+            Rows of all vertices, in host memory.
+        ready : array of integers, shape (r,)
+            The vertices that no edge enters.
+        entering : array of int64, shape (V,)
+            Number of edges that enter each vertex. It is reduced to the number that is left.
+        generation : array of int32, shape (V,)
+            Set for the vertices that are removed, from 0 on.
 
-    References
-    ----------
-    .. [1] A. B. Kahn, "Topological Sorting of Large Networks", Communications of the ACM 5, 1962.
-    """
+        Returns
+        -------
+        sizes, edges : array of int64, shape (n,)
+            The number of vertices of each generation, and of the edges that leave them.
+
+        References
+        ----------
+        .. [1] A. B. Kahn, "Topological Sorting of Large Networks", Communications of the ACM 5, 1962.
+        """
+
+
+of: Callable[[Any], AcyclicKernels] = bind(__name__)
+
+if TYPE_CHECKING:
     from . import host
 
-    return host.remove_generations(rows, ready, entering, generation)
+    _host: AcyclicKernels = host

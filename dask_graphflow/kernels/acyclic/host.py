@@ -33,9 +33,8 @@ def _remove(offsets, ends, entering, generation, queue, filled, sizes, edges):
 def remove_generations(
     rows: Rows, ready: np.ndarray, entering: np.ndarray, generation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    queue = np.empty(
-        len(generation) + 1, rows.ends.dtype
-    )  # a vertex may be written after the last one
+    # A vertex may be written after the last one.
+    queue = np.empty(len(generation) + 1, rows.ends.dtype)
     queue[: len(ready)] = ready
     sizes, edges = np.empty((2, len(generation)), np.int64)
     state = entering, generation, queue, len(ready)

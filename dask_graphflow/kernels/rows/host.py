@@ -39,9 +39,7 @@ from dask_graphflow.kernels.host_threads import (
 BUCKET = 1 << 15  # average entries per bucket; with their copy they take a quarter of 1 MB of cache
 MOST_BUCKETS = 1 << 12  # more write streams than this overflow a core's TLB
 MOST_ROWS = 16  # maximum bits of a row's index in its bucket; each thread has one counter per row
-CONVERTED = (
-    1 << 21
-)  # edges, above which converting int64 takes longer than compiling kernels for it
+CONVERTED = 1 << 21  # edges; converting more int64 takes longer than compiling kernels for it
 BLOCK = 1 << 18  # ids that a thread counts at a time
 LISTED = 8  # edges that are looked up and listed in the time that other passes take for an item
 DIGIT = 11  # maximum bits of a column to sort by at a time; the counters then stay in the L1 cache

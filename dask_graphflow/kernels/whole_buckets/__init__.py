@@ -59,7 +59,7 @@ class WholeBucketsKernels(Protocol):
     AHEAD: int
 
     def narrow(self, weights: Array, *, threads: int = 1) -> Array | None:
-        """Return weights as small integers, or None if one is no whole number, or is less than 1.
+        """Return weights as small integers, or None if one is not a whole number, or is less than 1.
 
         Parameters
         ----------

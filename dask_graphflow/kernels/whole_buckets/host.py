@@ -48,10 +48,8 @@ def _put(entries, count, shift, present, store, me, numbers):
             else:
                 block = fetch_add(numbers, np.intp(USED), np.int64(1))
                 if block >= link.size - 1:
-                    numbers[FULL] = 1
-                    block = (
-                        link.size - 1
-                    )  # what is written there is lost: the search will start again
+                    # Entries in the last block are lost, and the search starts again.
+                    numbers[FULL], block = 1, link.size - 1
             link[block] = head[me, slot]
             head[me, slot] = block
             at = 0
