@@ -154,6 +154,17 @@ def build() -> int:
     )
 
 
+def wheel() -> int:
+    """Build a wheel with compiled kernels for this platform into dist/, and compare it with Numba."""
+    programs = environment("newest", "release")
+    for earlier in (ROOT / "dist").glob("*-abi3-*.whl"):
+        earlier.unlink()
+    os.environ["GRAPHFLOW_PRECOMPILE"] = "1"
+    return run(programs, "python", "-m", "build", "--quiet", "--wheel") or run(
+        programs, "python", "tools/check_wheel.py", "dist"
+    )
+
+
 def main() -> int:
     """Run the given command."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -188,6 +199,7 @@ def main() -> int:
         "receipt", help="show whether the kernels are the ones last tested on a GPU"
     )
     commands.add_parser("build", help="build the wheel and the sdist, check them and try them")
+    commands.add_parser("wheel", help="build a wheel with compiled kernels for this platform")
     commands.add_parser("release", help="fail unless every step passed on a GPU with these kernels")
 
     options, rest = parser.parse_known_args()
@@ -201,7 +213,8 @@ def main() -> int:
         return receipt.show()
     if options.command == "release":
         return receipt.check_release()
-    return {"build": build, "demo": demo, "docs": docs, "lint": lint}[options.command]()
+    commands_alone = {"build": build, "demo": demo, "docs": docs, "lint": lint, "wheel": wheel}
+    return commands_alone[options.command]()
 
 
 if __name__ == "__main__":

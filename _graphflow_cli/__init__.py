@@ -1,6 +1,6 @@
 """Start the command line, ``graphflow``, in a package that imports only click.
 
-Importing ``dask_graphflow`` takes about a second. It is imported only when a command runs, so that
+A command imports Dask and pandas, which takes about a second. It is imported only when it runs, so that
 ``--help`` and ``--version`` respond immediately. ``python3 dev.py generate`` writes what they show, into
 ``commands.py`` and ``help.json``.
 

@@ -1,7 +1,7 @@
 """What the NetworkX backend "graphflow" offers, in a package that imports nothing.
 
-NetworkX calls :func:`get_info` whenever it is imported. Importing ``dask_graphflow`` takes about a second,
-so that happens only when a call runs on this backend; see ``backend.py``.
+NetworkX calls :func:`get_info` whenever it is imported. Importing ``dask_graphflow.nx`` takes about a
+second, so that happens only when a call runs on this backend; see ``backend.py``.
 """
 
 from __future__ import annotations

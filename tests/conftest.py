@@ -27,9 +27,9 @@ from distributed.utils import get_mp_context
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.graph import blocks, make_rows, partition
-from dask_graphflow.kernels import disk
+from dask_graphflow.kernels import disk, host_threads
 from dask_graphflow.tasks import expr
 
 # The backend to which `on_backend` moves data; the same in all tests of a run.
@@ -114,6 +114,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    host_threads.WORTH = 1  # so that the small arrays of tests go to several threads
     BACKEND.name = config.getoption("--backend")
     if BACKEND.name == "cudf":
         # Warnings are errors on the host. On a GPU, RAPIDS has warnings of its own.

@@ -47,7 +47,7 @@ def ranked(kernels, parents, ids):
             totals, np.bincount(owners, parts["weights"], VERTICES), rtol=1e-12
         )
         np.testing.assert_array_equal(kernels.to_host(pagerank.row_totals(into)), totals)
-        rank, contribution = (kernels.namespace.zeros(VERTICES, precision) for _ in range(2))
+        rank = kernels.namespace.zeros(VERTICES, precision)
         shares = there(rng.integers(0, 2, VERTICES).astype(precision))
         part = 2.0**-12  # a rank; they are to sum to 1 at most
         restart = there(np.array([part]))
@@ -61,15 +61,15 @@ def ranked(kernels, parents, ids):
                 wanted = np.where(leaving > 0, 2.0**62 / leaving if fits else np.nan, 0)
             np.testing.assert_array_equal(kernels.to_host(share), wanted.astype(precision))
         totals = scores.new_totals()
-        pagerank.apply_sums(
-            sums * 0, rank, shares, contribution, restart, None, 0.75, 1 / 3, totals
-        )
+        none = into._replace(offsets=into.offsets * 0, ends=into.ends[:0], weights=None)
+        ranks = pagerank.new_ranks(rank, shares, kernels.namespace.zeros(VERTICES, rank.dtype))
+        ranks = pagerank.iterate(none, ranks, restart, None, 0.75, lambda: 1 / 3, totals)
         assert (totals.read()[CHANGES] / pagerank.CHANGE).tolist() == [
             part / 2 * VERTICES,
             part / 2 * (VERTICES - float(shares.sum())),
         ]
         np.testing.assert_array_equal(
-            kernels.to_host(contribution), kernels.to_host(shares) * rank.dtype.type(part / 2)
+            kernels.to_host(ranks.contribution), kernels.to_host(shares) * rank.dtype.type(part / 2)
         )
         several, told = (kernels.namespace.zeros((VERTICES, 5), "float64") for _ in range(2))
         at, base = np.array([-1, 7, 0, -1, VERTICES - 1]), np.array([1, 0.5, 0.25, 1, 1])

@@ -9,6 +9,7 @@ from sanitize_cases import VERTICES, hub_rows, inner_edges, launches, load_kerne
 from scipy import sparse
 
 from dask_graphflow.kernels.csr import Reached, Rows
+from dask_graphflow.kernels.search import LevelPlan, PullRule
 
 
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
@@ -30,8 +31,11 @@ def searched(kernels, parents, ids):
             depth += 1
             state = Reached(seen, before, level), depth
             if way == "near":
-                how = {"levels": VERTICES, "dense": (0, 0, False)}
-                frontier, _, sizes, _ = search.bfs_near(out, frontier, *state, **how)
+                plan = LevelPlan(
+                    VERTICES, len(out.ends), False, PullRule(0, 0, False, -1, -1), None
+                )
+                given = (out, None, degrees), frontier, *state, plan
+                frontier, _, sizes, *_ = search.bfs_levels(*given)
                 depth += len(sizes) - 1
             elif way == "push":
                 frontier = search.bfs_push(out, frontier, *state)

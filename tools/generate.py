@@ -23,8 +23,8 @@ from dask.typing import no_default
 
 import _graphflow_cli
 from dask_graphflow import __version__, cli
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.api import functions, graph_methods, signatures
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 API = Path(functions.__file__).parent
 CLI = Path(_graphflow_cli.__file__).parent
@@ -173,7 +173,7 @@ def files() -> dict[Path, str]:
     )
     return {
         API / "functions.pyi": FUNCTIONS
-        + f"\n__all__ = [\n{names},\n]\n\nDESCRIBED: dict[str, Described]\n\n"
+        + f"\n__all__ = [\n{names},\n]\n\ndef describe(name: str) -> Described: ...\n\n"
         + "".join(declarations(name, getattr(functions, name)) for name in functions.__all__)
         + stub_class("FrameMethods", ["_frame: Any\n", *of_frame]),
         CLI / "commands.py": commands(),

@@ -22,8 +22,8 @@ import dask_graphflow as gf
 from benchmarks.lib import machine, report, rss
 from benchmarks.lib.edges import Edges
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.api.estimate import PATHS
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.kernels.memory import PROCESS
 
 ENDS = {"source": "src", "target": "dst"}

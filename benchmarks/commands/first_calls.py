@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
 def names() -> list[str]:
     """Return the names of all functions that are measured."""
-    from dask_graphflow.declarations.algorithm import ALGORITHMS
+    from dask_graphflow.algorithms import ALGORITHMS
 
     return [DASK, "estimate", *sorted(ALGORITHMS)]
 
@@ -111,7 +111,7 @@ def measured(
 
 def written(name: str, row: Row | None, inputs: Inputs, folder: Path) -> Path:
     """Write the edges and the options of a function, and return the file."""
-    from dask_graphflow.declarations.algorithm import ALGORITHMS
+    from dask_graphflow.algorithms import ALGORITHMS
 
     if row is not None:
         graph, given = row.graph, row.ours(inputs)

@@ -23,7 +23,7 @@ from benchmarks.lib.edges import SEED, Edges, Sizes, rmat, road
 from benchmarks.lib.errors import UnusableInputError
 from benchmarks.lib.ours import call_with
 from benchmarks.lib.required import ACYCLIC, edges_for, options_for
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 
 GRAPHS = ("rmat", "road")
 SIDE = 512  # vertices along each side of the grid of the road-like graph

@@ -18,8 +18,8 @@ from benchmarks.lib.agreement import by_vertex
 from benchmarks.lib.graphs import DIRECTED, Inputs
 from benchmarks.lib.harness import Outcome, timed
 from benchmarks.lib.rows import BUILD, Row
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.calls.call import ask
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 
 LOOP, FRAME = "graphflow", "graphflow, to a frame"
 

@@ -42,8 +42,10 @@ NOT_ON_GPU = (
     "host_operations.py",
     "host_teams.py",
     "host_threads.py",
+    "jit.py",
     "memory.py",
     "narrowing.py",
+    "precompiled.py",
     "read_ahead.py",
 )
 

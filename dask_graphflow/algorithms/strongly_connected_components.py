@@ -10,6 +10,9 @@ The components are found in three steps, after Multistep [2]_:
    its color the smallest priority among the vertices that reach it. A vertex that keeps its own priority is
    a root. The vertices of its color that reach the root are its component.
 
+If a single member has few edges left before or after the second step, one thread finds the other components
+by a depth-first search [4]_.
+
 Two vertices of different colors are in different components, so later rounds ignore the edges between them.
 In each round, the expected number of vertices that reach a vertex falls by half. So a long chain of
 components needs few rounds, as in [3]_.
@@ -20,6 +23,8 @@ components needs few rounds, as in [3]_.
    Connected Components and Related Problems", IPDPS 2014.
 .. [3] L. Wang, X. Dong, Y. Gu, Y. Sun, "Parallel Strong Connectivity Based on Faster Reachability", SIGMOD
    2023.
+.. [4] D. J. Pearce, "A Space-Efficient Algorithm for Finding Strongly Connected Components", Information
+   Processing Letters 116, 2016.
 """
 
 from __future__ import annotations
@@ -34,6 +39,7 @@ from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.operators.advance import fixpoint
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.priorities import priorities
+from dask_graphflow.operators.strong import search_strong
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
@@ -87,12 +93,13 @@ def strongly_connected_components(g: GraphView) -> Answer:
     component = g.column(-1, g.index)
     back = g.T
     trimmed = _trim(g, back.degrees, component)
-    if g.all_sum(trimmed) < g.count:  # otherwise there are no cycles
+    if g.all_sum(trimmed) < g.count and not search_strong(g, component):
         _trim(back, g.degrees, component)  # no remaining vertex leads to a trimmed one
         _take_giant(g, back, component)
-        _trim(g, _count_entering(g, component), component)
-        _trim(back, _count_entering(back, component), component)
-        _color(g, back, component)
+        if not search_strong(g, component):
+            _trim(g, _count_entering(g, component), component)
+            _trim(back, _count_entering(back, component), component)
+            _color(g, back, component)
     return Answer({"component": component})
 
 

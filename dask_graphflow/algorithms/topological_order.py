@@ -3,7 +3,8 @@
 The vertices that no edge enters are generation 0. They are removed with their edges. Then the vertices that
 no remaining edge enters are the next generation, and so on [1]_. So the generation of a vertex is the
 number of edges of the longest path that leads to it. One pass over all edges counts those that enter each
-vertex. After that, each edge is followed once.
+vertex. After that, each edge is followed once. If a single member has a small graph, one thread removes all
+generations, because they often have few vertices.
 
 Vertices on cycles, and those that a cycle leads to, are never removed. Then the strongly connected
 components show a vertex on a cycle.
@@ -22,6 +23,7 @@ from dask_graphflow.declarations.answer import Answer, vertices
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import CycleError
 from dask_graphflow.operators.access import count_entering, gather
+from dask_graphflow.operators.acyclic import number_generations
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.view import GraphView
@@ -81,11 +83,12 @@ def topological_order(g: GraphView) -> Answer:
     with g.superstep("push", len(everyone), everyone.leaving):
         entering = count_entering(g)
     ready = g.frontier(np.flatnonzero(g.exists & (entering == 0)))
-    generation[ready.vertices] = 0
-    remove = Advance(g, REMOVE, {"entering": entering, "generation": generation}, after=NEXT)
-    rule = Direction("push", g)
-    while ready:
-        ready, _ = remove.push_on(ready, rule)
+    if not number_generations(g, ready.vertices, entering, generation):
+        generation[ready.vertices] = 0
+        remove = Advance(g, REMOVE, {"entering": entering, "generation": generation}, after=NEXT)
+        rule = Direction("push", g)
+        while ready:
+            ready, _ = remove.push_on(ready, rule)
     _check_all_removed(g, generation)
     return Answer({"generation": generation})
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from dask.dataframe.extensions import register_dataframe_accessor
-
-from dask_graphflow.showing.arguments import attribute_error
-
+from .after_import import after_import
 from .functions import FrameMethods
 
 
-@register_dataframe_accessor("gf")
-@pd.api.extensions.register_dataframe_accessor("gf")
 class GraphflowAccessor(FrameMethods):
     """The accessor ``frame.gf``: graph algorithms on the edges in a Dask or pandas DataFrame.
 
@@ -22,6 +18,10 @@ class GraphflowAccessor(FrameMethods):
     frame : dask.dataframe.DataFrame or pandas.DataFrame
         The edge list, one row per edge. A Dask DataFrame can be backed by pandas or cuDF. A cuDF DataFrame
         itself has no accessor: call the functions of the package instead.
+
+    Notes
+    -----
+    The package, Dask and pandas can be imported in any order.
 
     Examples
     --------
@@ -46,4 +46,16 @@ class GraphflowAccessor(FrameMethods):
     if not TYPE_CHECKING:  # for mypy, every name would be an attribute
 
         def __getattr__(self, name: str) -> Any:
+            from dask_graphflow.showing.suggestions import attribute_error
+
             raise attribute_error("frame.gf", name, dir(type(self)))
+
+
+def _register(extensions: str) -> None:
+    """Register the accessor for the frames of a library, in its module for extensions."""
+    importlib.import_module(extensions).register_dataframe_accessor("gf")(GraphflowAccessor)
+
+
+# Importing the package imports neither library, but both can be imported later.
+after_import("pandas", partial(_register, "pandas.api.extensions"))
+after_import("dask.dataframe", partial(_register, "dask.dataframe.extensions"))

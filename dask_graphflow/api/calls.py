@@ -13,8 +13,9 @@ from typing import Any
 
 from dask.typing import no_default
 
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.calls.call import ask
-from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
+from dask_graphflow.declarations.algorithm import Algorithm
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.inputs.forms import values_of
 

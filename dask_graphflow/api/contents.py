@@ -9,7 +9,7 @@ from functools import partial
 from os import PathLike
 from typing import Any, Self
 
-from dask_graphflow.calls import graph_contents, saving
+from dask_graphflow.calls import graph_contents
 from dask_graphflow.calls.shards import Shards
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph import derived
@@ -298,4 +298,6 @@ class GraphContents:
         12
         >>> folder.cleanup()
         """
+        from dask_graphflow.calls import saving
+
         saving.save(self._shards, path, storage_options)

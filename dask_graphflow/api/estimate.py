@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from dask.typing import no_default
 
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.costs import prediction
 from dask_graphflow.costs.choose_members import choose
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.estimate_of_call import Calibration, Estimate, kind_name
 from dask_graphflow.costs.prediction import GraphSizes, Workers
 from dask_graphflow.costs.rates import typical_rates
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import check_count
 from dask_graphflow.declarations.option import Choice, Flag
@@ -301,9 +301,8 @@ def _choose_cost(algorithm: str, k: int | None, top_k: int | None) -> Cost | Non
     Paths have no declared cost.
     """
     cost = ALGORITHMS[algorithm].cost if algorithm in ALGORITHMS else None
-    costs = {name: one.cost for name, one in sorted(ALGORITHMS.items()) if one.cost}
     if top_k is not None and (cost is None or cost.listed is None):
-        listing = [name for name, one in costs.items() if one.listed]
+        listing = [name for name, one in ALGORITHMS.items() if one.cost and one.cost.listed]
         raise OptionError(
             f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
             f"{', '.join(listing)}"
@@ -311,7 +310,7 @@ def _choose_cost(algorithm: str, k: int | None, top_k: int | None) -> Cost | Non
     if k is not None and cost is not None:
         cost = cost.by_source or cost
         if not cost.takes_k:
-            sampling = [name for name, one in costs.items() if one.takes_k]
+            sampling = [name for name, one in ALGORITHMS.items() if one.cost and one.cost.takes_k]
             raise OptionError(
                 f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
                 f"{', '.join([*sampling, PATHS])}"

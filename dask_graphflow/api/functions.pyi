@@ -23,7 +23,7 @@ __all__ = [
     "sssp", "strongly_connected_components", "topological_order", "triangle_count", "truss_number",
 ]
 
-DESCRIBED: dict[str, Described]
+def describe(name: str) -> Described: ...
 
 @overload
 def articulation_points(edges: Edges | Graph, *, source: ColumnNames | None = None,

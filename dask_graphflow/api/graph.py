@@ -15,15 +15,14 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.inputs.edges import check_edges
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.showing.arguments import attribute_error, explained
+from dask_graphflow.showing.arguments import explained
+from dask_graphflow.showing.suggestions import attribute_error
 from dask_graphflow.showing.tables import as_html, as_text
 from dask_graphflow.tasks import placement
 
-from . import edge_programs
 from .contents import GraphContents
 from .graph_methods import GraphMethods
 from .member_plan import member_plan
-from .shortest_paths import shortest_paths
 from .types import Balance, ColumnName, ColumnNames, Direction, Edges, Listener, Multi, Storage
 
 LAZY = "no; every compute() builds it again, persist() builds it once"
@@ -334,6 +333,8 @@ class Graph(GraphMethods, GraphContents):
         1      z     1      y
         2      z     2      z
         """
+        from .shortest_paths import shortest_paths
+
         search = self.sssp if self.weighted else self.bfs
         return shortest_paths(search(sources), targets)
 
@@ -441,6 +442,8 @@ optional
         >>> g.run(widest, columns={"width": 0.0}, start=start).compute().width.tolist()
         [inf, 9.0, 5.0]
         """
+        from . import edge_programs
+
         return edge_programs.run(
             self._shards, op, columns=columns, start=start, params=params, until=until, max_iter=max_iter,
             fail_on_nonconvergence=fail_on_nonconvergence, direction=direction, balance=balance,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.calls.call import ask
-from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
 
 from .docstrings import function_documentation, method_documentation
+from .lazy_methods import class_of_methods
 from .signatures import Described, make, own_options
 
 
-def _method(declared: Algorithm) -> Callable[..., Any]:
-    options, name = own_options(declared), declared.name
+def _graph_method(name: str) -> Any:
+    declared = ALGORITHMS[name]
+    options = own_options(declared)
 
     def call(self: Any, **given: Any) -> Any:
         return ask(self._shards, declared.run, **given)
@@ -22,5 +23,4 @@ def _method(declared: Algorithm) -> Callable[..., Any]:
     return make(name, Described(options, documentation), call, __name__, "GraphMethods")
 
 
-methods = {name: _method(ALGORITHMS[name]) for name in sorted(ALGORITHMS)}
-GraphMethods = type("GraphMethods", (), {"__doc__": "The algorithms as methods.", **methods})
+GraphMethods = class_of_methods("GraphMethods", ALGORITHMS, _graph_method, __name__)

@@ -33,8 +33,6 @@ from dask_graphflow.costs.rates import Rates
 from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError
 from dask_graphflow.showing.bar import Step
 
-from . import measuring
-
 FORMAT = 6
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept
@@ -58,6 +56,8 @@ def rates(
     """
     if not fresh and (own := stored(device, threads)) is not None:
         return own
+    from . import measuring  # not needed to look rates up, as the build of each graph does
+
     path, machine = _path(device, threads), _machine(device, threads)
     busy = not device and measuring.is_busy(threads)
     own = measuring.measure(device, threads, tell=tell)

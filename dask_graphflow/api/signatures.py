@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,16 +12,12 @@ from typing import Any, Literal, NamedTuple
 
 from dask.typing import no_default
 
-from dask_graphflow import algorithms
 from dask_graphflow.declarations.algorithm import Algorithm
 from dask_graphflow.declarations.documentation import Documentation
 from dask_graphflow.declarations.option import Option
 from dask_graphflow.showing.arguments import bind, members
 
 from .types import ColumnName, ColumnNames, Listener, Multi
-
-for module in pkgutil.iter_modules(algorithms.__path__):
-    importlib.import_module(f"{algorithms.__name__}.{module.name}")
 
 READING = (
     Option("source", ColumnNames | None, None, kind="columns"),

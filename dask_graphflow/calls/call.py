@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.option import Flag
 from dask_graphflow.exceptions import GraphMemoryError, WeightError

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphflow.declarations.spec import GraphSpec
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import empty_like
+from dask_graphflow.graph.frames import are_integers, empty_like, no_integers
 from dask_graphflow.kernels import summable
 from dask_graphflow.tasks.expr import Empty
 from dask_graphflow.tasks.reading import weight_dtype
@@ -21,11 +21,17 @@ from .results import empty_frame
 def empty_result(spec: GraphSpec, columns: Mapping[str, Any]) -> Empty:
     """Return the empty frame of a result; see :func:`.empty_frame`.
 
-    The specification keeps it, because cuDF takes milliseconds to make one.
+    The specification keeps it, because cuDF takes milliseconds to make one. Graphs whose ids are integers
+    share it, because each call on a frame makes a graph.
     """
-    key = tuple(columns.items())
+    key, ids = tuple(columns.items()), spec.columns
+    kind: Any = type(spec.ids)
     if key not in spec.empty:
-        spec.empty[key] = Empty(empty_frame(spec.ids, columns))
+        spec.empty[key] = (
+            _result_of_integers(kind, ids.names, ids.dtypes, key)
+            if are_integers(ids.dtypes)
+            else Empty(empty_frame(spec.ids, columns))
+        )
     found: Empty = spec.empty[key]
     return found
 
@@ -46,7 +52,7 @@ def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Em
     ids = len(columns.dtypes)
     dtypes = columns.dtypes * (1 + len(names) // ids)
     every = *columns.names, *names
-    if all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in dtypes):
+    if are_integers(dtypes):
         kind: Any = type(meta)
         return _integers(kind, every, dtypes)
     like = ids_like(meta, columns)
@@ -54,14 +60,21 @@ def components_like(meta: Any, columns: EdgeColumns, names: Sequence[str]) -> Em
     return Empty(type(like)({name: parts[i % ids] for i, name in enumerate(every)}))
 
 
-@lru_cache(maxsize=64)  # because cuDF takes a millisecond to make a frame, and as long to pickle it
+@lru_cache(maxsize=256)
+def _result_of_integers(kind: Any, names: Any, dtypes: Any, columns: Any) -> Empty:
+    return Empty(empty_frame(no_integers(kind, names, dtypes), dict(columns)))
+
+
+@lru_cache(maxsize=64)  # because cuDF takes a millisecond to pickle a frame
 def _integers(kind: Any, names: tuple[str, ...], dtypes: tuple[Any, ...]) -> Empty:
-    columns = zip(names, dtypes, strict=True)
-    return Empty(kind({name: np.empty(0, dtype) for name, dtype in columns}))
+    return Empty(no_integers(kind, names, dtypes))
 
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:
     """Return an empty frame with the columns and dtypes of the ids."""
+    if are_integers(columns.dtypes):
+        kind: Any = type(meta)
+        return no_integers(kind, columns.names, columns.dtypes)
     ids = {}
     for name, column, dtype in zip(columns.names, columns.source, columns.dtypes, strict=True):
         part = meta[column]

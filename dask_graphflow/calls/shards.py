@@ -21,7 +21,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import Hybrid, Rate
 from dask_graphflow.tasks import clients, gang, gang_build
 from dask_graphflow.tasks.expr import Empty, Resident, bind, bind_known
-from dask_graphflow.tasks.gang_expr import Reads
+from dask_graphflow.tasks.gang_expr import Gang, Reads, as_delayed
 from dask_graphflow.tasks.names import named
 from dask_graphflow.tasks.reading import read_edges, read_vertices
 from dask_graphflow.tasks.with_frames import with_frames
@@ -104,12 +104,16 @@ class Shards:
     @cached_property
     def built(self) -> list[Delayed]:
         """The shards, each as a lazy object or, once persisted, as the future of one."""
+        return as_delayed(self._building)
+
+    @cached_property
+    def _building(self) -> Gang:
+        """The gang that builds the shards, as an expression: calls use it without optimizing it twice."""
         assert self._deal_reads is not None
         alone = self.spec.on_device
-        built: list[Delayed] = gang.run(
+        return gang.expression(
             self._deal_reads(alone=alone), self._build_loop(), None, name="build", alone=alone
         )
-        return built
 
     @property
     def by_member(self) -> bool:
@@ -121,7 +125,9 @@ class Shards:
         kept = object.__new__(Shards)
         kept.__dict__.update(self.__dict__, built=clients.persist(self.built))
         kept.sizes = dict(self.sizes)
-        kept._deal_reads = None  # the frames would stay in memory otherwise
+        # The frames would stay in memory otherwise.
+        kept._deal_reads = None
+        kept.__dict__.pop("_building", None)
         if self.plan.choose is not None:
             kept._choice = clients.persist(_chosen(kept.built[0]))
         return kept
@@ -147,7 +153,7 @@ class Shards:
         persisted graph makes it only once.
         """
         made = object.__new__(Shards)
-        made.__dict__.update(self.__dict__, built=self.built, spec=spec, sizes={})
+        made.__dict__.update(self.__dict__, spec=spec, sizes={})
         made._derive = (*self._derive, derive)
         return made
 
@@ -208,7 +214,7 @@ class Shards:
         elif frames:
             shards, loop = with_frames(self.built, frames, loop)
         else:
-            shards = self.built
+            shards = self.built if self.persisted or self.folder else self._building
         return gang.run(shards, loop, meta, *arguments, name=name, alone=alone, idle=idle)
 
     def _can_build_incoming(self) -> bool:

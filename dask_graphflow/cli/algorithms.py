@@ -34,7 +34,7 @@ def algorithm_command(function_name: str) -> click.Command:
     """Return the command of an algorithm."""
     if function_name == shortest_paths.__name__:
         return _command(shortest_paths, DESCRIBED)
-    return _command(getattr(functions, function_name), functions.DESCRIBED[function_name])
+    return _command(getattr(functions, function_name), functions.describe(function_name))
 
 
 def _command(function: Callable[..., Any], about: Described) -> click.Command:

@@ -99,23 +99,35 @@ def _requirement(wanted: Requirement, version: str | None) -> CheckResult:
 
 
 def kernels() -> Iterator[CheckResult]:
-    """Check that Numba compiles a kernel that runs."""
+    """Check that a kernel runs, and say whether it was compiled with the package or by Numba."""
+    from dask_graphflow.kernels import precompiled
+
+    library = precompiled.library()
     try:
         _run(None)
     except Exception as error:
         todo = "pip install --upgrade --force-reinstall numba llvmlite"
         yield CheckResult("kernels", WRONG, _describe(error), todo, needed=True)
     else:
-        yield CheckResult("kernels", OK, "compiled by Numba; the result is correct", needed=True)
+        way = (
+            f"compiled with the package for {library.level}"
+            if library.level
+            else "compiled by Numba"
+        )
+        yield CheckResult("kernels", OK, f"{way}; the result is correct", needed=True)
+    if library.problem:
+        todo = f"pip install --upgrade --force-reinstall {PACKAGE}"
+        state = f"{library.problem}, so Numba compiles all kernels"
+        yield CheckResult("precompiled kernels", WRONG, state, todo)
 
 
 def cache() -> Iterator[CheckResult]:
     """Check the folder in which Numba caches compiled kernels."""
-    from dask_graphflow.kernels import compiling
+    from dask_graphflow.kernels import jit
     from dask_graphflow.kernels.common import host
 
     name = "kernel cache"
-    folder, by_numba = compiling.cached_in(host._hook)
+    folder, by_numba = jit.cached_in(host._hook)
     if by_numba:
         yield CheckResult(name, OK, f"compiled kernels are kept in {folder}")
         return
@@ -124,7 +136,7 @@ def cache() -> Iterator[CheckResult]:
         place = f"none, so each process compiles anew: {unwritable}"
     else:
         place = f"{folder}, among temporary files: {unwritable}"
-    yield CheckResult(name, MISSING, place, compiling.ADVICE)
+    yield CheckResult(name, MISSING, place, jit.ADVICE)
 
 
 def _run(device: Literal["gpu"] | None) -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import psutil
 import pyarrow as pa
@@ -22,6 +22,7 @@ from dask_graphflow.kernels import device_memory, disk
 from dask_graphflow.showing.tables import size
 
 NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
+CORES = os.cpu_count() or 1  # asked once, because an answer takes 0.1 ms
 STEP = 50_000_000  # suggested limits are multiples of this many bytes
 
 
@@ -34,7 +35,7 @@ class Resources:
     """What a member may use of the process in which it runs."""
 
     # Number of host threads for this member.
-    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    threads: int = CORES
     gpu: bool = False  # whether the process has a GPU of its own
     memory_limit: int | None = None  # bytes that the process may use; None without a limit
     # Fractions of the memory limit: above the first, the process is given no more work; above the second,

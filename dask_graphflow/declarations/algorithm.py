@@ -1,4 +1,4 @@
-"""Declare an algorithm: one function of a graph, from which every way to call it is made at import.
+"""Declare an algorithm: one function of a graph, from which every way to call it is made.
 
 ``python3 dev.py generate`` writes the type stubs of the public functions and methods.
 """
@@ -48,7 +48,8 @@ class Algorithm:
         return Documentation.parse(self.run.__doc__)
 
 
-ALGORITHMS: dict[str, Algorithm] = {}
+#: The declarations of those algorithms whose modules were imported. ``algorithms.ALGORITHMS`` has all.
+DECLARED: dict[str, Algorithm] = {}
 
 
 def algorithm(
@@ -65,7 +66,7 @@ def algorithm(
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
-        ALGORITHMS[run.__name__] = Algorithm(
+        DECLARED[run.__name__] = Algorithm(
             run, result, options_of(run), cost, weights, directed, incoming, supersteps, edge_bytes,
             networkx or {},
         )  # fmt: skip

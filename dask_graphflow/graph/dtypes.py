@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,9 @@ def kind(dtype: Any) -> str:
         return _arrow_kind(dtype.pyarrow_dtype, str(dtype))
     if isinstance(dtype, pd.PeriodDtype):
         return "period"
-    kind_name = next((name for name, test in _TESTS.items() if test(dtype)), None)
-    if kind_name is not None:
-        return kind_name
+    known = _kind_of_numpy(dtype) if isinstance(dtype, np.dtype) else _find_kind(dtype)
+    if known is not None:
+        return known
     # cuDF's decimals, recognized by name because nothing here imports cuDF.
     return "decimal" if type(dtype).__name__.startswith("Decimal") else str(dtype)
 
@@ -77,6 +78,13 @@ _TESTS: dict[str, Callable[[Any], bool]] = {
     "timedelta": pdtypes.is_timedelta64_dtype,
     "string": lambda dtype: pdtypes.is_string_dtype(dtype) or pdtypes.is_object_dtype(dtype),
 }
+
+
+def _find_kind(dtype: Any) -> str | None:
+    return next((name for name, test in _TESTS.items() if test(dtype)), None)
+
+
+_kind_of_numpy = lru_cache(maxsize=64)(_find_kind)  # the tests of pandas take microseconds each
 
 
 def _arrow_kind(arrow: pa.DataType, otherwise: str) -> str:

@@ -371,6 +371,14 @@ class Ends:
         return series
 
     @cached_property
+    def like(self) -> Any:
+        """An empty frame with the columns and dtypes of the ids."""
+        types = tuple(one.dtype for one in self.series.values())
+        if frames.are_integers(types):
+            return frames.no_integers(self._kind, tuple(self.series), types)
+        return frames.empty_like(self.frame)
+
+    @cached_property
     def frame(self) -> Any:
         """The ids as a frame. Making one often takes longer than the components of a partition."""
         if len(self.series) == 1:

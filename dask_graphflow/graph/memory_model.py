@@ -15,7 +15,7 @@ BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of 
 BLOCK_ENTRY = 32  # bytes per entry of a block of rows on disk while array code reads it
 COPIES = 1  # most copies of the rows that the four usual calls make
 TABLE = 28  # bytes per distinct id in the hash tables of :mod:`.distinct.host`, and in their result
-BUFFER = 16  # bytes per id of the buffers of :mod:`.distinct.host`, which deals some ids at a time
+HASHED = 8  # bytes per id of the copy that :mod:`.distinct.host` deals to parts
 SORTED = 60  # bytes per id while ids are sorted
 FACTORIZED = 24  # bytes per id, beside a copy of it, while pandas numbers ids that are not integers
 DEALT = 24  # bytes per edge of a piece while it is dealt to members, or to ranges of rows
@@ -138,9 +138,8 @@ class Part(NamedTuple):
             return self.numbers
         ends = 2 * self.edges
         if self.members == 1 and not self.on_disk:
-            return max(
-                self._distinct(ends), self.number_bytes * ends + self._sorting(), 2 * self.numbers
-            )
+            copy = HASHED if self.integers else self.number_bytes
+            return max(self._distinct(ends), copy * ends + self._sorting(), 2 * self.numbers)
         found = min(ends, self.pieces * self.vertices)
         piece = found * self.id_bytes + self._distinct(2 * self.largest)
         union = max(
@@ -152,11 +151,8 @@ class Part(NamedTuple):
     def _distinct(self, ids: float) -> float:
         """Return the bytes that a copy of ids takes, and their numbers while these are given."""
         if self.integers:
-            # Imports Numba.
-            from dask_graphflow.kernels.distinct import host as host_distinct
-
-            tables = TABLE * min(ids, self.vertices) + BUFFER * min(ids, host_distinct.ROUND)
-            return ids * (self.id_bytes + index_bytes(int(ids))) + tables
+            different = min(ids, self.vertices)
+            return ids * (HASHED + index_bytes(int(different))) + TABLE * different
         return ids * (self.id_bytes + FACTORIZED)
 
     def _sorting(self) -> float:

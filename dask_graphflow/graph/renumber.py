@@ -16,14 +16,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import distinct as distinct_kernels
 from dask_graphflow.kernels import index_dtype, kernels_for
 
 from . import dtypes
-from .frames import empty_like, is_pandas, one_column, stack
+from .frames import are_integers, empty_like, is_pandas, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, for any number of edges
@@ -61,17 +59,48 @@ def factorize(ids: Any) -> tuple[Any, Any]:
     return codes, ids.iloc[first].reset_index(drop=True)
 
 
-def distinct(ids: Any, *, threads: int) -> tuple[Any, Any]:
-    """Number ids like :func:`factorize`, but in any order. Many integers on the host take less time."""
-    kind = ids.dtypes.iloc[0]
-    plain = len(ids.columns) == 1 and isinstance(kind, np.dtype) and kind.kind in "iu"
-    if not plain or len(ids) < MANY or not is_pandas(type(ids)):
-        return factorize(ids)
-    values = ids.iloc[:, 0].to_numpy()
-    # As int64: ids of 2**63 or more become negative, and stay distinct.
-    wide = values.view("int64") if values.itemsize == 8 else values.astype("int64")
-    codes, found = distinct_kernels.of(wide).distinct(wide, threads=threads)
-    return codes, one_column(found.view(kind) if kind.itemsize == 8 else found.astype(kind), ids)
+def distinct(parts: Sequence[Any], *, threads: int) -> tuple[list[Any], Any]:
+    """Number the ids of several frames like :func:`factorize`, but in any order.
+
+    Returns the codes of each frame, and a frame whose row i has code i. Many integers on the host take less
+    time than other ids.
+    """
+    if not _are_many_integers(parts):
+        codes, uniques = factorize(stack(parts))
+        return _cut(codes, parts), uniques
+    columns = [part.iloc[:, 0].to_numpy() for part in parts]
+    codes, found = distinct_kernels.of(columns[0]).distinct(columns, threads=threads)
+    return codes, _as_ids(found, parts[0])
+
+
+def number(parts: Sequence[Any], *, threads: int) -> tuple[Any, list[Any]]:
+    """Number the ids of several frames by their order; return the ids in order, and the numbers."""
+    ordered = None
+
+    def names(found: Any) -> Any:
+        nonlocal ordered
+        ordered, places = sort(_as_ids(found, parts[0]))
+        return places
+
+    if _are_many_integers(parts):
+        columns = [part.iloc[:, 0].to_numpy() for part in parts]
+        kernels = distinct_kernels.of(columns[0])
+        numbers, _ = kernels.distinct(columns, names=names, threads=threads)
+        return ordered, numbers
+    codes, uniques = factorize(stack(parts))
+    ordered, places = sort(uniques)
+    return ordered, _cut(places[codes], parts)
+
+
+def _are_many_integers(parts: Sequence[Any]) -> bool:
+    plain = len(parts[0].columns) == 1 and are_integers(parts[0].dtypes)
+    return plain and sum(map(len, parts)) >= MANY and is_pandas(type(parts[0]))
+
+
+def _as_ids(found: Any, like: Any) -> Any:
+    """Return distinct integers as a frame of ids."""
+    kind = like.dtypes.iloc[0]
+    return one_column(found.view(kind) if kind.itemsize == 8 else found.astype(kind), like)
 
 
 def _order(ids: Any) -> tuple[Any, Any]:
@@ -126,8 +155,8 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 def union(pieces: Sequence[Any], *, threads: int = 1) -> tuple[Any, list[Any]]:
     """Merge frames of ids into one, in any order; return it, and the new row of each original row."""
-    codes, uniques = distinct(stack(pieces), threads=threads)
-    return uniques, _cut(codes, pieces)
+    codes, uniques = distinct(pieces, threads=threads)
+    return uniques, codes
 
 
 def _cut(codes: Any, pieces: Sequence[Any]) -> list[Any]:

@@ -45,7 +45,7 @@ class Room:
     resources : Resources
         What the member may use of its worker.
     plan : Plan or None
-        If None, nothing is checked.
+        If None, or without a memory limit, nothing is checked.
     pieces : sequence of Piece
         The pieces that are known. If none has edges, nothing is checked.
     read : float
@@ -64,7 +64,7 @@ class Room:
     ) -> None:
         pieces = [one for one in pieces if one.target is not None and len(one.source)]
         self._ends = [(one.source, one.target) for one in pieces]
-        if plan is None or not pieces:
+        if plan is None or not pieces or not resources.memory_limit:
             self._ends = []
             return
         self._resources, self._plan = resources, plan

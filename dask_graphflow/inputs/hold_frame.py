@@ -33,24 +33,31 @@ def hold(frame: Any, role: str, ids: Sequence[Any], library: str) -> Any:
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
+        have, types = list(frame.columns), list(frame.dtypes)
         for column in ids:
-            if [*frame.columns].count(column) == 1:
+            if have.count(column) == 1 and not _is_plain(types[have.index(column)]):
                 dtypes.check_objects(frame[column], role, library)
-        if wrong := [at for at, dtype in enumerate(frame.dtypes) if _cannot_take(dtype)]:
+        if wrong := [at for at, dtype in enumerate(types) if _cannot_take(dtype)]:
             frame = frame.copy(deep=False)
             for at in wrong:
                 frame.isetitem(at, dtypes.values_of(frame.iloc[:, at]))
+                types[at] = frame.dtypes.iloc[at]
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a DataFrame of Dask, "
             "pandas or cuDF, or one of a library that exports Arrow data, such as polars"
         )
     held = Held(frame)
-    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
+    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, types):
         # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
         # frame that is passed as an argument would be hashed.
         return dd.from_map(_Partition(held), [0], meta=empty_like(frame), label="graphflow-held")
     return held
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Say whether a dtype of NumPy holds no Python objects."""
+    return isinstance(dtype, np.dtype) and dtype.kind != "O"
 
 
 def _cannot_take(dtype: Any) -> bool:

@@ -1,38 +1,78 @@
-"""Compile host kernels, and cache the compiled code on disk for the next process.
+"""Host kernels: functions that Numba compiles when they are first called.
 
-Numba stores compiled code in ``NUMBA_CACHE_DIR``, next to the source files, or in the user's cache folder.
-It uses the first of these folders that is writable. A container with a read-only installation and no home
-has no such folder. Then this module uses a private folder for temporary files. If that is not possible
-either, each process compiles again.
-
-The workers of a cluster compile at the same time, into one folder. Numba numbers the files of a function,
-one per tuple of argument types, and lists the numbers in an index. Two processes that compile for different
-types at once may choose the same number, and a third process then runs code for the wrong types, without an
-error. Here the name of a file says what it was compiled for, and there is no index.
+A module of kernels is imported without Numba. The first kernel that Numba compiles, or loads from its
+cache, imports Numba (:mod:`.jit`).
 """
 
 from __future__ import annotations
 
-import functools
-import gc
-import hashlib
-import os
-import stat
-import tempfile
-import threading
-import warnings
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
+from functools import partial, update_wrapper
 from typing import Any
 
-import numba
-from numba.core import event
-from numba.core.caching import IndexDataCacheFile
+from . import precompiled
 
-from dask_graphflow.exceptions import UsageError
 
-ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
+class Kernel:
+    """A function that Numba compiles for each combination of argument types.
+
+    Compiled functions may call it. It has the attributes of Numba's dispatcher.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], program: str | None, options: dict[str, Any]
+    ) -> None:
+        update_wrapper(self, function)
+        self._definition = function, program, options
+        # What determines the code: "" if only the function itself does.
+        self._name = ""
+        if program is not None:
+            self._name = f"{function.__module__}.{function.__qualname__} {program}".rstrip()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the kernel, by code that was compiled with the package if there is any for these types."""
+        if self._entries:
+            result = precompiled.library().call(self._entries, arguments)
+            if result is not NotImplemented:
+                return result
+        return self._dispatcher(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        # Threads may make several of an attribute, and all use the first one.
+        if name == "_entries":
+            found = precompiled.library().entries.get(self._name, {})
+            return self.__dict__.setdefault(name, found)
+        if name == "_dispatcher":
+            from . import jit
+
+            return self.__dict__.setdefault(name, jit.dispatcher(*self._definition))
+        return getattr(self._dispatcher, name)
+
+
+class _Intrinsic:
+    def __init__(self, typed: Callable[..., Any]) -> None:
+        self._typed = typed
+        self.__name__, self.__doc__ = typed.__name__, typed.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        # Numba asks for this attribute when it compiles a function that calls this one.
+        if name != "_numba_type_":
+            raise AttributeError(name)
+        from . import jit
+
+        return self.__dict__.setdefault(name, jit.intrinsic_type(self._typed))
+
+
+def intrinsic(typed: Callable[..., Any]) -> Any:
+    """Return a function of compiled code that emits LLVM's instructions.
+
+    Parameters
+    ----------
+    typed : callable
+        It gets Numba's typing context and the types of the arguments, and returns a signature and a code
+        generator (see ``numba.extending.intrinsic``). It imports what it needs of Numba.
+    """
+    return _Intrinsic(typed)
 
 
 def compiled(function: Callable[..., Any], *, program: str = "", **options: Any) -> Any:
@@ -48,30 +88,7 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
     **options
         More options of ``numba.njit``.
     """
-    if numba.config.DISABLE_JIT:
-        raise UsageError(
-            "NUMBA_DISABLE_JIT is set, and kernels update arrays from several threads by atomic "
-            "instructions, which only compiled code has. Unset this environment variable, and start Python "
-            "and the workers again"
-        )
-    options["nogil"] = True
-    options["no_cfunc_wrapper"] = True  # less to compile: nothing calls the function from C
-    try:
-        return _cached(function, program, options)
-    except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
-    folder = _temporary()
-    if folder is None:
-        return numba.njit(**options)(function)
-    given = numba.config.CACHE_DIR
-    try:
-        # Numba chooses the folder when the function is defined. The setting is restored afterwards, so that
-        # other libraries keep their own folder.
-        numba.config.CACHE_DIR = str(folder)
-        return _cached(function, program, options)
-    finally:
-        numba.config.CACHE_DIR = given
+    return Kernel(function, program, options)
 
 
 # For a function that is only called by compiled functions. No wrapper for Python is compiled, so calling it
@@ -79,125 +96,6 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
 inner = partial(compiled, no_cpython_wrapper=True)
 
 
-def _cached(function: Callable[..., Any], program: str, options: dict[str, Any]) -> Any:
-    made = numba.njit(cache=True, **options)(function)
-    cache = made._cache
-    source = cache._impl.locator.get_source_stamp()
-    cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)
-    if program:
-        # Numba's own key contains a hash of the compiled functions that the inner function uses, and this
-        # hash differs in each process.
-        cache._index_key = lambda types, codegen: (types, codegen.magic_tuple(), program, _stamps())
-    return made
-
-
-@functools.cache
-def _stamps() -> tuple[tuple[str, float, int], ...]:
-    """Return the name, modification time and size of each source file of the kernels and programs."""
-    package = Path(__file__).parents[1]
-    paths = [path for name in ("kernels", "programs") for path in package.glob(f"{name}/**/*.py")]
-    files = [(str(path.relative_to(package)), path.stat()) for path in sorted(paths)]
-    return tuple((name, about.st_mtime, about.st_size) for name, about in files)
-
-
-class _FilesByTypes(IndexDataCacheFile):  # type: ignore[misc]
-    """The cache files of a compiled function: one per tuple of argument types, named by their hash.
-
-    The hash also covers the version of the source file and of Numba, so that a file is never out of date.
-    """
-
-    def flush(self) -> None:
-        """Do nothing: there is no index to empty."""
-
-    def save(self, key: Any, data: Any) -> None:
-        """Save the code that was compiled for the types, the processor and the bytecode in `key`."""
-        self._save_data(self._named(key), data)
-
-    def load(self, key: Any) -> Any:
-        """Return the code that was saved for `key`, or None."""
-        try:
-            return self._load_data(self._named(key))
-        except FileNotFoundError:
-            return None
-
-    def _named(self, key: Any) -> str:
-        of = repr((self._version, self._source_stamp, key))
-        base: str = self._index_name.removesuffix(".nbi")
-        return f"{base}.{hashlib.sha256(of.encode()).hexdigest()[:32]}.nbc"
-
-
-class _WithoutCollecting(event.Listener):  # type: ignore[misc]
-    """Pauses Python's garbage collector while Numba compiles.
-
-    The compiler creates millions of objects and keeps most of them until it ends. Searching them for
-    garbage again and again takes an eighth of the time.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._compiling = 0  # functions in all threads; one may compile others that it calls
-        self._paused = False
-
-    def on_start(self, event: event.Event) -> None:
-        """Pause the collector, unless the program itself has turned it off."""
-        with self._lock:
-            if not self._compiling:
-                self._paused = gc.isenabled()
-                gc.disable()
-            self._compiling += 1
-
-    def on_end(self, event: event.Event) -> None:
-        """Resume the collector when no function is being compiled any more, even after an error."""
-        with self._lock:
-            self._compiling -= 1
-            if self._paused and not self._compiling:
-                gc.enable()
-
-
-event.register("numba:compile", _WithoutCollecting())
-
-
-def cached_in(function: Any) -> tuple[str | None, bool]:
-    """Return the folder in which a compiled function is cached, if any, and whether Numba found it."""
-    folder: str | None = function.stats.cache_path
-    return folder, folder is not None and not _temporary.cache_info().currsize
-
-
-@functools.cache
-def _temporary() -> Path | None:
-    """Return the folder to use if Numba finds none, and warn about it once per process."""
-    folder = _private()
-    then = "each process compiles anew" if folder is None else f"they are kept in {folder}"
-    warnings.warn(
-        "Numba finds no folder to keep compiled kernels in: neither the installation nor the home folder "
-        f"can be written to. For now {then}. To avoid this, {ADVICE}",
-        stacklevel=2,
-    )
-    return folder
-
-
-def _private() -> Path | None:
-    """Return a temporary folder that only this user can access, or None.
-
-    Code from this folder is run, so no other user may be able to write to it or to replace it.
-    """
-    if not hasattr(os, "getuid"):
-        return None
-    try:
-        above = Path(tempfile.gettempdir()).resolve()
-        shared = above.stat()
-        if shared.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not shared.st_mode & stat.S_ISVTX:
-            return None
-        folder = above / f"dask-graphflow-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-        if (
-            not stat.S_ISDIR(status.st_mode)
-            or status.st_uid != os.getuid()
-            or status.st_mode & 0o077
-        ):
-            return None
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return None
-    return folder
+def uncached(function: Callable[..., Any], **options: Any) -> Any:
+    """Return a function compiled by Numba, which each process compiles again."""
+    return Kernel(function, None, options)

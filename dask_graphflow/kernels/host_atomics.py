@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np import arrayobj
+from .compiling import intrinsic
 
 
 def item_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     """Return LLVM's pointer to ``array[index]``."""
+    from numba.core import cgutils
+    from numba.np import arrayobj
+
     view = arrayobj.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, view, [index], wraparound=False)
 
 
 def _fetch(operation: str) -> Any:
     def typed(typing_context, array, index, value):  # type: ignore[no-untyped-def]
+        from numba.core import types
+
         def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
             return builder.atomic_rmw(operation, pointer, arguments[2], "monotonic")
@@ -43,6 +45,8 @@ fetch_min = _fetch("min")  # for signed integers
 @intrinsic
 def swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
     """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; say whether it had."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -60,6 +64,8 @@ def swap(typing_context, array, index, expected, desired):  # type: ignore[no-un
 @intrinsic
 def trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
     """Return the index of the lowest set bit of `word`, which must not be 0."""
+    from llvmlite import ir
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -70,6 +76,7 @@ def trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
 @intrinsic
 def count_ones(typing_context, word):  # type: ignore[no-untyped-def]
     """Return the number of set bits in `word`."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return builder.ctpop(arguments[0])
@@ -80,6 +87,7 @@ def count_ones(typing_context, word):  # type: ignore[no-untyped-def]
 @intrinsic
 def weight_at(typing_context, weights, index):  # type: ignore[no-untyped-def]
     """Return ``weights[index]``, or 1 if `weights` is None. The test takes no time when it runs."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         if weights == types.none:
@@ -94,6 +102,8 @@ def weight_at(typing_context, weights, index):  # type: ignore[no-untyped-def]
 @intrinsic
 def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
     """Prefetch the cache line of ``array[index]``. The index may be outside the array."""
+    from llvmlite import ir
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from .compiling import compiled as _compiled
+from .compiling import inner as _inner
+from .compiling import intrinsic
 from .host_atomics import item_pointer
 from .host_threads import share
 
@@ -23,14 +21,15 @@ from .host_threads import share
 MEMBERS, ARRIVED, PHASE, WANTED, OWN = 0, 8, 16, 24, 32
 CLOSED = 1 << 32  # added to the number of members once no other may enter
 SPINS = 1 << 8  # looks before the processor is given to another thread: about 10 us
+YIELDS = 1 << 4  # more looks before this thread sleeps, because another one has no processor
+NAP = 20  # microseconds
 PATIENCE = 1 << 13  # looks before the leader closes the team; starting a thread takes 20 to 200 us
-
-_sched_yield = types.ExternalFunction("sched_yield", types.int32())
 
 
 @intrinsic
 def load(typing_context, array, index):  # type: ignore[no-untyped-def]
     """Return ``array[index]``. What another thread wrote before it wrote this number is visible then."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments)
@@ -42,6 +41,7 @@ def load(typing_context, array, index):  # type: ignore[no-untyped-def]
 @intrinsic
 def add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
     """Atomically add to ``array[index]``, in one order with all other accesses; return the old value."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -53,6 +53,7 @@ def add(typing_context, array, index, value):  # type: ignore[no-untyped-def]
 @intrinsic
 def replace(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
     """Atomically set ``array[index]`` to `desired` if it is `expected`; say whether it was."""
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = item_pointer(context, builder, signature.args[0], *arguments[:2])
@@ -65,6 +66,8 @@ def replace(typing_context, array, index, expected, desired):  # type: ignore[no
 @intrinsic
 def pause(typing_context):  # type: ignore[no-untyped-def]
     """Tell the processor that this thread waits for another one."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.core import cgutils, types
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         name, hints = {
@@ -75,6 +78,33 @@ def pause(typing_context):  # type: ignore[no-untyped-def]
         if name:
             kind = ir.FunctionType(ir.VoidType(), [hint.type for hint in hints])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, name), hints)
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def give_way(typing_context):  # type: ignore[no-untyped-def]
+    """Let another thread use this processor."""
+    return _call_of("sched_yield")
+
+
+@intrinsic
+def nap(typing_context):  # type: ignore[no-untyped-def]
+    """Let this thread sleep for :data:`NAP` microseconds."""
+    return _call_of("usleep", NAP)
+
+
+def _call_of(function: str, *numbers: int) -> Any:
+    """Return the signature and the code of a call of a function of C, with unsigned numbers."""
+    from llvmlite import ir
+    from numba.core import cgutils, types
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        whole = ir.IntType(32)
+        kind = ir.FunctionType(whole, [whole] * len(numbers))
+        called = cgutils.get_or_insert_function(builder.module, kind, function)
+        builder.call(called, [ir.Constant(whole, number) for number in numbers])
         return context.get_dummy_value()
 
     return types.void(), codegen
@@ -96,13 +126,26 @@ def together(kernel: Callable[..., Any], threads: int, *arguments: Any, own: int
     """
     team = np.zeros(OWN + own, np.int64)
     team[MEMBERS], team[WANTED] = 1, threads
-    share(lambda part: kernel(*arguments, team, part), threads, threads)
+
+    def work(part: int) -> None:
+        try:
+            kernel(*arguments, team, part)
+        except BaseException:
+            # Ctrl-C can stop the leader while it compiles the kernel. The others wait for it to begin.
+            if part == 0 and not team[PHASE]:
+                team[PHASE] = -1
+            raise
+
+    share(work, threads, threads)
     return team
 
 
-@_compiled
+@_inner
 def enter(team, part):  # type: ignore[no-untyped-def]
-    """Return the number of this member and of all members, or -1 and 0 for a thread that came too late."""
+    """Return the number of this member and of all members.
+
+    They are -1 and 0 for a thread that came too late, or whose leader failed before it began.
+    """
     if part == 0:
         looks = 0
         members = load(team, np.intp(MEMBERS))
@@ -119,12 +162,16 @@ def enter(team, part):  # type: ignore[no-untyped-def]
         me = load(team, np.intp(MEMBERS))
     if me >= CLOSED:
         return np.int64(-1), np.int64(0)
-    while load(team, np.intp(PHASE)) == 0:
+    phase = load(team, np.intp(PHASE))
+    while phase == 0:
         pause()
+        phase = load(team, np.intp(PHASE))
+    if phase < 0:
+        return np.int64(-1), np.int64(0)
     return me, load(team, np.intp(MEMBERS)) - CLOSED
 
 
-@_compiled
+@_inner
 def meet(team, members):  # type: ignore[no-untyped-def]
     """Wait until all members are here. Each then sees what all wrote before."""
     if members == 1:
@@ -137,7 +184,9 @@ def meet(team, members):  # type: ignore[no-untyped-def]
     spins = 0
     while load(team, np.intp(PHASE)) == phase:
         spins += 1
-        if spins > SPINS:
-            _sched_yield()
-        else:
+        if spins < SPINS:
             pause()
+        elif spins < SPINS + YIELDS:
+            give_way()
+        else:
+            nap()

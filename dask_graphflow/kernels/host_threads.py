@@ -26,6 +26,7 @@ from .compiling import compiled as _compiled
 from .host_atomics import fetch_add
 
 MINI_CHUNK = 64  # items; one word of a bitmap, so that no two threads write the same word
+WORTH = 1 << 15  # items that take about as long as it takes to hand work to another thread
 TURN = 8  # numbers per part, a cache line: next item, end, chunks taken, chunks stolen
 
 Part = TypeVar("Part")
@@ -62,6 +63,11 @@ def share(work: Callable[[int], Part], parts: int, threads: int) -> list[Part]:
     return results
 
 
+def worth(threads: int, items: int) -> int:
+    """Return how many of some threads are worth starting to pass once over this many items."""
+    return max(1, min(threads, items // WORTH))
+
+
 def run(kernel: Callable[..., Part], ranges: np.ndarray, *arguments: Any) -> list[Part]:
     """Call ``kernel(*arguments, ranges, part)`` for each part of `ranges`, with a thread for each."""
     parts = len(ranges) // TURN
@@ -71,6 +77,19 @@ def run(kernel: Callable[..., Part], ranges: np.ndarray, *arguments: Any) -> lis
 def even_cuts(count: int, parts: int) -> list[int]:
     """Return where each of some parts of equal size begins, and where the last one ends."""
     return [count * part // parts for part in range(parts + 1)]
+
+
+def runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
+    """Cut arrays, as if concatenated, into equal parts; return (array, start, stop) per part."""
+    begins = list(itertools.accumulate(lengths, initial=0))
+    return [
+        [
+            (array, max(low - begin, 0), min(high, stop) - begin)
+            for array, (begin, stop) in enumerate(itertools.pairwise(begins))
+            if low < stop and begin < high
+        ]
+        for low, high in itertools.pairwise(even_cuts(begins[-1], parts))
+    ]
 
 
 def in_parts(work: Callable[[int, int], Part], count: int, parts: int, threads: int) -> list[Part]:

@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,7 @@ def _on_host() -> tuple[int | None, str]:
     return min(room), _bytes(min(room))
 
 
+@cache
 def machine_bytes() -> int:
     """Return the bytes of memory of this machine, or of this process's control group if that has fewer."""
     least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -15,7 +15,8 @@ import networkx as nx
 
 from _graphflow_networkx import FUNCTIONS
 from _graphflow_networkx.backend import signature_of
-from dask_graphflow.declarations.algorithm import ALGORITHMS, Algorithm
+from dask_graphflow.algorithms import ALGORITHMS
+from dask_graphflow.declarations.algorithm import Algorithm
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 
 from .converted import ConvertedGraph

@@ -9,6 +9,9 @@ distances can still decrease.
 A device is only used well with many vertices at once, and a bucket seldom has many. On a device, a member
 therefore relaxes all vertices nearer than a limit, and then raises the limit (near and far piles [2]_).
 
+If weights are small whole numbers, a single member on the host keeps the distance and the predecessor of a
+vertex in one word, and does the whole search in one call; see :class:`WholePaths`.
+
 A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
 once the distance of the farthest target is final.
 
@@ -33,12 +36,14 @@ from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.kernels import buckets as buckets_kernels
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels import whole_buckets as whole_kernels
 from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
 from .access import update_mirrors
 from .view import GraphView
 
+EVERY = 1 << 62  # more edges than there are
 SAMPLED = 16  # one edge in 16 is counted to find hubs
 
 
@@ -51,6 +56,9 @@ class WaitingRows(NamedTuple):
     # by vertices.
     labels: Any = None
     names: Any = None
+    # Bound on distances if weights are small whole numbers, so that a distance and a predecessor fit in one
+    # word; otherwise 0.
+    longest: int = 0
 
 
 class Buckets:
@@ -84,27 +92,29 @@ class Buckets:
         cutoff: float,
         distance: Any = None,
     ) -> None:
-        self._g, (width, rows, self._labels, self._names) = g, light
+        self._g, (width, rows, self._labels, self._names, _) = g, light
         self._rows, self._sources = rows.rows, self._to_labels(sources)
         if distance is None:
             distance = g.column(np.inf, "float64", g.member.local("out").size)
             distance[self._sources] = 0
         self._mirrors = None if g.member.alone else g.member.mirrors("out")
         self._kernels = buckets_kernels.of(distance)
+        self._ahead = self._kernels.AHEAD
         self._waiting = self._kernels.new_buckets(
             rows, distance, self._sources, width, cutoff=cutoff, threads=g.member.threads
         )
         self._distance, self._counts = distance, self._waiting.counts
         self.lowest, self._late = 0.0, False
 
-    def relax_lowest(self) -> tuple[int, int]:
+    def relax_lowest(self, *, to_end: bool = False) -> tuple[int, int]:
         """Relax this member's vertices in the lowest bucket, until none of them waits there.
 
-        The member continues with its next buckets while they are small. Returns the numbers of vertices and
-        edges that were relaxed.
+        The member continues with its next buckets while they are small. With `to_end`, a single member
+        continues until no vertex waits. Returns the numbers of vertices and edges that were relaxed.
         """
         before = self._counts
-        while self._waiting.relax(self.lowest, before["edges"] + self._kernels.AHEAD):
+        ahead = EVERY if to_end and self._mirrors is None else self._ahead
+        while self._waiting.relax(self.lowest, before["edges"] + ahead):
             pass
         self._counts = after = self._waiting.counts
         return after["vertices"] - before["vertices"], after["edges"] - before["edges"]
@@ -217,6 +227,55 @@ class Buckets:
         return vertices if self._labels is None else self._labels[vertices]
 
 
+class WholePaths(Buckets):
+    """Buckets of a single member on the host whose weights are whole numbers.
+
+    A word per vertex has its distance and its predecessor; see :mod:`.kernels.whole_buckets`.
+    """
+
+    _waiting: Any  # a WholeSearch
+
+    def __init__(self, g: GraphView, light: WaitingRows, sources: Any, cutoff: float) -> None:
+        rows = light.rows.rows
+        self._mirrors, kernels = None, whole_kernels.of(rows.ends)
+        self._ahead = kernels.AHEAD
+        self._waiting = kernels.new_buckets(
+            rows, sources, light.width, light.longest, cutoff=cutoff, threads=g.member.threads
+        )
+        self._counts = self._waiting.counts
+        self.lowest, self._farthest = 0.0, math.inf
+        self._columns: Any = None
+
+    def exchange(self, relaxed: tuple[int, int]) -> tuple[int, ...]:
+        """Find the lowest bucket, and return the numbers that it was passed."""
+        self.lowest = self._waiting.lowest()
+        return relaxed
+
+    def stop_at(self, targets: Any) -> None:
+        """Remove all waiting vertices if the distances of all targets are final."""
+        farthest = float(self._waiting.distances_of(targets).max(initial=-math.inf))
+        if farthest < self.lowest:
+            self._farthest, self.lowest = farthest, math.inf
+
+    def distances(self) -> Any:
+        """Return the distance of each vertex, infinite if it was not reached."""
+        if self._columns is None:
+            self._columns = self._waiting.columns(self._farthest)
+        return self._columns[0]
+
+    def predecessors(self) -> Any:
+        """Return the smallest predecessor of each vertex; see :meth:`Buckets.predecessors`."""
+        self.distances()
+        return self._columns[1]
+
+
+def new_buckets(
+    g: GraphView, light: WaitingRows, sources: Any, cutoff: float = math.inf
+) -> Buckets:
+    """Return the sources in buckets; see :class:`Buckets`. All members call it at once."""
+    return (WholePaths if light.longest else Buckets)(g, light, sources, cutoff)
+
+
 def bucket_width(g: GraphView) -> float:
     """Return the width of a bucket, from the mean weight and the mean degree. All members call it.
 
@@ -260,11 +319,28 @@ def light_first(g: GraphView) -> WaitingRows:
 
     plain = WaitingRows(width, rows)
     if not g.member.shard.on_device:
-        return make(plain)
+        return _narrow(g, plain) or make(plain)
     kept: WaitingRows = g.member.shard.kept(
         stored.LIGHT_FIRST, lambda: make(_hubs_first(g, width) if g.member.alone else plain)
     )
     return kept
+
+
+def _narrow(g: GraphView, plain: WaitingRows) -> WaitingRows | None:
+    """Return rows with small whole weights if a single member has no others in memory; otherwise None."""
+    if not g.member.alone_in_memory:
+        return None
+    kernels = whole_kernels.of(plain.rows.ends)
+
+    def make() -> tuple[Any, int]:
+        weights = kernels.narrow(plain.rows.weights, threads=g.member.threads)
+        return weights, 0 if weights is None else kernels.longest(weights, g.size)
+
+    weights, longest = g.member.shard.kept(f"whole weights {g.member.side('out')}", make)
+    if not longest:
+        return None
+    rows = Light(plain.rows._replace(weights=weights), None)
+    return plain._replace(rows=rows, longest=longest)
 
 
 def unit_weights(g: GraphView) -> WaitingRows:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.graph.blocks import blocks, pieces_of
+from dask_graphflow.graph.blocks import pieces_of
 from dask_graphflow.kernels import disk, is_on_disk
+from dask_graphflow.kernels import rows as rows_kernels
+from dask_graphflow.kernels.csr import Rows
 
 from .access import entries_of, offsets_of, sources_of, wide_column
 from .view import GraphView
 
-MANY = 2  # all rows are read if the chosen ones have at least 1/2 of the edges
+MANY = 2  # rows on disk are read in place if the chosen ones have at least 1/2 of the edges
 BLOCK = 1 << 20  # about the number of edges on disk that are read at a time
 
 
@@ -57,25 +60,21 @@ def edges_between(g: GraphView, chosen: Any) -> EdgeSet:
 
     Only the rows of these vertices are read, unless they have a large part of the edges.
     """
-    rows, which = g.member.local("out").rows._replace(weights=None), np.flatnonzero(chosen)
+    rows, which = g.member.local("out").rows, np.flatnonzero(chosen).astype(g.index)
+    # If one member has both rows of an undirected edge, the row of the smaller end lists it.
+    once = g.member.alone and not g.directed
+    between = partial(
+        rows_kernels.of(rows.ends).between,
+        inside=wide_column(g, chosen), later=once, threads=g.member.threads,
+    )  # fmt: skip
     offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
-    wide, leaving, found = wide_column(g, chosen), int(offsets[-1]), []
-
-    def kept(vertices: Any, ends: Any) -> Any:
-        inside = wide[vertices] & wide[ends]
-        if g.member.alone and not g.directed:
-            inside &= vertices <= ends  # the row of the other end has the edge, too
-        return np.flatnonzero(inside)
-
-    if leaving * MANY >= len(rows.ends):
-        for edges, block in blocks(rows):
-            vertices = sources_of(g, block, g.index)
-            at = kept(vertices, block.ends)
-            found.append(EdgeSet(vertices[at], at + edges.start))
-    else:
-        count = max(1, -(-leaving // BLOCK)) if is_on_disk(rows.ends) else 1
-        for low, high in pieces_of(offsets, count):
-            vertices, entries = edges_from(g, which[low:high])
-            at = kept(vertices, disk.take(rows.ends, entries))
-            found.append(EdgeSet(vertices[at], entries[at]))
+    leaving, found = int(offsets[-1]), []
+    if not is_on_disk(rows.ends) or leaving * MANY >= len(rows.ends):
+        return EdgeSet(*between(rows, which))
+    for low, high in pieces_of(offsets, max(1, -(-leaving // BLOCK))):
+        own = which[low:high]
+        starts, _, entries = entries_of(rows, own, g.member.threads)
+        near = Rows(starts, disk.take(rows.ends, entries), None, 0)
+        vertices, at = between(near, np.arange(len(own)), names=own)
+        found.append(EdgeSet(vertices, entries[at]))
     return EdgeSet(*map(np.concatenate, zip(*found, strict=True)))

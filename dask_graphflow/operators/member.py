@@ -14,6 +14,7 @@ from dask_graphflow.comm.peers import SharedMemory
 from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import is_on_disk
 
 
 class Member:
@@ -60,6 +61,17 @@ class Member:
         if self.side(side) == "out":
             return self.shard.here(stored.OUT, self.shard.out)
         return build.into(self.shard, self.exchange)
+
+    @property
+    def alone_in_memory(self) -> bool:
+        """Whether this is the only member, and its rows are in host memory: then one thread can see all."""
+        if not self.alone or self.shard.on_device:
+            return False
+        return not is_on_disk(self.rows("out").ends)
+
+    def has_rows(self, side: str) -> bool:
+        """Return whether :meth:`rows` of a side have been made."""
+        return self.shard.has(self.side(side))
 
     def local(self, side: str = "out") -> Local:
         """Return the same rows by positions: owned vertices, then mirrors. All members call it."""

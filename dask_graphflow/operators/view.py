@@ -369,12 +369,12 @@ class GraphView:
             kernels_for(self._like).wait()
             self._note(row, time.perf_counter() - began)
 
-    def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:
-        """Record several supersteps that ran in one call."""
+    def fused(self, directions: Sequence[str], sizes: Any, edges: Any, seconds: float) -> None:
+        """Record several supersteps that ran in one call; each has a direction, a frontier and edges."""
         self.member.exchange.superstep_count += len(sizes)
         if self._tell is not None:
-            for count, leaving in zip(sizes.tolist(), edges.tolist(), strict=True):
-                row = {"direction": direction, "frontier": count, "edges": leaving}
+            for direction, count, leaving in zip(directions, sizes, edges, strict=True):
+                row = {"direction": direction, "frontier": int(count), "edges": int(leaving)}
                 self._note(row, seconds / len(sizes))
 
     def _note(self, row: dict[str, Any], seconds: float) -> None:

@@ -7,15 +7,14 @@ follow the error model of the caller. LLVM inlines the functions anyway.
 from __future__ import annotations
 
 import math
+from functools import partial
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 
+from dask_graphflow.kernels.compiling import intrinsic, uncached
 from dask_graphflow.kernels.host_atomics import count_ones as count_ones
 
-compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+compiled = partial(uncached, error_model="numpy")
 
 
 @intrinsic
@@ -25,6 +24,7 @@ def fenced(typing_context, x):
     LLVM turns a comparison and a choice between the same two numbers into a minimum or maximum, and then
     folds min(a, min(b, a)) to min(b, a). With a NaN or -0.0, that gives a different number.
     """
+    from numba.core import types
 
     def codegen(context, builder, signature, arguments):
         if not isinstance(x, types.Float):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from inspect import Parameter
@@ -20,7 +20,7 @@ from .suggestions import nearest, same_meaning
 from .tables import counted
 from .values import shown
 
-__all__ = ["READING", "ColumnName", "attribute_error", "bind", "explained", "members"]
+__all__ = ["READING", "ColumnName", "bind", "explained", "members"]
 
 # Other hashable objects work too, but no type excludes floats, which are more often mistakes than names.
 ColumnName = str | bytes | int | np.integer[Any] | date | Enum | tuple[Hashable, ...]
@@ -246,13 +246,6 @@ def _missing(call: _Call) -> str:
             short = _short(value)
             return f"{text}; did you mean {name}={short} instead of {option}={short}?"
     return text
-
-
-def attribute_error(owner: str, name: str, candidates: Iterable[str]) -> AttributeError:
-    """Return the error for a name that `owner` does not have, with the public one that was meant."""
-    # Libraries look for private names, and expect an answer at once.
-    public = [] if name.startswith("_") else [one for one in candidates if not one.startswith("_")]
-    return AttributeError(f"{owner} has no attribute {name!r}{nearest(name, public)}")
 
 
 def _short(value: object) -> str:

@@ -58,3 +58,10 @@ def _same_spelling(text: str, candidates: list[str]) -> str | None:
 def same_meaning(word: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that other libraries call `word`, or None."""
     return next((ours for ours in ALIASES.get(word.lower(), ()) if ours in candidates), None)
+
+
+def attribute_error(owner: str, name: str, candidates: Iterable[str]) -> AttributeError:
+    """Return the error for a name that `owner` does not have, with the public one that was meant."""
+    # Libraries look for private names, and expect an answer at once.
+    public = [] if name.startswith("_") else [one for one in candidates if not one.startswith("_")]
+    return AttributeError(f"{owner} has no attribute {name!r}{nearest(name, public)}")

@@ -28,12 +28,24 @@ from dask_graphflow.exceptions import UsageError, missing_column
 
 from .clients import any_client, default_client
 from .names import named
+from .tokens import token_of
 
 LOOKS = 10  # how often to look for results that another client may have just submitted
 BETWEEN_LOOKS = 0.05  # seconds
 
 
-class Replaced(Expr):  # type: ignore[misc]
+class GraphflowExpr(Expr):  # type: ignore[misc]
+    """An expression of this library, which makes its token itself; see :mod:`.tokens`."""
+
+    _determ_token: str | None
+
+    def __dask_tokenize__(self) -> str:
+        if not self._determ_token:
+            self._determ_token = token_of(type(self), *self.operands)
+        return self._determ_token
+
+
+class Replaced(GraphflowExpr):
     """An expression that is replaced by its operand `frame` before it is computed."""
 
     @property  # a cached one would be pickled
@@ -68,6 +80,11 @@ class LazyResult(Replaced):
     def optimize(self, fuse: bool = False) -> Expr:
         """Return an optimized result, from which ``dask.optimize`` still cannot get the tasks."""
         return LazyResult(self.frame.optimize(fuse=fuse))
+
+    def finalize_compute(self) -> Expr:
+        """Return what ``compute`` computes. Dask would add three expressions to a single partition."""
+        whole: Expr = self.frame if self.npartitions == 1 else super().finalize_compute()
+        return whole
 
     def _layer(self) -> dict[Any, Any]:
         raise UsageError(
@@ -249,17 +266,17 @@ class Held:
     def __dask_tokenize__(self) -> Any:
         return ("graphflow-held", self._token)
 
-    def task(self, partition: int) -> Task:
-        """Return the task whose result is the frame."""
-        return Task((named("held", self._token), partition), self)
+    def task(self) -> Task:
+        """Return the task whose result is the frame, to be an argument of another task.
+
+        Dask would hash the frame itself wherever it names the other task.
+        """
+        return Task(named("held", self._token), self)
 
 
 def shares_columns() -> bool:
     """Say whether pandas shares columns until they are edited; for pandas 2, this is an option."""
-    column = pd.Series([0])
-    shared = column.copy(deep=False)
-    column.iloc[0] = 1
-    return bool(shared.iloc[0] == 0)
+    return not pd.__version__.startswith("2.") or pd.options.mode.copy_on_write is True
 
 
 def as_computed(frame: Any, columns: list[str]) -> Any:

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
-from dask.tokenize import normalize_token
 from dask.utils import funcname, parse_timedelta
 
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
@@ -34,6 +33,7 @@ from . import freeing, placement, plugins
 from .clients import own_worker
 from .expr import Empty, Resident, collection, fetch_result
 from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, as_delayed
+from .tokens import describe
 
 TIMEOUT = "30s"
 
@@ -76,9 +76,9 @@ def expression(
 
     Parameters
     ----------
-    shards : dask.dataframe.DataFrame, list of Delayed, Reads, Dealt or LocalResults
-        A member runs for each partition, each object, or each list of what is read or dealt. Of
-        :class:`.LocalResults`, each member gets a :class:`.Found`.
+    shards : dask.dataframe.DataFrame, list of Delayed, Gang, Reads, Dealt or LocalResults
+        A member runs for each partition, each object, each part of another gang, or each list of what is
+        read or dealt. Of :class:`.LocalResults`, each member gets a :class:`.Found`.
     loop : callable
         Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
         part. It is run again from the start if another member was lost. It must therefore change only
@@ -125,7 +125,7 @@ def expression(
     result = None if meta is None else Empty.of(meta)
     if isinstance(shards, Sequence):
         shards = Parts(shards)
-    elif not isinstance(shards, Reads | Dealt | LocalResults):
+    elif not isinstance(shards, Gang | Reads | Dealt | LocalResults):
         shards = Resident.of(shards.expr) or shards.expr
     expr = Gang(shards, name or funcname(loop), program, result)
     plugins.watch_calls()
@@ -172,7 +172,7 @@ class _Program:
 
     def __dask_tokenize__(self) -> Any:
         # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
-        return normalize_token((self.loop, self.args, self.timeout, self.alone))
+        return describe((self.loop, self.args, self.timeout, self.alone))
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)

@@ -58,8 +58,9 @@ def deal_reads(
     # Wrapped now, because Dask might combine small files after partitions were assigned.
     sources = [Resident.of(one) or Source.of(one) or one for one in exprs]
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
-    # On several devices, reading in separate tasks gains nothing.
-    together = alone and members > 1
+    # On several devices, or with one partition, reading in separate tasks gains nothing.
+    single = sum(source.npartitions for source in sources) == 1
+    together = (alone and members > 1) or (single and not stay)
     return Reads([read for *_, read in frames], dealt, workers, together, stay, *sources)
 
 

@@ -27,15 +27,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dask._task_spec import List, Task, TaskRef
-from dask.base import collections_to_expr, tokenize
+from dask.base import collections_to_expr
 from dask.dataframe.dask_expr._expr import Expr
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from dask_graphflow.showing.tables import counted
 
-from .expr import Held, Resident, Source, all_futures, futures_in
+from .expr import GraphflowExpr, Held, Resident, Source, all_futures, futures_in
 from .names import gang, named, pinned, ready_name, staying
+from .tokens import token_of
 
 
 class Parts:
@@ -60,7 +61,7 @@ class Parts:
         return self._token
 
 
-class Reads(Expr):  # type: ignore[misc]
+class Reads(GraphflowExpr):
     """The input of each member of a gang: one list per member, read from some frames.
 
     The operands are the parameters, followed by the frames. Each frame is an expression, a :class:`Source`,
@@ -70,6 +71,10 @@ class Reads(Expr):  # type: ignore[misc]
     """
 
     _parameters: ClassVar = ["readers", "dealt", "workers", "together", "stay"]
+
+    @property  # a cached one would be pickled
+    def _meta(self) -> Any:
+        return None
 
     @property
     def _frames(self) -> list[Any]:
@@ -96,33 +101,33 @@ class Reads(Expr):  # type: ignore[misc]
                 tasks.update(frame.layer)
         for rank, key in enumerate(self.keys):
             reads = self._reads(rank)
-            pieces = Task(key, list, List(*(TaskRef(steps[-1].key) for steps in reads)))
             if self.operand("together"):
-                tasks[key] = Task.fuse(*itertools.chain(*reads), pieces, key=key)
+                tasks[key] = Task(key, list, List(*reads))
                 continue
-            tasks[key] = pieces
-            for steps in reads:
-                read = steps[-1].key
-                tasks[read] = Task.fuse(*steps, key=read) if len(steps) > 1 else steps[0]
+            tasks[key] = Task(key, list, List(*(TaskRef(read.key) for read in reads)))
+            tasks.update((read.key, read) for read in reads)
         return tasks
 
-    def _reads(self, rank: int) -> list[list[Task]]:
-        """Return the steps that read each partition of a member, frame by frame."""
+    def _reads(self, rank: int) -> list[Task]:
+        """Return the tasks that read each partition of a member, frame by frame."""
         workers, dealt = self.operand("workers"), self.operand("dealt")
         stage = staying("read") if self.operand("stay") else "read"
         stage = pinned(stage, None if workers is None else workers[rank])
         reads = []
         for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
-            name = named(stage, tokenize(frame, reader))
+            name = named(stage, token_of(frame, reader))
             for i in own[rank]:
                 steps, partition = read_partition(frame, i)
-                reads.append([*steps, Task((name, i), reader, partition, i)])
+                read = Task((name, i), reader, partition, i)
+                reads.append(Task.fuse(*steps, read, key=read.key) if steps else read)
         return reads
 
 
-def read_partition(frame: Any, number: int) -> tuple[list[Task], TaskRef]:
-    """Return the tasks that read a partition in place, if any, and a reference to the partition."""
-    if isinstance(frame, Source | Held):
+def read_partition(frame: Any, number: int) -> tuple[list[Task], Task | TaskRef]:
+    """Return the tasks that read a partition in place, if any, and the argument that stands for it."""
+    if isinstance(frame, Held):
+        return [], frame.task()
+    if isinstance(frame, Source):
         task = frame.task(number)
         return [task], TaskRef(task.key)
     return [], TaskRef((frame._name, number) if isinstance(frame, Expr) else frame.keys[number])
@@ -153,7 +158,7 @@ class Dealt:
         return self._token
 
 
-class LocalResults(Expr):  # type: ignore[misc]
+class LocalResults(GraphflowExpr):
     """Results that stay on the workers that made them: each member of a gang uses those of its worker.
 
     A subclass has an operand `members`, the number of members, and makes the tasks of the results.
@@ -229,7 +234,7 @@ def depend_on(keys: list[Any], key: str) -> Task:
     return Task(key, tuple, *map(TaskRef, keys))
 
 
-class Gang(Expr):  # type: ignore[misc]
+class Gang(GraphflowExpr):
     """A gang with one member per shard."""
 
     _parameters: ClassVar = ["shards", "title", "program", "result"]
@@ -281,7 +286,7 @@ class Gang(Expr):  # type: ignore[misc]
         return tasks
 
 
-class Items(Expr):  # type: ignore[misc]
+class Items(GraphflowExpr):
     """Some items of lists of frames, one partition per item. `lists` are those of a gang, or Delayed."""
 
     _parameters: ClassVar = ["lists", "which", "result"]

@@ -23,12 +23,11 @@ from threading import Lock
 from typing import Any
 from weakref import WeakSet, WeakValueDictionary
 
-from dask.base import tokenize
-
 from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.showing.bar import Bar, Listener, Step, listener
 
 from .clients import default_client, find_imported, own_worker
+from .tokens import token_of
 
 __all__ = ["Bar", "Listener", "Progress", "Tally", "Tell", "Told", "listener"]
 
@@ -153,7 +152,7 @@ class Progress(Told):
 
     def of(self, result: Any) -> Any:
         """Attach the listener to a collection whose tasks have this object; return the collection."""
-        key = tokenize(result)
+        key = token_of(result)
         self._asked = _asked.setdefault(key, _Asked(key))
         self._asked.listener = self._given
         return result

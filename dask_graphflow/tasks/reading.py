@@ -86,6 +86,8 @@ def store(source: Ends, target: Ends | None, weight: Any, partition: int) -> Pie
 
 def _check_room(piece: Piece, plan: Plan) -> None:
     own = placement.resources()
+    if not own.memory_limit:
+        return
     own.relieve()
     if len(piece.source) and not own.fits(MOST_PER_BYTE * sizeof(piece) * plan.partitions):
         nbytes, (count, there, spilled) = sizeof(piece), memory_limits.results_of_this_kind()

@@ -19,6 +19,7 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     VertexTypeError,
 )
+from dask_graphflow.kernels.search import host as host_search
 from dask_graphflow.operators.advance.direction import DIRECTION_RULES
 from dask_graphflow.operators.search import search
 from dask_graphflow.operators.search.search import BETWEEN_LOOKS, Search
@@ -90,13 +91,16 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(
     built, monkeypatch, members, shape, directed
 ):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
+    monkeypatch.setattr(host_search, "WIDE", 0)  # a team of threads unless a graph is light
     pairs = SHAPES[shape]()
     # On a path, one source in 50 vertices. Otherwise there would be thousands of supersteps.
     sources = [u for u, _ in pairs[:: 50 if shape == "path" else 9000]]
     g = built(pairs, directed=directed)
     degrees = np.bincount(both_ways(pairs, np.ones(len(pairs)), directed)[0])
     first = None
-    for rule, threads in itertools.product(DIRECTION_RULES, fewer((1, 3), (1,))):
+    cases = fewer(((1, 0), (1, host_search.LIGHT), (3, 0)), ((1, 0),))
+    for rule, (threads, light) in itertools.product(DIRECTION_RULES, cases):
+        monkeypatch.setattr(host_search, "LIGHT", light)
         with dask.config.set(num_workers=threads * members):
             found, steps = traced(g.bfs(sources, direction=rule, trace=True))
         if first is None:

@@ -13,9 +13,9 @@ from conftest import ENDS, GRAPHS, fewer, frame
 from shapes import DIFFICULT, rmat, traced
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels.groups import host as host_groups
 from dask_graphflow.operators.labels import Groups, coarser

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from conftest import frame, is_as_announced
 
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.exceptions import CycleError, UnknownVertexError
 
 # The edges, and all vertices.

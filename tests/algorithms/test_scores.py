@@ -11,7 +11,7 @@ from oracles import confirm, network_of
 from shapes import DIFFICULT, WAYS, on_members, rmat, weights
 
 import dask_graphflow as gf
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 
 pytestmark = pytest.mark.usefixtures("backend")

@@ -13,6 +13,7 @@ import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import UnknownVertexError, WeightError
 from dask_graphflow.kernels import buckets as buckets_kernels
+from dask_graphflow.kernels.whole_buckets import host as whole_buckets
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -46,18 +47,23 @@ def test_distances_and_the_smallest_predecessors(built, shape, directed):
     [
         "rounded",
         "zeros",
+        "bytes",
         # kernels are compiled for each of these types
         *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("float32", "ints")),
     ],
 )
 @pytest.mark.parametrize("shape", LARGE)
-def test_every_number_of_threads_gives_the_same_bits(built, members, shape, kind, directed):
+def test_every_number_of_threads_gives_the_same_bits(
+    built, monkeypatch, members, shape, kind, directed
+):
+    monkeypatch.setattr(whole_buckets, "TEAM", 0)  # a team of threads for every graph
     pairs, rng = LARGE[shape](), np.random.default_rng(8)
     weight = rng.pareto(1.5, len(pairs))  # sums of these are rounded, each along its path
     weight = {
         "rounded": weight,
         "float32": weight.astype("float32"),
-        "ints": rng.integers(0, 100, len(pairs)).astype("int16"),
+        "ints": rng.integers(1, 1000, len(pairs)).astype("int16"),
+        "bytes": rng.integers(1, 10, len(pairs)).astype("float64"),
         "zeros": np.where(rng.random(len(pairs)) < 0.9, 0, weight),
     }[kind]
     edges = frame(pairs).assign(w=weight)
@@ -132,6 +138,21 @@ def test_the_trace_counts_the_edges_that_were_relaxed(built):
     _, steps = traced(built(edges).sssp([0], trace=True))
     assert steps["edges"].sum() == 300
     assert set(steps["direction"]) == {"push"}
+
+
+@pytest.mark.parametrize("cutoff", [0, 2.5, np.float32(7), np.inf])
+@pytest.mark.parametrize("members", [1])
+def test_whole_weights_give_the_bits_of_others(built, members, cutoff):
+    pairs = SMALL["rmat"]
+    whole = np.random.default_rng(5).integers(1, 8, len(pairs))
+    sources, targets = [pairs[0][0], pairs[-1][1]], [v for _, v in pairs[::7]]
+    for options in ({}, {"targets": targets}, {"by_source": True}):
+        # Half of each weight is no whole number, and half of each distance is exact.
+        half, found = (
+            built(frame(pairs).assign(w=w)).sssp(sources, cutoff=c, **options).compute()
+            for w, c in ((whole / 2, cutoff / 2), (whole, cutoff))
+        )
+        pd.testing.assert_frame_equal(half.assign(distance=2 * half["distance"]), found)
 
 
 # Targets

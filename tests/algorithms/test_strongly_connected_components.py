@@ -6,11 +6,12 @@ import importlib
 
 import pandas as pd
 import pytest
-from conftest import ENDS, GRAPHS, frame, partitioned
+from conftest import BACKEND, ENDS, GRAPHS, frame, partitioned
 from oracles import confirm
 from shapes import apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
+from dask_graphflow.operators import strong
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -47,18 +48,25 @@ SHAPES = {
 MIXED = apart({**GRAPHS, **SHAPES, "rmat": rmat(), "random": at_random(500, 600)})
 
 
+@pytest.fixture(params=[0, 1 << 19], ids=["supersteps", "one search"])
+def few(request, monkeypatch):
+    """Edges up to which one thread searches what is left of a graph."""
+    monkeypatch.setattr(strong, "FEW", request.param)
+    return request.param
+
+
 def check(found, pairs):
     assert found.vertex.is_unique
     assert found.component.dtype == found.vertex.dtype
     confirm("strongly_connected_components", found, pairs, {})
 
 
-def test_components_are_those_of_networkx(built):
+def test_components_are_those_of_networkx(built, few):
     check(built(MIXED).strongly_connected_components().compute(), MIXED)
 
 
 @pytest.mark.parametrize("name", [*GRAPHS, *SHAPES])
-def test_difficult_graphs(name):
+def test_difficult_graphs(name, few):
     pairs = {**GRAPHS, **SHAPES}[name]
     edges = partitioned(frame(pairs), 3)
     check(gf.strongly_connected_components(edges, **ENDS).compute(), pairs)
@@ -66,7 +74,7 @@ def test_difficult_graphs(name):
 
 
 @pytest.mark.parametrize("edges", [250, 400, 600])
-def test_random_graphs_around_the_giant_component(built, edges):
+def test_random_graphs_around_the_giant_component(built, few, edges):
     pairs = at_random(300, edges)
     check(built(pairs).strongly_connected_components().compute(), pairs)
 
@@ -91,7 +99,8 @@ def test_the_packages_of_debian(debian):
 
 
 @pytest.mark.parametrize("order", ["ascending", "descending", "outwards"])
-def test_a_chain_of_components_needs_few_rounds(order):
+def test_a_chain_of_components_needs_few_rounds(monkeypatch, order):
+    monkeypatch.setattr(strong, "FEW", 0)
     orders = {
         "ascending": [*range(150)],
         "descending": [*range(149, -1, -1)],
@@ -105,8 +114,27 @@ def test_an_acyclic_graph_is_only_trimmed(built, monkeypatch):
     graph = built([(at, at + 1) for at in range(200)])
     others = []
     module = importlib.import_module("dask_graphflow.algorithms.strongly_connected_components")
-    for step in ("_take_giant", "_color"):
+    for step in ("search_strong", "_take_giant", "_color"):
         monkeypatch.setattr(module, step, lambda *given: others.append(given))
     found = graph.strongly_connected_components().compute()
     assert (found.component == found.vertex).all()
     assert not others
+
+
+def test_few_edges_are_searched_in_one_superstep():
+    if BACKEND.name != "pandas":
+        pytest.skip("a device follows all edges in supersteps")
+    _, steps = gf.strongly_connected_components(frame(chain(range(150))), **ENDS, trace=True)
+    assert len(steps.compute()) == 1
+
+
+def test_what_the_giant_component_leaves_is_searched_in_one_superstep(monkeypatch):
+    if BACKEND.name != "pandas":
+        pytest.skip("a device follows all edges in supersteps")
+    giant = at_random(300, 3000)
+    rest = [(a + 1000, b + 1000) for a, b in chain(range(40))]
+    monkeypatch.setattr(strong, "FEW", 1000)
+    pairs = [*giant, *rest, (0, 1000)]
+    found, steps = gf.strongly_connected_components(frame(pairs), **ENDS, trace=True)
+    check(found.compute(), pairs)
+    assert steps.compute()["frontier"].iloc[-1] == 3 * 40

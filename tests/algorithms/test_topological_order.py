@@ -11,6 +11,7 @@ from shapes import apart, at_random, cycle, grid, rmat
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import CycleError
+from dask_graphflow.operators import acyclic
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -27,12 +28,19 @@ SHAPES = {
 MIXED = apart(SHAPES)
 
 
+@pytest.fixture(params=["one thread", "supersteps"])
+def way(request, monkeypatch):
+    """How the vertices of a single member in memory are removed."""
+    if request.param == "supersteps":
+        monkeypatch.setattr(acyclic, "FEW", -1)
+
+
 def check(found, pairs, vertices=()):
     assert found.generation.dtype == "int32"
     confirm("topological_order", found, pairs, {}, vertices=vertices)
 
 
-def test_generations_are_those_of_networkx(built):
+def test_generations_are_those_of_networkx(built, way):
     check(built(MIXED).topological_order().compute(), MIXED)
 
 
@@ -41,7 +49,7 @@ def test_a_vertex_without_edges_is_in_the_first_generation():
     check(found, [(5, 2)], [1, 9])
 
 
-def test_each_edge_is_followed_once(built, members):
+def test_each_edge_is_followed_once(built, way, members):
     _, steps = built(SHAPES["rmat"]).topological_order(trace=True)
     steps = steps.compute()
     counting, removing = steps[steps.superstep == 0], steps[steps.superstep > 0]
@@ -67,7 +75,7 @@ CYCLES = {
 
 
 @pytest.mark.parametrize("name", CYCLES)
-def test_a_cycle_is_an_error_that_names_one_of_its_vertices(built, name):
+def test_a_cycle_is_an_error_that_names_one_of_its_vertices(built, way, name):
     found = built(CYCLES[name]).topological_order()
     first = min(on_a_cycle(CYCLES[name]))
     with pytest.raises(CycleError, match=rf"a cycle through vertex {first};.*strongly_connected"):

@@ -13,7 +13,7 @@ from conftest import ENDS
 from oracles import ORACLES
 
 import dask_graphflow as gf
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 
 # Scores can overflow for extreme numbers. Each algorithm has its own test for that.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

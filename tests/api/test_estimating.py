@@ -11,12 +11,12 @@ import pytest
 from conftest import Reader, partitioned
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.api import rate_store
 from dask_graphflow.api.graph_sizes import sizes_of
 from dask_graphflow.costs import ClusterSpec, Links, Rates
 from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS
-from dask_graphflow.declarations.algorithm import ALGORITHMS
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.memory import PROCESS

@@ -11,7 +11,7 @@ import pytest
 from conftest import ENDS, frame, partitioned, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.declarations.number_options import Count, Number
 from dask_graphflow.declarations.option import Choice, Flag
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnError, WeightError

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
+import weakref
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -220,3 +225,24 @@ def test_a_column_that_is_replaced_after_the_call_changes_nothing(call):
     lazy, wanted = on_backend(call(edges, **ENDS)), to_host(call(edges, **ENDS).compute())
     edges["b"] = 0
     pd.testing.assert_frame_equal(to_host(lazy.compute()), wanted)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))]
+)
+def test_a_lazy_graph_can_be_copied_after_a_call(copied):
+    g = gf.Graph(on_backend(frame([(1, 2), (2, 3)])), **ENDS)
+    wanted = to_host(g.degrees().compute())
+    pd.testing.assert_frame_equal(to_host(copied(g).degrees().compute()), wanted)
+
+
+def test_a_persisted_graph_does_not_keep_its_edges_after_a_call():
+    edges = frame([(1, 2), (2, 3)])
+    g = gf.Graph(edges, **ENDS)
+    g.degrees()
+    kept = g.persist()
+    reads = weakref.ref(g._shards._building)
+    del g
+    gc.collect()
+    assert reads() is None
+    assert kept.num_edges == 2

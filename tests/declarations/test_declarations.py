@@ -12,11 +12,11 @@ import pytest
 from conftest import ENDS
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.api import calls, signatures
-from dask_graphflow.api.functions import DESCRIBED
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.cli import algorithms
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.declarations.algorithm import DECLARED
 from dask_graphflow.declarations.documentation import Documentation
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.declarations.option import Choice, options_of
@@ -61,7 +61,7 @@ def without_help(command):
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_a_reworded_docstring_changes_only_help(name, monkeypatch):
     about = calls.describe_algorithm(name)
-    monkeypatch.setitem(ALGORITHMS, name, reworded(name))
+    monkeypatch.setitem(DECLARED, name, reworded(name))
     other = calls.describe_algorithm(name)
     assert other.options == about.options
     assert str(other.documentation) != str(about.documentation)
@@ -72,7 +72,7 @@ def test_a_reworded_docstring_changes_only_help(name, monkeypatch):
     assert inspect.signature(made[0]) == inspect.signature(made[1])
 
 
-@pytest.mark.parametrize("name", sorted({*DESCRIBED} - {"connected_components"}))
+@pytest.mark.parametrize("name", sorted({*ALGORITHMS} - {"connected_components"}))
 def test_a_docstring_is_written_as_it_was_read(name):
     text = inspect.cleandoc(ALGORITHMS[name].run.__doc__)
     assert str(Documentation.parse(text)) == text

@@ -15,7 +15,7 @@ from oracles.communities import modularity
 from oracles.networks import ID_COLUMNS, Asker, Network, same
 from oracles.oracle import Outcome, Wrong, expect
 
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 
 
 @dataclass(frozen=True)

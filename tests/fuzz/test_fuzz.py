@@ -15,7 +15,7 @@ from functools import partial
 import oracles
 import pytest
 
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 from dask_graphflow.operators.view import GraphView
 
 from . import fuzz, graph_cases, relations

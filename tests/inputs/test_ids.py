@@ -18,6 +18,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
 )
 from dask_graphflow.graph import renumber
+from dask_graphflow.kernels import host_blocks
 from dask_graphflow.kernels.distinct import host as host_distinct
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -181,7 +182,8 @@ def test_the_smallest_integers_are_ids():
 def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
     monkeypatch.setattr(renumber, "MANY", 0)
     monkeypatch.setattr(host_distinct, "PART", 300)
-    monkeypatch.setattr(host_distinct, "ROUND", 3000)
+    monkeypatch.setattr(host_distinct, "LEAST", 16)
+    monkeypatch.setattr(host_blocks, "BLOCK", 500)
     limits = np.iinfo(dtype)
     for size, most in ((0, 1), (1, 1), (3000, 2), (3000, limits.max), (20_000, 5000)):
         values = rng.integers(limits.min, limits.max, size, dtype, endpoint=True) % min(
@@ -189,12 +191,17 @@ def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
         )
         values[: size // 9] = limits.max
         values[: size // 18] = limits.min
-        codes, found = renumber.distinct(pd.DataFrame({"id": values}), threads=threads)
+        parts = [pd.DataFrame({"id": part}) for part in np.split(values, [size // 3])]
+        codes, found = renumber.distinct(parts, threads=threads)
         assert found.id.dtype == dtype
         assert found.id.is_unique
-        np.testing.assert_array_equal(found.id.to_numpy()[codes], values)
-        alone, _ = host_distinct.distinct(values.astype("int64"), threads=1)
-        np.testing.assert_array_equal(codes, alone)
+        np.testing.assert_array_equal(found.id.to_numpy()[np.concatenate(codes)], values)
+        (alone,), _ = host_distinct.distinct([values], threads=1)
+        np.testing.assert_array_equal(np.concatenate(codes), alone)
+        ids, numbers = renumber.number(parts, threads=threads)
+        expected, places = np.unique(values, return_inverse=True)
+        np.testing.assert_array_equal(ids.id, expected)
+        np.testing.assert_array_equal(np.concatenate(numbers), places)
 
 
 def test_results_of_many_ids_that_are_far_apart(monkeypatch, rng):

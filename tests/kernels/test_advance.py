@@ -6,6 +6,7 @@ import itertools
 from types import SimpleNamespace
 
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 from conftest import GRAPHS, host_only, on_backend, some_steps, to_host
@@ -280,7 +281,7 @@ def test_rows_of_few_vertices_on_disk_are_pushed_although_many_edges_leave(rule)
 def test_levels_that_were_pushed_in_one_call_are_explored():
     direction = Direction("beamer", sizes(2000))
     assert direction.choose(Frontier(None, 1, 120)) == "push"
-    direction.record_pushes(np.array([1, 5]), np.array([120, 125]))
+    direction.record_levels(np.array([1, 5]), np.array([120, 125]))
     assert direction.unexplored == 1755
     assert direction.choose(Frontier(None, 1, 118)) == "pull"
 
@@ -341,7 +342,7 @@ def test_atomic_instructions_return_the_right_values():
     assert numbers.tolist() == [8, -9]
 
 
-@host_advance.numba.njit
+@numba.njit
 def calls(numbers, floats, words):
     was = host_atomics.fetch_add(numbers, 0, 3)
     now = numbers[0]

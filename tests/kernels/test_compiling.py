@@ -22,7 +22,7 @@ import pytest
 
 import dask_graphflow
 from dask_graphflow import EdgeOp
-from dask_graphflow.kernels import compiling
+from dask_graphflow.kernels import compiling, jit
 from dask_graphflow.kernels.advance import host as host_advance
 from dask_graphflow.kernels.rows import host as host_rows
 
@@ -128,7 +128,7 @@ def doctor(*where, **environment):
 def test_kernels_are_kept_among_temporary_files_if_nothing_else_is_writable(first):
     assert len(first.told) == 1
     assert f"kept in {first.own}" in first.told[0]
-    assert compiling.ADVICE in first.told[0]
+    assert jit.ADVICE in first.told[0]
     assert pathlib.Path(first.folder).parent == first.own
     assert stat.S_IMODE(first.own.stat().st_mode) == 0o700
 
@@ -136,7 +136,7 @@ def test_kernels_are_kept_among_temporary_files_if_nothing_else_is_writable(firs
 @pytest.mark.slow
 def test_kernels_among_temporary_files_are_used_again(first, read_only):
     check = doctor(read_only, first.temporary)
-    assert (check["state"], check["todo"]) == ("missing", compiling.ADVICE)
+    assert (check["state"], check["todo"]) == ("missing", jit.ADVICE)
     assert str(first.own) in check["found"]
     assert first.files
     # Nothing was written again; on a GPU, the doctor compiles more.
@@ -145,7 +145,7 @@ def test_kernels_among_temporary_files_are_used_again(first, read_only):
 
 @pytest.mark.slow
 def test_the_advice_in_the_message_works(first, read_only):
-    assert "NUMBA_CACHE_DIR" in compiling.ADVICE
+    assert "NUMBA_CACHE_DIR" in jit.ADVICE
     check = doctor(read_only, first.temporary, NUMBA_CACHE_DIR=str(first.own))
     assert (check["state"], check["todo"]) == ("ok", "")
     assert str(first.own) in check["found"]
@@ -158,7 +158,7 @@ def test_kernels_run_without_any_folder_to_keep_them_in(read_only, tmp_path):
     assert folder is None
     assert len(told) == 1
     assert "each process compiles anew" in told[0]
-    assert compiling.ADVICE in told[0]
+    assert jit.ADVICE in told[0]
 
 
 # A folder whose files another user could write would run that user's code
@@ -189,21 +189,21 @@ def test_a_temporary_folder_that_others_can_change_is_not_used(prepare, monkeypa
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     own = tmp_path / f"dask-graphflow-{os.getuid()}"
     prepare(own)
-    assert compiling._private() is None
+    assert jit._private() is None
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o1777])
 def test_a_temporary_folder_of_ones_own_is_used_again(mode, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     tmp_path.chmod(mode)
-    found = {compiling._private() for _ in range(2)}
+    found = {jit._private() for _ in range(2)}
     assert found == {tmp_path / f"dask-graphflow-{os.getuid()}"}
 
 
 # Workers on one machine compile the same functions for different types at the same time
 
 
-class Together(compiling._FilesByTypes):
+class Together(jit._FilesByTypes):
     """The files of one of two processes that save at once; each write waits for events and sets some."""
 
     def __init__(self, folder, waits, tells):
@@ -236,15 +236,15 @@ def test_code_for_other_types_is_not_loaded_if_two_processes_compile_at_once(tmp
         saves += [pool.submit(other.save, ("float64",), "code for float64")]
         for save in saves:
             save.result()
-    later = compiling._FilesByTypes(str(tmp_path), "function-1.py311", "version of the source")
+    later = jit._FilesByTypes(str(tmp_path), "function-1.py311", "version of the source")
     assert later.load(("float64",)) == "code for float64"
     assert later.load(("int64",)) == "code for int64"
-    newer = compiling._FilesByTypes(str(tmp_path), "function-1.py311", "a newer version")
+    newer = jit._FilesByTypes(str(tmp_path), "function-1.py311", "a newer version")
     assert newer.load(("int64",)) is None
 
 
 def test_a_function_that_was_compiled_before_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling.numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit.numba.config, "CACHE_DIR", str(tmp_path))
     for found in ("cache_misses", "cache_hits"):
         made = compiling.compiled(_twice)
         assert [made(2), made(1.5)] == [4, 3.0]
@@ -253,7 +253,7 @@ def test_a_function_that_was_compiled_before_is_loaded(tmp_path, monkeypatch):
 
 
 def test_the_loops_of_a_program_are_loaded_and_those_of_another_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling.numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit.numba.config, "CACHE_DIR", str(tmp_path))
     rows = host_rows.rows(np.zeros(1, "int64"), np.ones(1, "int64"), None, count=1, columns=2)
     make, seen = host_advance.kernels.__wrapped__, []
     # The same source and types, and another message, cond or way to combine.
@@ -289,7 +289,7 @@ def test_the_garbage_collector_pauses_while_numba_compiles(collecting, fails):
     def kernel(x):
         return x.missing if fails else x + 1
 
-    class Watching(compiling.event.Listener):
+    class Watching(jit.event.Listener):
         def on_start(self, event):
             seen.append(gc.isenabled())
 
@@ -300,10 +300,10 @@ def test_the_garbage_collector_pauses_while_numba_compiles(collecting, fails):
     try:
         gc.enable() if collecting else gc.disable()
         with (
-            compiling.event.install_listener("numba:compile", Watching()),
-            pytest.raises(compiling.numba.TypingError) if fails else nullcontext(),
+            jit.event.install_listener("numba:compile", Watching()),
+            pytest.raises(jit.numba.TypingError) if fails else nullcontext(),
         ):
-            compiling.numba.njit(kernel)(1)
+            jit.numba.njit(kernel)(1)
         assert set(seen) == {False}
         assert gc.isenabled() == collecting
     finally:

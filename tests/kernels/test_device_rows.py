@@ -179,3 +179,20 @@ def test_a_launch_with_less_shared_memory_allows_a_later_one_with_more():
         taken = ids[ids < grains]
         found = device_partition.count_grains(cupy.asarray(taken), grains, shift=0)
         np.testing.assert_array_equal(found, np.bincount(taken, minlength=grains))
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("part", [0, 0.1, 0.6, 1])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_edges_between_marked_vertices_are_those_of_the_host(edges, index, part, named, later):
+    size, rng = count_of(edges), np.random.default_rng(5)
+    rows = host_rows.rows(*edges, count=size, undirected=True)
+    inside, chosen = rng.random((2, size)) < part
+    which = np.flatnonzero(chosen).astype(index)
+    names = which + which.dtype.type(5) if named else None
+    wanted = host_rows.between(rows, which, inside, names=names, later=later)
+    moved = rows._replace(offsets=there(rows.offsets), ends=there(rows.ends))
+    found = device_rows.between(moved, there(which), there(inside), names=there(names), later=later)
+    for mine, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(cupy.asnumpy(mine), other, strict=True)

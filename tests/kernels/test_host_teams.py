@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -41,3 +43,20 @@ def test_a_thread_that_comes_too_late_does_nothing():
     team = together(_count, 1, counts, 3, own=1)
     _count(counts, 3, team, 1)
     assert (counts == 3).all()
+
+
+def test_no_member_waits_for_a_leader_that_fails_before_it_begins():
+    counts = np.zeros(ITEMS, np.int64)
+    together(_count, 2, counts, 1, own=1)  # compiles it
+
+    def kernel(team, part):
+        if part:
+            _count(counts, 1, team, part)
+            return
+        while team[MEMBERS] == 1:
+            time.sleep(0.001)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        together(kernel, 2, own=1)
+    assert (counts == 1).all()

@@ -292,3 +292,30 @@ def test_a_member_without_vertices_has_no_rows(multi, monkeypatch):
     rows = host_rows.rows(nothing, nothing, np.zeros(0), first=5, count=0, columns=9, multi=multi)
     assert rows.offsets.tolist() == [0]
     assert len(rows.ends) == len(rows.weights) == 0
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("part", [0, 0.4, 1])
+def test_edges_between_marked_vertices_are_listed(
+    edges, part, threads, index, later, rng, monkeypatch
+):
+    monkeypatch.setattr(host_threads, "WORTH", 1)
+    monkeypatch.setattr(host_rows, "LISTED", 1)
+    size = count_of(edges)
+    rows = host_rows.rows(*edges, count=size, undirected=True)
+    inside, chosen = rng.random((2, size)) < part
+    which = np.flatnonzero(chosen).astype(index)
+    names = which + which.dtype.type(5)
+    source, target, _ = unpacked(rows)
+    wanted = chosen[source] & inside[target]
+    if later:
+        wanted &= source <= target
+    wanted = np.flatnonzero(wanted)
+    vertices, entries = host_rows.between(rows, which, inside, later=later, threads=threads)
+    np.testing.assert_array_equal(entries, wanted)
+    np.testing.assert_array_equal(vertices, source[wanted])
+    assert vertices.dtype == index
+    named, _ = host_rows.between(rows, which, inside, names=names, threads=threads)
+    np.testing.assert_array_equal(named, source[chosen[source] & inside[target]] + 5)

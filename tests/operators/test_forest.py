@@ -11,11 +11,11 @@ import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import disk, kernels_for
 from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_atomics import swap
-from dask_graphflow.operators.forests.forest import FIRST, Forest
+from dask_graphflow.operators.forests.forest import Forest
 
 
 def arrays(pairs, dtype="int64"):
@@ -275,25 +275,46 @@ def rows_of(source, target, size, dtype="int32"):
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_edges_by_row_give_the_same_trees(monkeypatch, name, dtype, threads):
-    monkeypatch.setattr(host, "BLOCK", 4)
+    monkeypatch.setattr(host, "JOINED", 1)
     source, target = np.array(GRAPHS[name]).T
     size = 1 + int(max(source.max(), target.max()))
-    forest = Forest(on_backend(np.empty(0)), size=size)
-    forest.hook_rows(rows_of(source, target, size, dtype), threads=threads)
-    assert same(forest.parent, forest_of(source, target, size).parent[:size])
+    rows = rows_of(source, target, size, dtype)
+    parent = kernels_for(rows.ends).join_rows(rows, threads=threads)
+    assert parent.dtype == dtype
+    assert same(parent, forest_of(source, target, size).parent[:size])
 
 
-def test_rows_of_the_largest_tree_are_read_no_further_than_their_first_edges():
+@pytest.mark.parametrize("degree", [1, 2, 4, 32])
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_rows_of_many_members_and_chunks_give_the_same_trees(
+    monkeypatch, tmp_path, degree, on_disk
+):
+    monkeypatch.setattr(host, "JOINED", 1)
+    size = 1 << 14  # from mostly small trees to a single one
+    source, target = np.random.default_rng(degree).integers(0, size, (2, size * degree // 2))
+    rows = rows_of(source, target, size)
+    if on_disk and BACKEND.name == "pandas":
+        rows = rows._replace(ends=disk.stored(rows.ends, str(tmp_path)))
+    wanted = forest_of(source, target, size).parent[:size]
+    for threads in (1, 2, 5):
+        assert same(kernels_for(rows.ends).join_rows(rows, threads=threads), wanted)
+
+
+def test_rows_without_edges_are_their_own_trees():
+    rows = Rows(on_backend(np.zeros(4, "int64")), on_backend(np.empty(0, "int32")), None, 0)
+    assert to_host(kernels_for(rows.ends).join_rows(rows)).tolist() == [0, 1, 2]
+
+
+def test_rows_of_the_largest_tree_are_not_read_between_their_first_and_last_edges():
     few, many = 40, 1000
     source, target = np.random.default_rng(6).integers(few, few + many, (2, 20 * many))
     path = np.arange(few - 1)
     rows = rows_of([*path, *source], [*path + 1, *target], few + many)
     offsets, ends = to_host(rows.offsets), to_host(rows.ends)
     for row in range(few, few + many):  # if these edges were read, they would join both components
-        ends[offsets[row] + FIRST : offsets[row + 1]] = 0
-    forest = Forest(on_backend(np.empty(0)), size=few + many)
-    forest.hook_rows(rows._replace(ends=on_backend(ends)))
-    assert to_host(forest.parent).tolist() == few * [0] + many * [few]
+        ends[offsets[row] + 2 : offsets[row + 1] - 1] = 0
+    parent = kernels_for(rows.ends).join_rows(rows._replace(ends=on_backend(ends)))
+    assert to_host(parent).tolist() == few * [0] + many * [few]
 
 
 def test_edges_outside_are_reported_and_the_others_hooked():

@@ -15,7 +15,7 @@ import pytest
 import dask_graphflow as gf
 from benchmarks.commands import pages
 from benchmarks.lib import picture
-from dask_graphflow.declarations.algorithm import ALGORITHMS
+from dask_graphflow.algorithms import ALGORITHMS
 
 ROOT = pathlib.Path(__file__).parents[2]
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()

@@ -32,7 +32,7 @@ def breadth_first(
     frontier = search.begin(sources)
     while frontier and search.depth != depth_limit and not search.reached_targets:
         if search.rule.choose(frontier) == "pull":
-            frontier = search.pull(frontier)
+            frontier = search.pull(frontier, depth_limit)
         elif search.is_deep(frontier):
             # A level takes a round of messages, however small it is. Along shortest paths with edges of
             # weight 1, each member goes as far as it can before a round.

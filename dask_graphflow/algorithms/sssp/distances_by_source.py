@@ -7,13 +7,12 @@ summed along its path, starting at the source, so both give the same bits.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
+from dask_graphflow.operators.buckets import bucket_width, light_first, new_buckets
 from dask_graphflow.operators.search import whole_searches
 from dask_graphflow.operators.view import GraphView
 
@@ -33,6 +32,6 @@ def distances_from_each(g: GraphView, places: Any, count: int) -> Iterator[Any]:
         return
     light = light_first(g)
     for index in range(count):
-        buckets = Buckets(g, light, np.flatnonzero(places == index), math.inf)
+        buckets = new_buckets(g, light, np.flatnonzero(places == index))
         delta_stepping(g, buckets)
         yield buckets.distances()

@@ -35,7 +35,7 @@ from dask_graphflow.declarations.answer import Answer
 from dask_graphflow.declarations.cost import Cost
 from dask_graphflow.declarations.number_options import Number
 from dask_graphflow.declarations.vertex_options import VertexIds
-from dask_graphflow.operators.buckets import Buckets, light_first
+from dask_graphflow.operators.buckets import Buckets, light_first, new_buckets
 from dask_graphflow.operators.view import GraphView
 
 
@@ -112,7 +112,7 @@ def sssp(
     light, cutoff = light_first(g), math.inf if cutoff is None else cutoff
 
     def search(own: Any) -> SearchResult:
-        buckets = Buckets(g, light, own, cutoff)
+        buckets = new_buckets(g, light, own, cutoff)
         delta_stepping(g, buckets, targets)
         predecessor = buckets.predecessors()
         distance, never = buckets.distances(), np.iinfo(predecessor.dtype).max
@@ -136,7 +136,7 @@ def delta_stepping(g: GraphView, buckets: Buckets, targets: Any | None = None) -
     """
     while buckets.lowest < math.inf:
         with g.superstep("push", 0, 0) as step:
-            relaxed = buckets.exchange(buckets.relax_lowest())
+            relaxed = buckets.exchange(buckets.relax_lowest(to_end=targets is None))
             step["frontier"], step["edges"] = relaxed
             if targets is not None:
                 buckets.stop_at(targets)

@@ -147,7 +147,7 @@ class Components:
         if frames.is_pandas(kind) and not dtypes.is_integer(dtype):
             # If there are no edges, ids of any type get here, and Arrow can cast integers to few types.
             return kind({column: [] for column in self.columns}, dtype=dtype)
-        numbers = isinstance(dtype, np.dtype) and dtype.kind in "iu"
+        numbers = frames.are_integers([dtype])
         plain = dtype if numbers else np.dtype("int64")
         vertices, roots = forests[0].labels(low, high, plain)
         values = [vertices, roots, *(f.roots(vertices).astype(plain) for f in forests[1:])]

@@ -37,14 +37,14 @@ def number(
     or int64, may be unaligned; see :func:`.aligned`. A gang with one member may get the ids themselves, in
     their own integer type.
     """
-    own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
+    own = (ends[0][0].like if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
     like = next(like for like in likes if like is not None)
     if _are_integers(like):
         filled = [rank for rank, count in enumerate(edges) if count]
         least = min((low[rank] for rank in filled), default=0)
         most = max((high[rank] for rank in filled), default=-1)
-        base = base_of(least, most, sum(edges), like.dtypes.iloc[0])
+        base = base_of(least, most, sum(edges), like[like.columns[0]].dtype)
         if base is not None:
             vertices = Vertices(like, most - base + 1, base)
             cast = exchange.size > 1
@@ -59,14 +59,14 @@ def number(
 
 
 def _are_integers(like: Any) -> bool:
-    return len(like.columns) == 1 and dtypes.is_integer(like.dtypes.iloc[0])
+    return len(like.columns) == 1 and dtypes.is_integer(like[like.columns[0]].dtype)
 
 
 def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
     """Return the least and the greatest id, if ids are integers, and the number of rows."""
     filled = [pair for pair in ends if len(pair[0])]
     edges = sum(len(source) for source, _ in filled)
-    if not filled or not _are_integers(filled[0][0].frame):
+    if not filled or not _are_integers(filled[0][0].like):
         return 0, -1, edges
     bounds = [_bounds(source, source if target is None else target) for source, target in filled]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges
@@ -101,13 +101,11 @@ def _renumbered(
     uniques = [like]
     for source, target in consume(ends):
         if target is None:
-            own, ids = renumber.distinct(source.frame.reset_index(drop=True), threads=threads)
+            (own,), ids = renumber.distinct([source.frame], threads=threads)
             codes.append((own, None))
         else:
-            both = frames.stack([source.frame, target.frame])
-            own, ids = renumber.distinct(both, threads=threads)
-            own = disk.stored(own, folder)
-            codes.append((own[: len(source)], own[len(source) :]))
+            both, ids = renumber.distinct([source.frame, target.frame], threads=threads)
+            codes.append((disk.stored(both[0], folder), disk.stored(both[1], folder)))
         uniques.append(ids)
         resources.relieve()
     ids, places = renumber.union(uniques, threads=threads)
@@ -130,19 +128,11 @@ def _renumbered_alone(
 ) -> tuple[Vertices, list[tuple[Any, Any]]]:
     """Number ids by their order, if this member has all edges."""
     sides = [None if side is None else side.frame for pair in consume(ends) for side in pair]
-    stops = list(
-        itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
-    )
-    every = frames.stack([side for side in sides if side is not None])
-    codes, uniques = renumber.distinct(every, threads=resources.threads)
-    del every
+    filled = [side for side in sides if side is not None]
+    ids, numbers = renumber.number(filled, threads=resources.threads)
     resources.relieve()
-    ids, places = renumber.sort(uniques)
-    numbers = places[codes]
-    parts = [
-        None if side is None else numbers[low:high]
-        for side, (low, high) in zip(sides, itertools.pairwise(stops), strict=True)
-    ]
+    each = iter(numbers)
+    parts = [None if side is None else next(each) for side in sides]
     return Vertices(like, len(ids), ids=ids), list(zip(parts[::2], parts[1::2], strict=True))
 
 

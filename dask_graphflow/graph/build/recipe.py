@@ -60,7 +60,7 @@ class Agreed(NamedTuple):
 def agree(channel: Channel, pieces: Sequence[Any]) -> Agreed:
     """Tell all members what this member knows of its pieces. All members call it."""
     exchange, resources = Exchange(channel), channel.resources
-    device = any(on_device(piece.source.frame) for piece in pieces)
+    device = any(on_device(piece.source.like) for piece in pieces)
     edges = [piece for piece in pieces if piece.target is not None]
     dtypes = {piece.weight.dtype for piece in edges if piece.weight is not None}
     places = [piece.partition for piece in edges]

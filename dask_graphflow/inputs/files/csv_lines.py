@@ -15,7 +15,8 @@ from .lines import BYTE_ORDER_MARK, BadLine, Lines, line_ends
 
 SEPARATORS = ",\t;|"
 QUOTED = rb"(?<![^,\t;|\r\n])" + IN_QUOTES  # a cell in quotes
-FIRST_RECORD = rb"[\r\n]*(?:" + QUOTED + rb"(?![^,\t;|\r\n])|[^\r\n])*+"
+# Without a possessive repetition, which loses the last alternative in Python 3.11.2.
+FIRST_RECORD = rb"[\r\n]*(?:" + QUOTED + rb"(?![^,\t;|\r\n])|[^\r\n])*"
 
 
 @dataclass(frozen=True)

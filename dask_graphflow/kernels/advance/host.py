@@ -19,11 +19,11 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from dask_graphflow.kernels.advance import Moved
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import uncached as _uncached
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_atomics import (
     count_ones,
@@ -72,10 +72,7 @@ def kernels(program: HostProgram) -> Loops:
     of other programs read.
     """
     (signal, cond, combine, after), text, target, first_hit, _ = program
-    if text:
-        compiled = partial(_compiled, program=f"{target}, {first_hit}\n{text}")
-    else:
-        compiled = partial(numba.njit, nogil=True, no_cfunc_wrapper=True)
+    compiled = partial(_compiled, program=f"{target}, {first_hit}\n{text}") if text else _uncached
     compiled = partial(compiled, error_model="numpy")
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from dask_graphflow.kernels.common.host import _find, _unite
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, run, take
 
 
-@_compiled
+@inner
 def _join_cycle(above, block, u, v):
     none = above.dtype.type(-1)
     of_u, of_v = none, none

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dask_graphflow.kernels.csr import Array
+from dask_graphflow.kernels.csr import Array, Rows
 
 
 class CommonKernels(Protocol):
@@ -94,29 +94,26 @@ class CommonKernels(Protocol):
            Subgraph Sampling", IPDPS 2018.
         """
 
-    def hook_first(self, parent: Array, rows: Any, count: int, *, threads: int = 1) -> None:
-        """Hook the first `count` edges of each row.
+    def join_rows(self, rows: Rows, *, threads: int = 1) -> Array:
+        """Return the smallest vertex of the component of each vertex, if rows contain each edge twice.
+
+        After a few edges of each row are hooked, most vertices of most graphs are in one tree. Only the
+        rows of the other vertices have to be read, because they contain all edges between them and that
+        tree [1]_.
 
         Parameters
         ----------
-        parent : array of int32 or int64, shape (n,)
-            The forest, changed in place.
         rows : Rows
-            The edges of the first vertices of the forest.
-        count : int
-        """
+            The rows of all vertices. Every edge must be in the rows of both its ends.
 
-    def hook_rest(self, parent: Array, rows: Any, tree: Array, *, threads: int = 1) -> None:
-        """Hook the edges of the rows of all vertices whose parent is not the root in `tree`.
+        Returns
+        -------
+        array of the dtype of the ends, shape (n,)
 
-        Every edge must be in the rows of both its ends, and the trees must be flat. All edges are then
-        hooked, or connect two vertices of that tree.
-        """
-
-    def choose_tree(self, parent: Array) -> Array:
-        """Return an array with the root that most of some vertices have as their parent.
-
-        There is at least one vertex.
+        References
+        ----------
+        .. [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
+           Subgraph Sampling", IPDPS 2018.
         """
 
     def absorb(

@@ -29,6 +29,7 @@ from dask_graphflow.kernels.launching import (  # noqa: E402
 from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
 
 namespace = cupy
+FIRST = 2  # edges of each row that are hooked to find the largest tree
 SAMPLED = 8  # a sample has one edge per this number of vertices
 LARGE = 1 << 24  # several threads copy an array of at least this many bytes to the host
 FETCHING, PART = 4, 1 << 22  # number of these threads, and bytes of pinned memory for each
@@ -146,29 +147,21 @@ def _hook(
     return hooked, (low, high) if low <= high else None
 
 
-def hook_first(parent, rows, count, *, threads=1):
-    _hook_rows(instance("hook_first", parent.dtype), parent, rows, count)
-
-
-def hook_rest(parent, rows, tree, *, threads=1):
-    _hook_rows(instance("hook_rest", parent.dtype), parent, rows, tree)
-
-
-def _hook_rows(kernel: str, parent: Any, rows: Any, which: Any) -> None:
+def join_rows(rows, *, threads=1):
     size = len(rows.offsets) - 1
-    if not size:
-        return
-    with parent.device:
-        ends = cupy.ascontiguousarray(rows.ends, parent.dtype)
-        launch(kernel, size, parent, rows.offsets, ends, size, which)
-
-
-def choose_tree(parent):
-    with parent.device:
+    with rows.ends.device:
+        parent = identity(size, rows.ends.dtype)
+        if not size:
+            return parent
         tree = cupy.empty(1, parent.dtype)
+        some = parent, rows.offsets, cupy.ascontiguousarray(rows.ends), size
+        launch(instance("hook_first", parent.dtype), size, *some, FIRST)
+        compress(parent)
         # One block, in which all threads vote.
-        launch(instance("choose_tree", parent.dtype), 1, parent, len(parent), tree)
-    return tree
+        launch(instance("choose_tree", parent.dtype), 1, parent, size, tree)
+        launch(instance("hook_rest", parent.dtype), size, *some, tree)
+        compress(parent)
+    return parent
 
 
 def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside, file_of
 from dask_graphflow.kernels.host_atomics import weight_at
@@ -109,10 +110,13 @@ def best_groups(
 
 
 @_compiled
-def _draw(awake, ranks, seed, order, cuts):
-    """Sort the awake vertices by class, and set the bounds of the classes."""
-    drawn = np.empty(awake.size, np.uint8)
-    cuts[:] = 0
+def _draw(awake, ranks, seed, order, cuts, drawn):
+    """Sort the awake vertices by class, and set the bounds of the classes.
+
+    `drawn` is work space: the class of each vertex.
+    """
+    for c in range(CLASSES + 1):
+        cuts[c] = 0
     for v in range(awake.size):
         if awake[v]:
             # As in operators/priorities.py.
@@ -124,14 +128,18 @@ def _draw(awake, ranks, seed, order, cuts):
             cuts[x + np.uint64(1)] += 1
     for c in range(CLASSES):
         cuts[c + 1] += cuts[c]
-    at = cuts[:CLASSES].copy()
     for v in range(awake.size):
         if awake[v]:
-            order[at[drawn[v]]] = v
-            at[drawn[v]] += 1
+            own = np.uint64(drawn[v])
+            order[cuts[own]] = v
+            cuts[own] += 1
+    # Every class now begins where the next one should.
+    for c in range(CLASSES, 0, -1):
+        cuts[c] = cuts[c - 1]
+    cuts[0] = 0
 
 
-@_compiled
+@inner
 def _best(rows, labels, masses, limits, skew, vertices, best, start, stop, table):
     """Find the labels with the best scores, with the sum of each label in a dense array."""
     (offsets, ends, weights), (mass, load, factor), (sums, keys) = rows, masses, table
@@ -206,7 +214,7 @@ def _apply(labels, masses, skew, closed, order, best, low, high, movers):
     mass, load, _ = masses
     for i in range(low, high):
         v, label = order[i], best[i]
-        if closed is not None:
+        if closed.size:
             closed[v] = False
         if label != labels[v]:
             load[labels[v]] -= mass[v]
@@ -220,10 +228,10 @@ def _apply(labels, masses, skew, closed, order, best, low, high, movers):
     return movers
 
 
-@_compiled
+@inner
 def _wake_between(rows, labels, order, start, stop, awake):
     """Wake the neighbors of moved vertices that are in another group: only these can be better off now."""
-    offsets, ends, _ = rows
+    offsets, ends = rows
     for i in range(start, stop):
         v = np.uint64(order[i])
         for k in range(np.uint64(offsets[v]), np.uint64(offsets[v + np.uint64(1)])):
@@ -243,11 +251,9 @@ def _wake(rows, labels, moved, awake, ranges, part):
 @_compiled
 def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     """A whole sweep in one thread."""
-    order, best = room
-    cuts = np.empty(CLASSES + 1, np.int64)
-    _draw(awake, draw[0], draw[1], order, cuts)
-    closed = None if limits is None else limits[1]
-    movers = 0
+    order, best, cuts, drawn, closed = room
+    _draw(awake, draw[0], draw[1], order, cuts, drawn)
+    movers = np.int64(0)  # for a literal, Numba would compile another version of what gets it
     for c in range(CLASSES):
         low, high = cuts[c], cuts[c + 1]
         if limits is not None:
@@ -255,28 +261,26 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
         _best(rows, labels, masses, limits, skew, order, best, low, high, table)
         movers = _apply(labels, masses, skew, closed, order, best, low, high, movers)
     if limits is None:
-        awake[:] = 0
-        _wake_between(rows, labels, order, 0, movers, awake)
+        for v in range(awake.size):
+            awake[v] = 0
+        _wake_between(rows[:2], labels, order, np.int64(0), movers, awake)
     return movers
 
 
 def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1):
     count = len(labels)
     order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
-    limits = None
+    cuts, drawn = np.empty(CLASSES + 1, np.int64), _kept(room, "drawn", count, "uint8")
+    limits, closed = None, np.empty(0, "bool")
     if within is not None:
-        limits = within, _kept(room, "closed", count, "bool")
+        limits = within, (closed := _kept(room, "closed", count, "bool"))
     ranks, seed = draw[0], np.uint64(draw[1] % 2**64)
     if (threads == 1 or len(rows.ends) < SMALL) and file_of(rows.ends) is None:
         table = _dense(room, 0, count, labels.dtype)
-        return int(
-            _sweep(
-                rows[:3], labels, masses, limits, skew, (ranks, seed), awake, (order, best), table
-            )
-        )
-    cuts = np.empty(CLASSES + 1, np.int64)
-    _draw(awake, ranks, seed, order, cuts)
-    closed = None if limits is None else limits[1]
+        space = order, best, cuts, drawn, closed
+        about = labels, masses, limits, skew
+        return int(_sweep(rows[:3], *about, (ranks, seed), awake, space, table))
+    _draw(awake, ranks, seed, order, cuts, drawn)
     movers = 0
     for low, high in itertools.pairwise(cuts.tolist()):
         if limits is not None:
@@ -289,7 +293,7 @@ def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, th
         moved = in_order(rows, order[:movers])
         ranges = even_turns(movers, threads)
         for read, part in portions(rows, moved, ranges):
-            run(_wake, part, read[:3], labels, moved, awake)
+            run(_wake, part, read[:2], labels, moved, awake)
     return int(movers)
 
 
@@ -343,31 +347,31 @@ def numbered(labels, load):
 
 
 @_compiled
-def _members(number, count):
-    """Sort vertices by group; return where the groups begin, and the vertices."""
-    starts = np.zeros(count + 1, np.int64)
+def _members(number, starts, members):
+    """Sort vertices by group, and set where the groups begin. `starts` is 0 at first."""
     for v in range(number.size):
         if number[v] >= 0:
             starts[number[v] + 1] += 1
-    for a in range(count):
+    for a in range(starts.size - 1):
         starts[a + 1] += starts[a]
-    at, members = starts[:count].copy(), np.empty(starts[count], number.dtype)
     for v in range(number.size):
         if number[v] >= 0:
-            members[at[number[v]]] = v
-            at[number[v]] += 1
-    return starts, members
+            members[starts[number[v]]] = v
+            starts[number[v]] += 1
+    # Every group now begins where the next one should.
+    for a in range(starts.size - 1, 0, -1):
+        starts[a] = starts[a - 1]
+    starts[0] = 0
 
 
 @_compiled
-def _edges_before(offsets, starts, members):
-    """Return how many edges the groups before each group have."""
-    edges = np.zeros(starts.size, np.int64)
+def _edges_before(offsets, starts, members, edges):
+    """Set how many edges the groups before each group have."""
+    edges[0] = 0
     for a in range(starts.size - 1):
         edges[a + 1] = edges[a]
         for i in range(starts[a], starts[a + 1]):
             edges[a + 1] += offsets[members[i] + 1] - offsets[members[i]]
-    return edges
 
 
 @_compiled
@@ -400,8 +404,11 @@ def _sum(rows, number, groups_of, table, columns, at, sizes, ranges, part):
 
 def sums_between(rows, number, count, *, threads=1):
     offsets = rows.offsets
-    starts, members = _members(number[: len(offsets) - 1], count)
-    edges = _edges_before(offsets, starts, members)
+    number_of_own = number[: len(offsets) - 1]
+    starts, edges = np.zeros(count + 1, np.int64), np.empty(count + 1, np.int64)
+    members = np.empty(int(np.count_nonzero(number_of_own >= 0)), number.dtype)
+    _members(number_of_own, starts, members)
+    _edges_before(offsets, starts, members, edges)
     parts = 1 if len(rows.ends) < SMALL else threads
     cuts = [0, *np.searchsorted(edges, edges[-1] * np.arange(1, parts) // parts).tolist(), count]
     bounds = edges[cuts].tolist()

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.disk import beside
 from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, trailing_zeros, weight_at
 from dask_graphflow.kernels.host_threads import (
@@ -85,7 +86,7 @@ def directed(rows, label, *, threads=1):
     return edges[0], edges[1]
 
 
-@_compiled
+@inner
 def _read(ends, at, middle, marks, last_first):
     """Count the marked ends in a row before `middle`; return the count and the index of `middle`."""
     one = marks.dtype.type(1)
@@ -291,7 +292,7 @@ def settle(state, lost, support, limit):
     return fallen[: _settle(state, lost, support, limit, fallen)].copy()
 
 
-@_compiled
+@inner
 def _at_most(weight, weights, index):
     """Return the smaller one of `weight` and ``weights[index]``; `weight` if `weights` is None."""
     if weights is None:
@@ -329,7 +330,7 @@ def common(rows, own, row, own_row, *, threads=1):
     return totals
 
 
-@_compiled
+@inner
 def _few(rows, row, without, own, total, second, sums):
     """Write the ends two hops from a row into a list, and sort it; return their number."""
     (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own
@@ -354,7 +355,7 @@ def _few(rows, row, without, own, total, second, sums):
     return kept
 
 
-@_compiled
+@inner
 def _many(rows, row, without, own, total, words, second, sums):
     """Mark the ends two hops from a row in a bitmap, and list them from it; return their number."""
     (offsets, ends, weights), (own_offsets, own_ends, own_weights) = rows, own

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Rows
 from dask_graphflow.kernels.scores import RunningTotals
+
+
+class Ranks(NamedTuple):
+    """The columns of an iteration."""
+
+    rank: Array  # array of float32 or float64, shape (n,)
+    # Array of the ranks' dtype, shape (n,). The factor from each rank to its contribution per edge.
+    share_out: Array
+    # Array of the ranks' dtype, shape (V,). The contributions of the n vertices, then of the others that
+    # are read.
+    contribution: Array
+    # Array of shape (n,). Sums of int64, which are 0, on a device. On the host, new contributions, because
+    # other threads still read the old ones.
+    spare: Array
 
 
 class PullKernels(Protocol):
@@ -71,33 +85,40 @@ class PullKernels(Protocol):
             Number of shares that do not fit, and of totals that are 0.
         """
 
-    def apply_sums(
-        self,
-        sums: Array,
-        rank: Array,
-        share_out: Array,
-        contribution: Array,
-        restart: Array,
-        onward: Array | None,
-        damping: float,
-        dangling: float | None,
-        totals: RunningTotals,
-        *,
-        threads: int = 1,
-    ) -> None:
-        """Compute ranks from sums, and contributions from ranks; on a device, set the sums to 0.
+    def new_ranks(self, rank: Array, share_out: Array, wide: Array) -> Ranks:
+        """Return the columns that :func:`iterate` uses, with the first contributions.
 
         Parameters
         ----------
-        sums : array of int64, shape (n,)
-            The sums that :func:`sum_contributions` computed.
         rank : array of float32 or float64, shape (n,)
-            Changed in place.
+            The first ranks. They are changed in place.
         share_out : array of the ranks' dtype, shape (n,)
             :data:`ONE` divided by the degree, or by the sum of the weights; 0 for vertices without outgoing
             edges.
-        contribution : array of the ranks' dtype, shape (n,)
-            Set to ``rank * share_out``.
+        wide : array of the ranks' dtype, shape (n + others,)
+            It gets the contributions of the own vertices, which come first, and those of others.
+        """
+
+    def iterate(
+        self,
+        rows: Rows,
+        ranks: Ranks,
+        restart: Array,
+        onward: Array | None,
+        damping: float,
+        dangling: Callable[[], float | None],
+        totals: RunningTotals,
+        *,
+        threads: int = 1,
+    ) -> Ranks:
+        """Sum the contributions of the neighbors of each vertex, and compute ranks from these sums.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of incoming edges. Contributions are multiplied by the weights, if there are any.
+        ranks : Ranks
+            The contributions of all vertices that are read are up to date.
         restart : array of float64, shape (1,) or (n,)
             The probability that a restart leads to each vertex.
         onward : array of float64, shape (n,), or None
@@ -105,12 +126,18 @@ class PullKernels(Protocol):
             default the same as for restarts.
         damping : float
             The fraction of rank that follows edges.
-        dangling : float or None
-            The sum of the ranks of vertices without outgoing edges; None for the one in ``totals.before``.
+        dangling : callable
+            Returns the sum of the ranks of vertices without outgoing edges; None for the one in the totals
+            of the iteration before. A device sums contributions meanwhile.
         totals : RunningTotals
             Set to the sum of the absolute changes of ranks, and the sum of the ranks of vertices without
             outgoing edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order
             of vertices.
+
+        Returns
+        -------
+        Ranks
+            With the new ranks, and the new contributions of the vertices that have them.
         """
 
     def sum_batch(self, rows: Rows, contribution: Array, sums: Array, *, threads: int = 1) -> None:
@@ -144,7 +171,7 @@ class PullKernels(Protocol):
 
         On a device, the sums are set to 0.
 
-        See :func:`apply_sums`.
+        See :func:`iterate`.
 
         Parameters
         ----------
@@ -163,7 +190,7 @@ class PullKernels(Protocol):
         Returns
         -------
         array of int64, shape (2, b)
-            In host memory. For each column, the two totals of :func:`apply_sums`.
+            In host memory. For each column, the two totals of :func:`iterate`.
         """
 
 

@@ -18,6 +18,8 @@ from dask_graphflow.kernels.launching import launch, launch_resident, read
 from dask_graphflow.kernels.scores.device import DeviceTotals
 from dask_graphflow.kernels.sources import instance
 
+from . import Ranks
+
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
 WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
@@ -52,15 +54,22 @@ def shares(total, least, share_out, *, threads=1):
     return unfit, sinks
 
 
-def apply_sums(
-    sums, rank, share_out, contribution, restart, onward, damping, dangling, totals, *, threads=1
-):
+def new_ranks(rank, share_out, wide):
+    cupy.multiply(rank, share_out, out=wide[: len(rank)])
+    return Ranks(rank, share_out, wide, cupy.zeros(len(rank), "int64"))
+
+
+def iterate(rows, ranks, restart, onward, damping, dangling, totals, *, threads=1):
+    rank, share_out, contribution, sums = ranks
+    sum_contributions(rows, contribution, sums, totals)
+    dangled = dangling()
     kernel, count = instance("apply_sums", rank.dtype), len(rank)
     columns = sums, rank, share_out, contribution, count
     restarts = restart, np.bool_(len(restart) == 1), onward
-    factors = np.float64(damping), np.float64(0 if dangling is None else dangling)
-    before = totals.before if dangling is None else None
+    factors = np.float64(damping), np.float64(0 if dangled is None else dangled)
+    before = totals.before if dangled is None else None
     launch_resident(kernel, count, *columns, *restarts, *factors, before, totals.now)
+    return ranks
 
 
 def sum_batch(rows, contribution, sums, *, threads=1):

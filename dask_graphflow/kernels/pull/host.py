@@ -3,7 +3,7 @@
 A contribution is the rank of a vertex divided by its degree, times :data:`ONE`, as a float. It is converted
 to an integer when it is summed, because a sum of integers does not depend on the order. Ranks sum to 1, so
 64 bits are enough, and a sum is exact to 2**-62 per edge. The conversion costs nothing: Numba vectorizes
-this loop, but it must not vectorize a sum of floats.
+the loop of a long row, but it must not vectorize a sum of floats.
 
 This is not an edge program of :mod:`.advance.host`. There, the single load and add per edge would go
 through three functions and would not be vectorized.
@@ -16,16 +16,21 @@ import math
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
-from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take
+from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take, worth
 from dask_graphflow.kernels.scores.host import in_threads
+
+from . import Ranks
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks can add up to 2
+LONG = 64  # edges from which on a row is summed by itself, vectorized
+RUN = 512  # edges of short rows that are summed together
 WHOLE_BITS = 62  # bits of a sum of weights as a whole number
 
 
-@_compiled
+@inner
 def _sum_row(ends, weights, contribution, start, stop):
     total = np.int64(0)
     if weights is None:
@@ -37,34 +42,81 @@ def _sum_row(ends, weights, contribution, start, stop):
     return total
 
 
+@inner
+def _sum_short(offsets, ends, weights, contribution, running, sums, first, stop):
+    """Set the sums of the rows `first` to ``stop - 1``, which have at most :data:`RUN` edges together.
+
+    A sum is the difference of two running totals of all edges. These may wrap around, and the difference is
+    still right. Without a loop per row, the processor does not have to guess where each row ends.
+    """
+    low, high = np.uint64(offsets[first]), np.uint64(offsets[stop])
+    total = np.int64(0)
+    for k in range(low, high):
+        value = contribution[np.uint64(ends[k])]
+        total += np.int64(value if weights is None else value * np.float64(weights[k]))
+        running[k - low] = total
+    before = np.int64(0)
+    for row in range(first, stop):
+        after = np.uint64(offsets[row + np.uint64(1)])
+        here = running[after - low - np.uint64(1)] if after > low else np.int64(0)
+        sums[row] = here - before
+        before = here
+
+
+@inner
+def _sum_rows(offsets, ends, weights, contribution, running, sums, start, stop):
+    """Set the sums of the rows `start` to ``stop - 1``."""
+    one, row, last = np.uint64(1), np.uint64(start), np.uint64(stop)
+    while row < last:
+        first, low = row, np.uint64(offsets[row])
+        high = np.uint64(offsets[row + one])
+        if high - low >= np.uint64(LONG):
+            sums[row] = _sum_row(ends, weights, contribution, low, high)
+            row += one
+            continue
+        while row < last:
+            after = np.uint64(offsets[row + one])
+            if after - high >= np.uint64(LONG) or after - low > np.uint64(RUN):
+                break
+            high = after
+            row += one
+        _sum_short(offsets, ends, weights, contribution, running, sums, first, row)
+
+
 @_compiled
 def _sum(offsets, ends, weights, contribution, sums, ranges, part):
-    every = np.int64(0)
+    every, running = np.int64(0), np.empty(RUN, np.int64)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
+        _sum_rows(offsets, ends, weights, contribution, running, sums, start, stop)
         for row in range(start, stop):
-            low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
-            total = _sum_row(ends, weights, contribution, low, high)
-            sums[row] = total
-            every += total
+            every += sums[row]
         start, stop = take(ranges, part, MINI_CHUNK)
     return every
 
 
 @_compiled
-def _apply(sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop):
-    change, dangling = np.int64(0), np.int64(0)
-    everywhere = restart.size == 1
-    for v in range(start, stop):
-        base = (restart[0] if everywhere else restart[v]) * parts[0]
-        if onward is not None:
-            base += onward[v] * parts[1]
-        old = rank[v]
-        rank[v] = base + damping * (sums[v] / ONE)
-        change += np.int64(abs(rank[v] - old) * CHANGE)
-        if share_out[v] == 0:
-            dangling += np.int64(rank[v] * CHANGE)
-        contribution[v] = rank[v] * share_out[v]
+def _iterate(rows, ranks, restart, onward, factors, ranges, part):
+    """Compute the ranks of the rows that this part takes, and what they contribute next."""
+    offsets, ends, weights = rows
+    rank, share_out, contribution, new = ranks
+    damping, restarts, dangled = factors
+    change, dangling, everywhere = np.int64(0), np.int64(0), restart.size == 1
+    sums, running = np.empty(MINI_CHUNK, np.int64), np.empty(RUN, np.int64)
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        _sum_rows(offsets[start:], ends, weights, contribution, running, sums, 0, stop - start)
+        for v in range(start, stop):
+            base = (restart[0] if everywhere else restart[v]) * restarts
+            if onward is not None:
+                base += onward[v] * dangled
+            old = rank[v]
+            rank[v] = base + damping * (sums[v - start] / ONE)
+            change += np.int64(abs(rank[v] - old) * CHANGE)
+            if share_out[v] == 0:
+                dangling += np.int64(rank[v] * CHANGE)
+            new[v] = rank[v] * share_out[v]
+        start, stop = take(ranges, part, MINI_CHUNK)
     return change, dangling
 
 
@@ -128,7 +180,8 @@ def readable(rows):
 
 def sum_contributions(rows, contribution, sums, totals, *, threads=1):
     totals.turn()
-    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    parts = worth(threads, len(rows.ends))
+    ranges = even_turns(len(rows.offsets) - 1, parts, rows.offsets)
     every = run(_sum, ranges, *rows[:3], contribution, sums)
     totals.now[SUM] = np.sum(every, dtype=np.int64)  # not used if it is 2**63 or more
 
@@ -184,22 +237,34 @@ def shares(total, least, share_out, *, threads=1):
     return unfit, sinks
 
 
-def apply_sums(
-    sums, rank, share_out, contribution, restart, onward, damping, dangling, totals, *, threads=1
-):
-    if dangling is None:
-        dangling = int(totals.before[CHANGES][1]) / CHANGE
-    parts = 1 - damping, damping * dangling
+def new_ranks(rank, share_out, wide):
+    np.multiply(rank, share_out, out=wide[: len(rank)])
+    return Ranks(rank, share_out, wide, np.empty_like(rank))
+
+
+def iterate(rows, ranks, restart, onward, damping, dangling, totals, *, threads=1):
+    dangled = dangling()
+    totals.turn()
+    if dangled is None:
+        dangled = int(totals.before[CHANGES][1]) / CHANGE
+    parts = 1 - damping, damping * dangled
     if onward is None:
         parts = parts[0] + parts[1], 0.0
-    done = in_threads(
-        lambda start, stop: _apply(
-            sums, rank, share_out, contribution, restart, onward, parts, damping, start, stop
-        ),
-        len(rank),
-        threads,
+    ranges = even_turns(len(ranks.rank), threads, rows.offsets)
+    done = run(
+        _iterate,
+        ranges,
+        rows[:3],
+        tuple(ranks),
+        restart,
+        onward,
+        tuple(map(float, (damping, *parts))),
     )
     totals.now[CHANGES] = [sum(part) for part in zip(*done, strict=True)]
+    if len(ranks.contribution) == len(ranks.spare):
+        return ranks._replace(contribution=ranks.spare, spare=ranks.contribution)
+    ranks.contribution[: len(ranks.spare)] = ranks.spare
+    return ranks
 
 
 def sum_batch(rows, contribution, sums, *, threads=1):

@@ -137,6 +137,40 @@ class RowsKernels(Protocol):
     def renamed(self, ids: Array, names: Array, *, threads: int = 1) -> Array:
         """Return the name of each id. Every id must have a name."""
 
+    def between(
+        self,
+        rows_: Rows,
+        which: Array,
+        inside: Array,
+        *,
+        names: Array | None = None,
+        later: bool = False,
+        threads: int = 1,
+    ) -> tuple[Array, Array]:
+        """Return the edges of some rows whose other ends are marked, in their order.
+
+        Parameters
+        ----------
+        rows_ : Rows
+        which : array of integers, shape (n,)
+            The indices of the rows, ascending.
+        inside : array of bool
+            Marks ends.
+        names : array of integers, shape (n,), optional
+            The vertex of each of these rows; by default its index.
+        later : bool
+            Whether to leave out the edges whose other end is smaller than the vertex of the row.
+        threads : int
+            Maximum number of threads.
+
+        Returns
+        -------
+        vertices : array of the dtype of names, shape (k,)
+            The vertex in whose row each edge is.
+        entries : array of int64, shape (k,)
+            The index of each edge in `rows_`.
+        """
+
 
 def count_all(
     sides: Sequence[Array], *, first: int = 0, count: int, shift: int = 0, threads: int = 1

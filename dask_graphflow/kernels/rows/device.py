@@ -45,6 +45,7 @@ TILE_LANES = 8  # edges of a tile per thread of the block
 BLOCKS, WEIGHTED_BLOCKS = 8, 16  # number of blocks in which rows are made
 SMALLEST = 1 << 22  # a block has room for at least this number of entries
 COUNTED = 1 << 31  # ids that are counted at a time, so that the counts fit into 32 bits
+MANY = 2  # all rows are read if the chosen ones have at least 1/2 of the edges
 WEIGHTS = ("int32", "int64", "float32", "float64")
 
 _EDGES = np.dtype(
@@ -275,6 +276,30 @@ def owners(rows_, dtype, *, threads=1):
             kernel, items = instance("owners", vertices.dtype), -(-len(vertices) // TILE_LANES)
             launch(kernel, items, rows_.offsets, len(rows_.offsets) - 1, rows_.first, vertices)
     return vertices
+
+
+def between(rows_, which, inside, *, names=None, later=False, threads=1):
+    with rows_.ends.device:
+        begins = rows_.offsets[which]
+        offsets = cupy.zeros(len(which) + 1, "int64")
+        offsets[1:] = cupy.cumsum(rows_.offsets[which + 1] - begins)
+        if names is None and int(offsets[-1]) * MANY >= len(rows_.ends):
+            chosen = cupy.zeros(len(rows_.offsets) - 1, "bool")
+            chosen[which] = True
+            vertices = owners(rows_._replace(first=0), which.dtype)
+            kept = chosen[vertices] & inside[rows_.ends]
+            if later:
+                kept &= vertices <= rows_.ends
+            entries = cupy.flatnonzero(kept)
+            return vertices[entries], entries
+        entries = cupy.arange(int(offsets[-1]))
+        row = owners(Rows(offsets, entries, None, 0), "int64")
+        entries += (begins - offsets[:-1])[row]
+        vertices, ends = (which if names is None else names)[row], rows_.ends[entries]
+        kept = inside[ends]
+        if later:
+            kept &= vertices <= ends
+        return vertices[kept], entries[kept]
 
 
 def _cast(labels: Any, dtype: Any) -> Any:

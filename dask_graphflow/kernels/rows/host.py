@@ -10,19 +10,19 @@ The edge list is therefore read twice, and memory is written in one stream per b
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import aligned, index_dtype
+from dask_graphflow.kernels import index_dtype, joined
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.disk import beside
 from dask_graphflow.kernels.host_atomics import prefetch
+from dask_graphflow.kernels.host_blocks import in_blocks
 from dask_graphflow.kernels.host_threads import (
     MINI_CHUNK,
     TURN,
@@ -30,206 +30,175 @@ from dask_graphflow.kernels.host_threads import (
     even_turns,
     in_parts,
     run,
+    runs,
     share,
     take,
+    worth,
 )
 
 BUCKET = 1 << 15  # average entries per bucket; with their copy they take a quarter of 1 MB of cache
 MOST_BUCKETS = 1 << 12  # more write streams than this overflow a core's TLB
 MOST_ROWS = 16  # maximum bits of a row's index in its bucket; each thread has one counter per row
+CONVERTED = 1 << 21  # edges; converting more int64 takes longer than compiling kernels for it
 BLOCK = 1 << 18  # ids that a thread counts at a time
+LISTED = 8  # edges that are looked up and listed in the time that other passes take for an item
 DIGIT = 11  # maximum bits of a column to sort by at a time; the counters then stay in the L1 cache
 POLICIES = ("keep", "sum", "min", "first")
-
-
-@_compiled
-def _count_ids(ids, start, stop, first, shift, counts):
-    size, shift = np.uint64(counts.size), np.uint64(shift)
-    for i in range(start, stop):
-        at = np.uint64(ids[i] - first) >> shift
-        if at < size:
-            counts[at] += 1
+SUM, MIN = 1, 2
 
 
 # Edges of other members' vertices are counted in an extra bucket, and all of them are written to one place.
 # They come in no particular order, so a branch would be mispredicted about half of the time.
 @_compiled
-def _count(out, into, start, stop, plan, counts):
-    first, size, shift, both = plan.first, np.uint64(plan.size), np.uint64(plan.shift), plan.both
+def _count(out, into, plan, counts):
+    first, size, shift = plan.first, np.uint64(plan.size), np.uint64(plan.shift)
     beyond = np.uint64(counts.size - 1) << shift
-    for edge in range(start, stop):
+    for edge in range(out.size):
         row = np.uint64(np.int64(out[edge]) - first)
         counts[(row if row < size else beyond) >> shift] += 1
-        if both and into[edge] != out[edge]:
+        if plan.both and into[edge] != out[edge]:
             row = np.uint64(np.int64(into[edge]) - first)
             counts[(row if row < size else beyond) >> shift] += 1
 
 
-# The code is repeated for each end, because calling a function would double the time of the whole pass.
 @_compiled
-def _scatter(ends, rows, weight, start, stop, plan, places, entries):
+def _scatter(ends, rows, weight, plan, places, entries):
     (source, target), (out, into), (keys, carried) = ends, rows, entries
-    first, size, both = plan.first, np.uint64(plan.size), plan.both
+    first, size, sides = plan.first, np.uint64(plan.size), 1 + plan.both
     shift, width = np.uint64(plan.shift), np.uint64(plan.width)
     beyond = np.uint64(places.size - 1) << shift
     inside = (np.uint64(1) << shift) - np.uint64(1)
-    weighted = carried.size > 0
-    for edge in range(start, stop):
+    for edge in range(source.size):
         u, v = np.uint64(source[edge]), np.uint64(target[edge])
-        row = np.uint64(np.int64(out[edge]) - first)
-        bucket = (row if row < size else beyond) >> shift
-        at = np.uint64(places[bucket])
-        places[bucket] += row < size
-        keys[at] = ((row & inside) << width) | v
-        if weighted:
-            carried[at] = weight[edge]
-        if both and u != v:
-            row = np.uint64(np.int64(into[edge]) - first)
+        one, other = np.int64(out[edge]), np.int64(into[edge])
+        for _ in range(sides):
+            row = np.uint64(one - first)
             bucket = (row if row < size else beyond) >> shift
-            at = np.uint64(places[bucket])
-            places[bucket] += row < size
-            keys[at] = ((row & inside) << width) | u
-            if weighted:
+            at = places[bucket]
+            places[bucket] = at + np.uint64(row < size)
+            keys[at] = ((row & inside) << width) | v
+            if carried.size:
                 carried[at] = weight[edge]
+            if u == v:
+                break
+            u, v, one, other = v, u, other, one
 
 
 @_inner
-def _digits(keys, start, stop, width, bits, counts, row_counts):
-    """Count the digits of the columns, and the rows; then replace each count by its start index."""
-    for digit in range(counts.shape[0]):
-        for i in range(counts.shape[1]):
-            counts[digit, i] = 0
-    for i in range(row_counts.size):
-        row_counts[i] = 0
-    columns = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
-    for i in range(np.uint64(start), np.uint64(stop)):
-        key = np.uint64(keys[i])
-        row_counts[key >> np.uint64(width)] += 1
-        column = key & columns
-        for digit in range(counts.shape[0]):
-            counts[digit, column & mask] += 1
-            column >>= np.uint64(bits)
-    for digit in range(counts.shape[0]):
-        at = np.int64(0)
-        for i in range(counts.shape[1]):
-            at, counts[digit, i] = at + counts[digit, i], at
-    _begin(row_counts)
-
-
-@_inner
-def _begin(counts):
-    at = np.int64(0)
-    for i in range(counts.size):
+def _begin(counts, start, stop, at):
+    """Replace some counts by start indices, from `at` on."""
+    for i in range(start, stop):
         at, counts[i] = at + counts[i], at
 
 
 @_inner
-def _sort_by(entries, start, count, low, high, places, others, to):
-    """Sort by the bits `low` to ``high - 1``, and write from index `to` on. The sort is stable."""
-    (keys, carried), (new_keys, new_carried) = entries, others
-    mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
-    low, to = np.uint64(low), np.uint64(to)
-    for i in range(np.uint64(start), np.uint64(start + count)):
-        at = (np.uint64(keys[i]) >> low) & mask
-        place = np.uint64(places[at]) + to
-        places[at] += 1
-        new_keys[place] = keys[i]
+def _sort_by(keys, carried, start, stop, low, mask, places, base):
+    """Move entries to the places that their digits from bit `low` on have in the same arrays."""
+    for i in range(start, stop):
+        key = np.uint64(keys[i])
+        digit = base + (key >> low & mask)
+        place = places[digit]
+        places[digit] = place + np.uint64(1)
+        keys[place] = key
         if carried.size:
-            new_carried[place] = carried[i]
+            carried[place] = carried[i]
 
 
 @_inner
-def _write(entries, count, width, places, labels, made, to):
-    """Sort by row, and write the ends and weights from index `to` on."""
-    (keys, carried), (ends, weights) = entries, made
-    mask, to = (np.uint64(1) << np.uint64(width)) - np.uint64(1), np.uint64(to)
-    for i in range(count):
+def _write(entries, start, stop, width, places, labels, columns):
+    """Write the ends and weights of sorted entries behind those that their rows have already."""
+    (keys, carried), (ends, weights) = entries, columns
+    mask = (np.uint64(1) << width) - np.uint64(1)
+    for i in range(start, stop):
         key = np.uint64(keys[i])
-        row = key >> np.uint64(width)
-        place = np.uint64(places[row]) + to
-        places[row] += 1
-        end = key & mask
+        row, end = key >> width, key & mask
+        place = places[row]
+        places[row] = place + np.uint64(1)
         ends[place] = labels[end] if labels.size else np.int64(end)
         if carried.size:
             weights[place] = carried[i]
 
 
-@_inner
-def _fold(offsets, stop, ends, weights, words, policy):
-    """Merge edges with equal ends in each row, and move the rows to the left to close the gaps.
+@_compiled
+def _finish(entries, bounds, mine, plan, labels, made, spare, counts):
+    """Sort the buckets `mine` into their rows: by each digit of the columns, and then by row.
 
-    `words` is None, or a view of integer weights as unsigned integers, which can wrap around. Returns the
-    end of the last row, and the number of integer sums that do not fit their dtype. Wraparounds are
-    counted, so that only the final value of a sum has to fit.
+    The last two arguments are work space. `spare` has room for two copies of a bucket, between which the
+    entries move. Allocating it here would take longer to compile.
     """
-    last = offsets[0]
-    wraps, wrong = 0, 0
-    for row in range(offsets.size):
-        start, end = offsets[row], offsets[row + 1] if row + 1 < offsets.size else stop
-        offsets[row] = last
-        for i in range(start, end):
-            if last > offsets[row] and ends[i] == ends[last - 1]:
-                if weights.size and policy == 1:
-                    if words is None:
-                        weights[last - 1] += weights[i]
-                    else:
-                        before = weights[last - 1]
-                        words[last - 1] += words[i]
-                        if (weights[i] >= 0) != (weights[last - 1] >= before):
-                            wraps += 1 if weights[i] >= 0 else -1
-                elif weights.size and policy == 2 and weights[i] < weights[last - 1]:
-                    weights[last - 1] = weights[i]
-            else:
-                wrong += wraps != 0
-                wraps = 0
-                ends[last] = ends[i]
-                if weights.size:
-                    weights[last] = weights[i]
-                last += 1
-    return last, wrong + (wraps != 0)
+    (keys, carried), (offsets, ends, weights), (places, digits) = entries, made, counts
+    width, bits = np.uint64(plan.width), np.uint64(plan.bits)
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    sizes, (moved, moved_carried) = mask + np.uint64(1), spare
+    passes = np.uint64(digits.size) >> bits
+    for bucket in mine:
+        start, count = np.uint64(bounds[bucket]), np.uint64(bounds[bucket + 1] - bounds[bucket])
+        for i in range(places.size):
+            places[i] = 0
+        for i in range(digits.size):
+            digits[i] = 0
+        for i in range(count):
+            key = np.uint64(keys[start + i])
+            moved[i] = key
+            places[key >> width] += np.uint64(1)
+            base = np.uint64(0)
+            for _ in range(passes):
+                digits[base + (key & mask)] += np.uint64(1)
+                base += sizes
+                key >>= bits
+        if carried.size:
+            for i in range(count):
+                moved_carried[i] = carried[start + i]
+        _begin(places, np.uint64(0), np.uint64(places.size), start)
+        first = bucket << plan.shift
+        for row in range(first, min(first + places.size, plan.size)):
+            offsets[row] = places[row - first]
+        low, base, at, to = np.uint64(0), np.uint64(0), np.uint64(0), count
+        for _ in range(passes):
+            _begin(digits, base, base + sizes, to)
+            _sort_by(moved, moved_carried, at, at + count, low, mask, digits, base)
+            low, base, at, to = low + bits, base + sizes, to, at
+        # Ends and weights can overwrite the bucket.
+        _write(spare, at, at + count, width, places, labels, (ends, weights))
 
 
 @_compiled
-def _finish(entries, bounds, mine, plan, bits, policy, labels, made, work):
-    """Sort the buckets `mine` into their rows; return the number of sums that do not fit.
+def _fold(offsets, bounds, mine, shift, policy, columns, words, left):
+    """Merge edges with equal ends in each row of the buckets `mine`, and move the rows to the left.
 
-    The arrays in `work` are work space. Allocating them here would take longer to compile.
+    `words` is None, or a view of integer weights as unsigned integers, which can wrap around. Writes how
+    many edges are left in each bucket, and returns the number of integer sums that do not fit their dtype.
+    Wraparounds are counted, so that only the final value of a sum has to fit.
     """
-    (keys, carried), shift, width = entries, plan.shift, plan.width
-    (offsets, ends, weights, words, left), (spares, counts, places) = made, work
-    passes, wrong = counts.shape[0], 0
-    begin = np.int64(0)  # Numba would compile another version for a literal 0
+    (ends, weights), wrong = columns, 0
     for bucket in mine:
-        start, stop = bounds[bucket], bounds[bucket + 1]
-        count = stop - start
-        _digits(keys, start, stop, width, bits, counts, places)
-        first, last = bucket << shift, (bucket + 1) << shift
-        last = last if last < offsets.size else offsets.size - 1
-        for row in range(first, last):
-            offsets[row] = places[row - first] + start
-        # The last pass must end in the spare memory, because ends and weights can overwrite the bucket.
-        spared = passes % 2 == 0
-        if spared:
-            for i in range(count):
-                spares[0][i] = keys[start + i]
-            if carried.size:
-                for i in range(count):
-                    spares[1][i] = carried[start + i]
-        for digit in range(passes):
-            low = digit * bits
-            high = low + bits if low + bits < width else width
-            if spared:
-                _sort_by(spares, begin, count, low, high, counts[digit], entries, start)
-            else:
-                _sort_by(entries, start, count, low, high, counts[digit], spares, begin)
-            spared = not spared
-        _write(spares, count, width, places, labels, (ends, weights), start)
-        # Numba removes this code if the policy is None. A member without vertices has buckets without rows.
-        if policy is not None and first < last:
-            stop, unfit = _fold(offsets[first:last], stop, ends, weights, words, policy)
-            wrong += unfit
-        left[bucket] = stop - start
+        last = bounds[bucket]
+        stop = min((bucket + 1) << shift, offsets.size - 1)
+        for row in range(bucket << shift, stop):
+            start, wraps = last, 0
+            end = offsets[row + 1] if row + 1 < stop else bounds[bucket + 1]
+            begin, offsets[row] = offsets[row], start
+            for i in range(begin, end):
+                if last > start and ends[i] == ends[last - 1]:
+                    if policy == SUM and weights.size:
+                        if words is None:
+                            weights[last - 1] += weights[i]
+                        else:
+                            before = weights[last - 1]
+                            words[last - 1] += words[i]
+                            if (weights[i] >= 0) != (weights[last - 1] >= before):
+                                wraps += 1 if weights[i] >= 0 else -1
+                    elif policy == MIN and weights.size and weights[i] < weights[last - 1]:
+                        weights[last - 1] = weights[i]
+                else:
+                    wrong += wraps != 0
+                    wraps = 0
+                    ends[last] = ends[i]
+                    if weights.size:
+                        weights[last] = weights[i]
+                    last += 1
+            wrong += wraps != 0
+        left[bucket] = last - bounds[bucket]
     return wrong
 
 
@@ -240,16 +209,31 @@ def _owners(offsets, first, start, stop, out):
             out[i] = first + row
 
 
+# Each edge is written, and overwritten by the next one unless it is kept. A branch would be mispredicted.
+@_compiled
+def _between(rows, chosen, start, stop, inside, later, at, found):
+    (offsets, ends), (which, names), (vertices, entries) = rows, chosen, found
+    at = np.uint64(at)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        row, vertex = np.uint64(which[i]), names[i]
+        least = np.uint64(vertex) if later else np.uint64(0)
+        for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + np.uint64(1)])):
+            far = np.uint64(ends[k])
+            vertices[at], entries[at] = vertex, k
+            at += np.uint64(inside[far] & (far >= least))
+    return at
+
+
 @_compiled
 def _label(degrees, counts, labels):
     """Label vertices by descending degree, with a stable counting sort."""
     for degree in degrees:
-        counts[counts.size - 1 - degree] += 1
-    _begin(counts)
+        counts[counts.size - 1 - degree] += np.uint64(1)
+    _begin(counts, np.uint64(0), np.uint64(counts.size), np.uint64(0))
     for i in range(degrees.size):
         at = counts.size - 1 - degrees[i]
         labels[i] = counts[at]
-        counts[at] += 1
+        counts[at] += np.uint64(1)
 
 
 @_compiled
@@ -285,15 +269,17 @@ def count_all(
 ) -> np.ndarray:
     blocks = [(ids, at) for ids in sides for at in range(0, len(ids), BLOCK)]
     parts = max(1, min(threads, len(blocks), sum(map(len, sides)) // max(count, 1)))
-    counts = np.zeros((parts, count), np.int64)
+    counts = np.zeros((parts, count + 1), np.int64)
+    plan = _Plan(first, count << shift, shift, 0, 0, False)
 
     def work(part: int) -> None:
         for ids, start in blocks[part::parts]:
-            block = aligned(ids[start : start + BLOCK])
-            _count_ids(block, 0, len(block), first, shift, counts[part])
+            dtype = "int32" if ids.dtype == "int32" else "int64"
+            for _, (block,) in in_blocks([ids], [dtype], start, min(start + BLOCK, len(ids))):
+                _count(block, block, plan, counts[part])
 
     share(work, parts, threads)
-    return counts[0] if parts == 1 else counts.sum(axis=0)  # type: ignore[no-any-return]
+    return counts[0, :-1] if parts == 1 else counts[:, :-1].sum(axis=0)
 
 
 def degree_labels(degrees):
@@ -302,7 +288,7 @@ def degree_labels(degrees):
     if most > len(degrees):  # more counters than vertices
         labels[np.argsort(-degrees, kind="stable")] = np.arange(len(degrees), dtype=labels.dtype)
     else:
-        _label(degrees, np.zeros(most + 1, np.int64), labels)
+        _label(degrees, np.zeros(most + 1, np.uint64), labels)
     return labels
 
 
@@ -326,13 +312,19 @@ def rows(
     if weights is not None:
         entries = entries * (4 + weights[0].itemsize) // 4
     shift, width = _key_bits(entries, count, columns)
-    plan = _Plan(first, count, shift, width, undirected, max(1, threads))
-    policy = POLICIES.index(multi) or None
-    keys, carried, bounds = _into_buckets(sources, targets, weights, labels, plan)
-    offsets, made, left = _into_rows(keys, carried, bounds, labels, policy, plan)
-    del keys, carried
-    if left.sum() < bounds[-1]:
-        made = _without_gaps(offsets, made, bounds, left, plan)
+    threads = worth(threads, entries)
+    bits = -(-width // -(-width // DIGIT))
+    plan = _Plan(first, count, shift, width, bits, undirected)
+    # Weights are moved as words, so that the kernels need not be compiled for each of their dtypes.
+    words = weights and [part.view(f"u{part.itemsize}") for part in weights]
+    keys, carried, bounds = _into_buckets(sources, targets, words, labels, plan, threads)
+    numbers = carried if weights is None else carried.view(weights[0].dtype)
+    offsets, made, left = _into_rows(
+        (keys, carried), numbers, bounds, labels, plan, multi, threads=threads
+    )
+    del keys, carried, numbers
+    if left is not None and left.sum() < bounds[-1]:
+        made = _without_gaps(offsets, made, bounds, left, shift, threads)
     offsets[count] = len(made[0])
     return Rows(offsets, made[0], None if weight is None else made[1], first)
 
@@ -367,8 +359,8 @@ class _Plan(NamedTuple):
     size: int
     shift: int
     width: int
+    bits: int  # of a column that are sorted by at a time
     both: bool
-    threads: int
 
 
 def _into_buckets(
@@ -377,17 +369,21 @@ def _into_buckets(
     weight: list[np.ndarray] | None,
     labels: np.ndarray | None,
     plan: _Plan,
+    threads: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the keys of the edges by bucket, their weights, and the start index of each bucket."""
-    threads = plan.threads
-    runs = _runs([len(ids) for ids in source], threads)
-    out, into = source, target
+    threads = max(1, threads)
+    mine = runs([len(ids) for ids in source], threads)
+    out, into, index = source, target, index_dtype(1 << plan.width)
+    if sum(map(len, source)) > CONVERTED and all(ids.dtype == "int64" for ids in source + target):
+        index = "int64"
+    of_rows = index if labels is None else labels.dtype
     if labels is not None:
         # Look up each label only once, because these reads are in random order.
         out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
-            for piece, start, stop in runs[i]:
+            for piece, start, stop in mine[i]:
                 _name(source[piece], labels, start, stop, out[piece])
                 _name(target[piece], labels, start, stop, into[piece])
 
@@ -397,71 +393,53 @@ def _into_buckets(
     counts = np.zeros((threads, buckets + 1), np.int64)
 
     def counting(i: int) -> None:
-        for piece, *piece_run in runs[i]:
-            for *columns, start, stop in _aligned(out[piece], into[piece], *piece_run):
-                _count(*columns, start, stop, plan, counts[i])
+        for piece, *run_ in mine[i]:
+            ends = out[piece], into[piece] if plan.both else out[piece]
+            for _, columns in in_blocks(ends, [of_rows] * 2, *run_):
+                _count(*columns, plan, counts[i])
 
     share(counting, threads, threads)
     counts[:, -1] = 0
     bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0)[:-1])])
     # Each part writes behind the parts before it, so equal edges stay in the order of the list.
-    places = bounds + np.cumsum(counts, axis=0) - counts
+    places = (bounds + np.cumsum(counts, axis=0) - counts).astype(np.uint64)
     total = int(bounds[-1])
     places[:, -1] = total + TURN * np.arange(threads)  # a separate cache line per thread
     room = total + TURN * threads
     keys = np.empty(room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
-    payload = [np.empty(0)] * len(source) if weight is None else weight
-    carried = np.empty(0 if weight is None else room, payload[0].dtype)
+    carried = np.empty(0, "uint64") if weight is None else np.empty(room, weight[0].dtype)
 
     def scattering(i: int) -> None:
-        for piece, *piece_run in runs[i]:
+        for piece, *run_ in mine[i]:
             ends = source[piece], target[piece], out[piece], into[piece]
-            for *four, weights, start, stop in _aligned(*ends, payload[piece], *piece_run):
-                sides = (four[0], four[1]), (four[2], four[3])
-                _scatter(*sides, weights, start, stop, plan, places[i], (keys, carried))
+            payload = [] if weight is None else [weight[piece]]
+            dtypes = [index, index, of_rows, of_rows, *(part.dtype for part in payload)]
+            for _, (s, t, o, n, *weights) in in_blocks([*ends, *payload], dtypes, *run_):
+                words = weights[0] if weights else carried
+                _scatter((s, t), (o, n), words, plan, places[i], (keys, carried))
 
     share(scattering, threads, threads)
     return keys[:total], carried[:total], bounds
 
 
-def _aligned(*run: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield arrays with start and stop. If some are not aligned, copy them and yield block by block."""
-    *columns, start, stop = run
-    apart = {id(column): column for column in columns if not column.flags.aligned}
-    if not apart:
-        yield run
-        return
-    # Allocate the copies once, because allocating memory for each block takes longer than copying it.
-    copies = {key: np.empty(min(BLOCK, stop - start), apart[key].dtype) for key in apart}
-    for at in range(start, stop, BLOCK):
-        count = min(BLOCK, stop - at)
-        for key, column in apart.items():
-            copies[key][:count] = column[at : at + count]
-        yield *(copies.get(id(column), column[at:]) for column in columns), 0, count
-
-
-def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
-    """Cut arrays, as if concatenated, into equal parts; return (array, start, stop) tuples per part."""
-    begins = list(itertools.accumulate(lengths, initial=0))
-    return [
-        [
-            (array, max(low - begin, 0), min(high, stop) - begin)
-            for array, (begin, stop) in enumerate(itertools.pairwise(begins))
-            if low < stop and begin < high
-        ]
-        for low, high in itertools.pairwise(even_cuts(begins[-1], parts))
-    ]
-
-
 def _into_rows(
-    keys: np.ndarray,
-    carried: np.ndarray,
+    entries: tuple[np.ndarray, np.ndarray],
+    weights: np.ndarray,
     bounds: np.ndarray,
     labels: np.ndarray | None,
-    policy: int | None,
     plan: _Plan,
-) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Sort each bucket into its rows.
+    multi: str,
+    *,
+    threads: int,
+) -> tuple[np.ndarray, list[np.ndarray], np.ndarray | None]:
+    """Sort each bucket into its rows, and merge parallel edges if asked to.
+
+    Parameters
+    ----------
+    entries : tuple of ndarray
+        Keys, and weights as words.
+    weights : ndarray
+        The same weights in their own dtype, and the same memory.
 
     Returns
     -------
@@ -469,37 +447,43 @@ def _into_rows(
         Start index of each row; the last entry is not set.
     columns : list of ndarray
         Ends and weights. There are gaps behind buckets in which edges were merged.
-    left : ndarray
-        Number of edges left in each bucket.
+    left : ndarray or None
+        Number of edges left in each bucket, if parallel edges were merged.
     """
+    keys, carried = entries
     dtype = np.dtype(index_dtype(1 << plan.width))
     named = np.empty(0, dtype) if labels is None else labels
     offsets = np.empty(plan.size + 1, np.int64)
     # Weights overwrite the carried weights of their bucket. Ends overwrite its keys if they are as wide.
     ends = keys.view(dtype) if keys.itemsize == dtype.itemsize else np.empty(len(keys), dtype)
-    weights = carried
-    summed = policy is not None and weights.dtype.kind == "i"
+    policy, left = POLICIES.index(multi), np.empty(len(bounds) - 1, np.int64)
+    summed = policy == SUM and weights.dtype.kind == "i"
     words = weights.view(f"u{weights.itemsize}") if summed else None
-    left = np.empty(len(bounds) - 1, np.int64)
     # Start with the largest buckets, so that no thread gets one of them at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
-    turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
-    passes = -(-plan.width // DIGIT)
-    bits = -(-plan.width // passes)
+    parts = 1 if threads == 1 else 4 * threads
+    digits = -(-plan.width // plan.bits) << plan.bits
 
-    def finishing(i: int) -> int:
-        mine = turns[i]
+    def finishing(part: int) -> int:
+        mine, wrong = order[part::parts].copy(), 0
         most = int((bounds[mine + 1] - bounds[mine]).max(initial=0))
-        spares = np.empty(most, keys.dtype), np.empty(min(most, len(carried)), carried.dtype)
-        counts = np.empty((passes, 1 << bits), np.int64)
-        work = spares, counts, np.empty(1 << plan.shift, np.int64)
-        made = offsets, ends, weights, words, left
-        wrong: int = _finish((keys, carried), bounds, mine, plan, bits, policy, named, made, work)
+        spare = (
+            np.empty(2 * most, keys.dtype),
+            np.empty(min(2 * most, 2 * len(carried)), carried.dtype),
+        )
+        counts = np.empty(1 << plan.shift, np.uint64), np.empty(digits, np.uint64)
+        # A bucket is merged while it is in the cache.
+        for some in mine.reshape(-1, 1) if policy else [mine]:
+            _finish(entries, bounds, some, plan, named, (offsets, ends, carried), spare, counts)
+            if policy:
+                wrong += _fold(
+                    offsets, bounds, some, plan.shift, policy, (ends, weights), words, left
+                )
         return wrong
 
-    if any(share(finishing, len(turns), plan.threads)):
+    if any(share(finishing, parts, threads)):
         raise no_such_sum(weights.dtype)
-    return offsets, [ends, weights], left
+    return offsets, [ends, weights], left if policy else None
 
 
 def _without_gaps(
@@ -507,7 +491,8 @@ def _without_gaps(
     columns: list[np.ndarray],
     bounds: np.ndarray,
     left: np.ndarray,
-    plan: _Plan,
+    shift: int,
+    threads: int,
 ) -> list[np.ndarray]:
     """Return columns without gaps, and adjust the offsets of the rows.
 
@@ -516,7 +501,7 @@ def _without_gaps(
     starts = np.concatenate([[0], np.cumsum(left)])
 
     def move_rows(bucket: int) -> None:
-        rows_ = slice(bucket << plan.shift, (bucket + 1) << plan.shift)
+        rows_ = slice(bucket << shift, (bucket + 1) << shift)
         offsets[rows_] += starts[bucket] - bounds[bucket]
 
     def closed(gapped: np.ndarray) -> np.ndarray:
@@ -525,10 +510,10 @@ def _without_gaps(
         def move(bucket: int) -> None:
             whole[starts[bucket] :][: left[bucket]] = gapped[bounds[bucket] :][: left[bucket]]
 
-        share(move, len(left), plan.threads)
+        share(move, len(left), threads)
         return whole
 
-    share(move_rows, len(left), plan.threads)
+    share(move_rows, len(left), threads)
     return [closed(columns.pop(0)) for _ in range(len(columns))]
 
 
@@ -554,13 +539,32 @@ def relabelled(rows_, labels, *, places=None, first=0, count=None, threads=1):
 
 def owners(rows_, dtype, *, threads=1):
     vertices = beside(rows_.ends, len(rows_.ends), dtype)
-    parts, offsets, first = max(1, threads), rows_.offsets, rows_.first
+    parts, offsets, first = worth(threads, len(vertices)), rows_.offsets, rows_.first
     in_parts(lambda a, b: _owners(offsets, first, a, b, vertices), len(offsets) - 1, parts, threads)
     return vertices
 
 
 def renamed(ids, names, *, threads=1):
     named = beside(ids, len(ids), names.dtype)
-    parts = max(1, threads)
+    parts = worth(threads, len(ids))
     in_parts(lambda low, high: _name(ids, names, low, high, named), len(ids), parts, threads)
     return named
+
+
+def between(rows_, which, inside, *, names=None, later=False, threads=1):
+    chosen = which, which if names is None else names
+    room = np.zeros(len(which) + 1, np.int64)
+    np.cumsum(rows_.offsets[which + 1] - rows_.offsets[which], out=room[1:])
+    parts = worth(threads, room[-1] // LISTED)
+    cuts = [0, *np.searchsorted(room, even_cuts(room[-1], parts)[1:-1]).tolist(), len(which)]
+    # Each part has room for all of its edges. Only what it fills takes memory.
+    vertices, entries = np.empty(room[-1], chosen[1].dtype), np.empty(room[-1], np.int64)
+
+    def keep(part: int) -> slice:
+        start, stop = cuts[part], cuts[part + 1]
+        low = room[start]
+        edges, found = (rows_.offsets, rows_.ends), (vertices, entries)
+        return slice(low, _between(edges, chosen, start, stop, inside, later, low, found))
+
+    kept = share(keep, parts, threads)
+    return tuple(joined([column[one] for one in kept]) for column in (vertices, entries))

@@ -106,7 +106,9 @@ def _attempt(edges, low, high, back, before, key, counter, bias):
 @_compiled
 def _walk(rows, starts, previous, keys, first, bias, walks, ranges, part):
     offsets, ends, sums = rows
-    biased = (bias != 1).any()
+    biased = False
+    for weight in bias:  # an array expression would take longer to compile
+        biased |= weight != 1
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Reached, Rows
@@ -47,10 +47,33 @@ class SharedSearch:
         return self._last
 
 
+class PullRule(NamedTuple):
+    """When to pull: if more than `least` edges leave a level and, times `factor`, more than `limit`."""
+
+    factor: int
+    limit: int
+    shrinking: bool  # whether each level reduces the limit by its number of edges
+    least: int
+    # If this is not negative, pulls go on until a frontier shrinks and has at most so many vertices.
+    narrow: int
+
+
+class LevelPlan(NamedTuple):
+    """What :func:`SearchKernels.bfs_levels` is to do."""
+
+    levels: int  # maximum number of levels
+    leaving: int  # number of edges that leave the first frontier
+    pull: bool  # whether the first level is pulled
+    rule: PullRule  # the direction of later levels
+    # Array of int64, or None. Stop after a large level once all of these vertices are reached.
+    targets: Any
+
+
 class SearchKernels(Protocol):
     """What :mod:`.search.host` and :mod:`.search.device` can do."""
 
-    SMALL_FRONTIER: int
+    # Maximum number of edges that leave the first frontier of :func:`bfs_levels`, by its direction.
+    FUSED: dict[str, int]
 
     def bfs_pull(
         self,
@@ -107,34 +130,31 @@ class SearchKernels(Protocol):
             New vertices in no particular order, without duplicates.
         """
 
-    def bfs_near(
+    def bfs_levels(
         self,
-        rows: Rows,
+        sides: tuple[Rows, Rows | None, Array],
         frontier: Array,
         reached: Reached,
         depth: int,
+        plan: LevelPlan,
         *,
-        levels: int,
-        dense: tuple[int, int, bool],
+        threads: int = 1,
         shared: SharedSearch | None = None,
-    ) -> tuple[Array, tuple[int, int] | None, Array, Array]:
-        """Push level after level, in one thread, while at most `SMALL_FRONTIER` edges leave the frontier.
+    ) -> tuple[Array, tuple[int, int] | None, Array, Array, Array]:
+        """Search level after level in one call, by push and by pull.
 
-        In a graph with many small levels, a level can take less time than the call of a kernel. The first
-        level is always done, and at most :data:`SMALL_FRONTIER` edges may leave its frontier.
+        A level can take less time than the call of a kernel. The first level is always done, if at most
+        :data:`FUSED` edges leave its frontier. The kernel goes on until nothing is left to search, the
+        limits of the plan are reached, or a level follows that it would rather leave to the caller.
 
         Parameters
         ----------
-        rows : Rows
-            Rows of all vertices.
+        sides : tuple of Rows, Rows or None, and array of int64
+            Rows of all vertices, with outgoing edges; those with incoming edges, without which no level is
+            pulled; and the vertices' degrees.
         frontier, reached, depth
             See :func:`bfs_push`; `reached.seen` is updated.
-        levels : int
-            Maximum number of levels.
-        dense : tuple of int, int and bool
-            When to stop because a pull is better: if the number of edges that leave the frontier, times the
-            first item, is greater than the second item. If the third item is true, the edges of each level
-            are subtracted from the second one.
+        plan : LevelPlan
 
         Returns
         -------
@@ -145,6 +165,8 @@ class SearchKernels(Protocol):
             None if the kernel did not count them.
         sizes, edges : array of int64, shape (n,)
             Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
+        pulled : array of numbers, shape (n,)
+            Whether each level was pulled.
         """
 
     def mark_seen(self, seen: Array, vertices: Array) -> None:

@@ -1,7 +1,7 @@
 """Breadth-first search on the device.
 
 In a pull, one lane takes a vertex and its first neighbors, a warp takes the rest of a long row, and a block
-the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_near` processes
+the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_levels` pushes
 one level after another in a single launch. One block does small levels, and all blocks do larger levels,
 with a barrier between them. The host waits once per call, and after many levels also for their sizes.
 """
@@ -33,6 +33,7 @@ from dask_graphflow.kernels.sources import instance
 
 UNSEEN = -1  # the level of a vertex that was not reached
 SMALL_FRONTIER = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
+FUSED = {"push": SMALL_FRONTIER, "pull": -1}  # a launch of many levels only pushes
 LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
 SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
 FEW = 100  # levels whose numbers are read together with the state
@@ -93,15 +94,16 @@ def _push(
     return fresh[: int(read(count)[0])]
 
 
-def bfs_near(rows, frontier, reached, depth, *, levels, dense, shared=None):
-    how = {"levels": levels, "dense": dense, "shared": shared}
-    return near(EVERY, rows, frontier, reached, depth, **how)
+def bfs_levels(sides, frontier, reached, depth, plan, *, threads=1, shared=None):
+    how = {"levels": plan.levels, "dense": plan.rule[:3], "shared": shared}
+    *found, sizes, edges = near(EVERY, sides[0], frontier, reached, depth, **how)
+    return *found, sizes, edges, np.zeros(len(sizes), bool)
 
 
 def bfs_push_to_all(
     rows: Rows, frontier: Any, reached: Reached, depth: int, *, shared: Any
 ) -> tuple[Any, tuple[int, int]]:
-    """Push one level to the vertices of all members; see :func:`bfs_near`."""
+    """Push one level to the vertices of all members; see :func:`bfs_levels`."""
     if shared.list(frontier):
         align(shared.memory, shared.end)
     sent, kernel = (
@@ -135,7 +137,7 @@ def near(
     dense: tuple[int, int, bool],
     shared: Any = None,
 ) -> tuple[Any, tuple[int, int] | None, np.ndarray, np.ndarray]:
-    """Continue a search along some edges; see :func:`bfs_near`.
+    """Continue a search along some edges; see :func:`bfs_levels`.
 
     The condition is :data:`EVERY`, or a distance per vertex and a weight per edge: only edges between two
     vertices at the same distance count, and only if the weight does not change it.

@@ -20,6 +20,7 @@ import numpy as np
 
 from dask_graphflow.kernels.common import host
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_threads import even_cuts, even_turns, run, share, take, turns
 from dask_graphflow.kernels.memory import free_bytes
@@ -30,7 +31,7 @@ AT_ONCE = 64  # sources per call
 MINI = 1024  # vertices that a thread adds up at a time
 
 
-@_compiled
+@inner
 def _whole(value):
     """Return a positive float as a whole number and an exponent."""
     bits = np.float64(value).view(np.int64)
@@ -38,7 +39,7 @@ def _whole(value):
     return ((bits & ((one << 52) - one)) | (one << 52)) << 8, (bits >> 52) - 1022 - BITS
 
 
-@_compiled
+@inner
 def _scaled(value, exponent):
     """Return ``value * 2**exponent``, for values from 1 to 2**61 and results below 2**62."""
     if exponent < -900:  # the result may be too small for a float of full precision
@@ -46,7 +47,7 @@ def _scaled(value, exponent):
     return value * np.int64((exponent + 1023) << 52).view(np.float64)
 
 
-@_compiled
+@inner
 def _bits(count):
     """Return the number of bits by which the sum of `count` numbers can grow."""
     bits = np.int64(0)
@@ -136,7 +137,7 @@ def _one_source(offsets, ends, entering, source, endpoints, spare, room, found):
     found[source] = endpoints * (tail - 1)
 
 
-@_compiled
+@inner
 def _levels_of(offsets, ends, source, queue, level):
     """Write the levels of a search to `level`."""
     level[:] = -1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.kernels.compiling import compiled as _compiled
+from dask_graphflow.kernels.compiling import inner as _inner
 
 
 @_compiled
@@ -39,7 +40,7 @@ def _join(component, one, other, key, at, taken):
         component[v] = _root(component, v)
 
 
-@_compiled
+@_inner
 def _root(component, vertex):
     above = component[vertex]
     while component[above] != above:

@@ -163,8 +163,8 @@ class Advance:
                 if len(done):
                     self.supersteps += len(done)
                     sizes, edges = done.T
-                    rule.record_pushes(sizes, edges)
-                    g.fused("push", sizes, edges, time.perf_counter() - began)
+                    rule.record_levels(sizes, edges)
+                    g.fused(["push"] * len(done), sizes, edges, time.perf_counter() - began)
                     own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
                     return Frontier(own, len(vertices), leaving), len(done)
         return self.push(frontier), 1

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.kernels import disk
+from dask_graphflow.kernels.search import PullRule
 from dask_graphflow.operators.frontier import Frontier
 from dask_graphflow.operators.view import GraphView
 
@@ -84,10 +85,13 @@ class Direction:
             return "push" if shrinks else "pull"
         return "pull" if frontier.leaving * ALPHA > self.unexplored else "push"
 
-    def record_pushes(self, sizes: Any, edges: Any) -> None:
-        """Record levels that were pushed in one call. The first is the level of the last :meth:`choose`."""
+    def record_levels(self, sizes: Any, edges: Any, last: str = "push") -> None:
+        """Record levels that were done in one call. The first is the level of the last :meth:`choose`.
+
+        `last` is the direction of the last one.
+        """
         self.unexplored -= int(edges[1:].sum())
-        self._last = "push", int(sizes[-1])
+        self._last = last, int(sizes[-1])
 
     def limits(self, frontier: Frontier) -> tuple[int, int, bool]:
         """Return when a call that pushes several levels from a frontier must stop.
@@ -99,7 +103,12 @@ class Direction:
         if self._rule == "gemini":
             return DENSE, self.total, False
         if self._rule != "beamer":
-            return 0, 0, False
+            return (1, -1, False) if self._rule == "pull" else (0, 0, False)
         # A pull needs more than V / BETA edges, as if at least V / BETA * ALPHA were unexplored.
         least, before = self._size // BETA * ALPHA, self.unexplored + frontier.leaving
         return ALPHA, max(before, least), before > least
+
+    def later_levels(self, frontier: Frontier) -> PullRule:
+        """Return the rule for the levels after a frontier, for a call that also pulls."""
+        least = self._size // BETA if self._rule == "beamer" else -1
+        return PullRule(*self.limits(frontier), least, least)

@@ -42,18 +42,18 @@ def find_components(g: GraphView, labels: Any = None) -> Any:
 
 def _roots(g: GraphView, labels: Any) -> tuple[Any, Any]:
     """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
-    local = g.member.local("out")
-    forest, threads = Forest(local.rows.ends, size=local.size), g.member.threads
+    local, threads = g.member.local("out"), g.member.threads
     if g.member.alone and not g.directed and labels is None:
-        forest.hook_rows(local.rows, threads=threads)
-    else:
-        for _, piece in blocks(local.rows._replace(weights=None), CHUNK):
-            if labels is None:
-                ends = sources_of(g, piece), piece.ends
-            else:
-                ends = groups_kernels.of(labels).edges_inside(piece, labels)
-            forest.hook(*ends, threads=threads)
-        forest.compress(threads=threads)
+        parent = kernels_for(local.rows.ends).join_rows(local.rows, threads=threads)
+        return parent, parent[g.owned :]
+    forest = Forest(local.rows.ends, size=local.size)
+    for _, piece in blocks(local.rows._replace(weights=None), CHUNK):
+        if labels is None:
+            ends = sources_of(g, piece), piece.ends
+        else:
+            ends = groups_kernels.of(labels).edges_inside(piece, labels)
+        forest.hook(*ends, threads=threads)
+    forest.compress(threads=threads)
     return forest.parent[: g.owned], forest.parent[g.owned :]
 
 

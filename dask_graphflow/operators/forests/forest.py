@@ -25,7 +25,6 @@ LEAST = -(2**63)  # the first vertex of a forest is an int64
 # together pass a multiple of V / 4.
 COMPRESS_ABOVE = 16
 FLATTEN_ABOVE = 4
-FIRST = 2  # edges of each row that are hooked to find the largest tree
 LINE = 64  # slices begin at a multiple of this number of entries, one cache line of marks
 
 
@@ -182,26 +181,6 @@ class Forest:
         if self.counts["hooked"] // share > before // share:
             self.compress(threads=threads)
         return outside
-
-    def hook_rows(self, rows: Any, *, threads: int = 1) -> None:
-        """Hook the edges of a graph whose rows contain each edge twice, at both ends; see [1]_.
-
-        After the first edges of each row are hooked, most vertices of most graphs are in one tree. Only the
-        rows of the other vertices have to be read, because they contain all edges between them and that
-        tree. The trees are flat at the end.
-
-        .. [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
-           Subgraph Sampling", IPDPS 2018.
-        """
-        if not len(rows.ends):
-            return
-        self.kernels.hook_first(self.parent, rows, FIRST, threads=threads)
-        self.flat = False
-        self.compress(threads=threads)
-        tree = self.kernels.choose_tree(self.parent)
-        self.kernels.hook_rest(self.parent, rows, tree, threads=threads)
-        self.flat = False
-        self.compress(threads=threads)
 
     def _sample_step(self, edges: int) -> int:
         sampled = self.kernels.SAMPLED  # vertices per sampled edge

@@ -94,12 +94,11 @@ class Fragment:
     @classmethod
     def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        both = frames.stack([edges.source.frame, edges.target.frame])
-        codes, ids = renumber.distinct(both, threads=threads)
-        forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
-        half = len(edges.source)
-        ends = codes[:half], codes[half:]
-        for level, source, target in by_level(*ends, edges.level, levels):
+        (sources, targets), ids = renumber.distinct(
+            [edges.source.frame, edges.target.frame], threads=threads
+        )
+        forests = [Forest(sources, size=len(ids)) for _ in range(levels)]
+        for level, source, target in by_level(sources, targets, edges.level, levels):
             forests[level].hook(source, target, threads=threads)
         for forest in forests:
             forest.compress(threads=threads)
@@ -144,7 +143,7 @@ class FragmentChain:
         """Return a new chain for edges like the given ones."""
         with dense.alone():
             if dense.held is None:
-                ids = frames.empty_like(edges.source.frame)
+                ids = edges.source.like
                 kernels = kernels_for(ids)
                 if edges.streamed:
                     kernels = streaming.device().kernels

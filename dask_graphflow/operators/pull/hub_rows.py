@@ -1,7 +1,8 @@
 """Hub-first rows: each vertex repeatedly sums the contributions of its neighbors, along all edges.
 
 The values to sum are in a *wide* column. It first has one entry per owned vertex that exists, hubs first so
-that they stay in the caches, and then one entry per vertex of other members that is read here.
+that they stay in the caches, and then one entry per vertex of other members that is read here. Without
+hubs, a single member on the host uses the rows of the graph as they are.
 
 If a member reads most vertices of the others, as on a power-law graph with few members, its column has an
 entry for each of their vertices. Then no member stores which vertices are read, and each member sends all
@@ -209,11 +210,13 @@ def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> L
         exists = leaving > 0
         exists[np.flatnonzero(np.diff(plain.offsets)) if near is None else near] = True
         has = shard.kept(stored.OCCURS, lambda: exists)  # needed when the rows are gone
-    hubs = not is_on_disk(source) and has_hubs(leaving)
+    hubs, count = not is_on_disk(source) and has_hubs(leaving), count_true(has)
+    if alone and plain is not None and not hubs and count == len(has):
+        names = np.arange(count, dtype=index_dtype(count))
+        return Layout(plain, names, count, leaving, has, [None], [0, 0], [0, count])
     weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has
     labels = kernels.degree_labels(weighed)
     del weighed
-    count = count_true(has)
 
     place: Any
     places: dict[str, Any]

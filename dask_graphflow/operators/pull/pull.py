@@ -82,13 +82,10 @@ class Pull(HubRows):
         dangling : float
             The sum of the ranks of sinks over all members.
         """
-        self._rank, self._share = rank, share
-        self._dangling: float | None = dangling
         self._kernels = pull_kernels.of(rank)
-        self._contributions = self.new_wide(rank.dtype)
-        self._own = self._contributions[: len(rank)]
-        self._sums = np.zeros_like(rank, np.int64)
-        np.multiply(rank, share, out=self._own)
+        wide = self.new_wide(rank.dtype)
+        self._ranks = self._kernels.new_ranks(rank, share, wide)
+        self._known: float | None = dangling
 
     def publish(self, *, change: bool) -> None:
         """Send the contributions to the members that read them.
@@ -99,8 +96,8 @@ class Pull(HubRows):
             Whether :meth:`change` will be called. Otherwise the members add up their totals in
             :meth:`update`, while their devices sum contributions.
         """
-        self._added = self._g.member.alone or change or not on_device(self._rank)
-        self.send(self._contributions, changes=self._added)
+        self._added = self._g.member.alone or change or not on_device(self._ranks.rank)
+        self.send(self._ranks.contribution, changes=self._added)
 
     def change(self) -> float:
         """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
@@ -118,15 +115,9 @@ class Pull(HubRows):
         alpha : float
             The probability of following an edge.
         """
-        self.add_up(self._contributions, self._sums)
-        if self._dangling is None and not self._added:
-            own = self.totals.read_before()[CHANGES]
-            self._dangling = self._g.all_reduce(own.tolist()).sums[1] / float(self._kernels.CHANGE)
-        self._kernels.apply_sums(
-            self._sums,
-            self._rank,
-            self._share,
-            self._own,
+        self._ranks = self._kernels.iterate(
+            self.rows,
+            self._ranks,
             restart,
             onward,
             alpha,
@@ -134,15 +125,23 @@ class Pull(HubRows):
             self.totals,
             threads=self._g.member.threads,
         )
-        self._dangling = None  # from now on, that of the previous iteration
+        self._known = None  # from now on, that of the previous iteration
+
+    def _dangling(self) -> float | None:
+        """Return the sum of the ranks of sinks over all members, or None if the totals have it."""
+        if self._known is not None or self._added:
+            return self._known
+        own = self.totals.read_before()[CHANGES]
+        return self._g.all_reduce(own.tolist()).sums[1] / float(self._kernels.CHANGE)
 
     def end(self) -> Any:
         """Return the ranks in the order of positions, as float64: array of shape (V_p,).
 
         The other columns are freed first. :meth:`begin` makes them again.
         """
-        del self._share, self._own, self._contributions, self._sums
-        return self.by_vertex(self._rank.astype("float64", copy=False))
+        rank = self._ranks.rank
+        del self._ranks
+        return self.by_vertex(rank.astype("float64", copy=False))
 
 
 def _limits(precision: str) -> str:

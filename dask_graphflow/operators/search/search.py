@@ -6,9 +6,10 @@ pull, every unreached vertex checks its neighbors in ascending order, and the fi
 becomes its parent; the frontier is sent to all members as a bitmap of V / 8 bytes (Gemini [1]_). Both give
 the same parents.
 
-A small level takes as long as its round of messages, so a deep search does not process small levels one by
-one. A single member pushes several of them in one call. Several members continue with shortest paths along
-edges of weight 1 (:mod:`.buckets`). The parents are then derived from the levels.
+A single member on the host does all levels in one call, by push and by pull. A single device pushes several
+small levels in one call. A small level takes as long as its round of messages, so several members do not
+process the small levels of a deep search one by one. They continue with shortest paths along edges of
+weight 1 (:mod:`.buckets`), and the parents are then derived from the levels.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -26,7 +27,7 @@ from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.kernels import count_true, is_on_disk, kernels_for
 from dask_graphflow.kernels import search as search_kernels
 from dask_graphflow.kernels.csr import Reached
-from dask_graphflow.kernels.search import SharedSearch
+from dask_graphflow.kernels.search import LevelPlan, SharedSearch
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.buckets import Buckets, unit_weights
@@ -100,30 +101,30 @@ class Search:
     def push(self, frontier: Frontier, depth_limit: int | None = None) -> Frontier:
         """Follow the edges that leave the frontier to unreached vertices, for `depth_limit` levels at most.
 
-        A single member continues to push while the rule does, and while few edges leave the frontier,
-        unless its rows are on disk, where each level asks for all of its rows at once.
+        A single member continues with the next levels, as the rule says, unless its rows are on disk,
+        where each level asks for all of its rows at once.
         """
-        small = frontier.leaving <= self._kernels.SMALL_FRONTIER
-        if self._shared is not None and not small:
+        if self._continues("push", frontier):
+            return self._take_several("push", frontier, depth_limit)
+        if self._shared is not None:
             return self._push_to_all(frontier)
-        if small and self._mirrors is None and not is_on_disk(self._rows.ends):
-            return self._push_several(frontier, depth_limit)
         return self._push_one(frontier)
 
-    def pull(self, frontier: Frontier) -> Frontier:
-        """Let each unreached vertex look for a parent in the frontier."""
+    def pull(self, frontier: Frontier, depth_limit: int | None = None) -> Frontier:
+        """Let each unreached vertex look for a parent in the frontier; continue as in :meth:`push`."""
+        if self._continues("pull", frontier):
+            return self._take_several("pull", frontier, depth_limit)
         g, own = self._g, frontier.own
         assert own is not None
         self.depth += 1
         self._pulled.append(self.depth)
         with g.superstep("pull", len(frontier), frontier.leaving):
-            if self._incoming is None:
-                self._incoming = self._incoming_rows()
+            incoming = self._incoming_rows()
             words, following = own.words, np.zeros_like(own.words)
             if self._shared is None:
                 words = gather(g, words)
             count, leaving = self._kernels.bfs_pull(
-                self._incoming,
+                incoming,
                 words,
                 following,
                 *self._state(),
@@ -188,23 +189,37 @@ class Search:
 
     # Parts of the steps
 
-    def _push_several(self, frontier: Frontier, depth_limit: int | None) -> Frontier:
-        """Push several small levels in one call."""
-        g, began = self._g, time.perf_counter()
+    def _continues(self, direction: str, frontier: Frontier) -> bool:
+        """Return whether a single member does the levels from the frontier on in one call."""
+        if self._mirrors is not None or is_on_disk(self._rows.ends):
+            return False
+        return frontier.leaving <= self._kernels.FUSED[direction]
+
+    def _take_several(
+        self, direction: str, frontier: Frontier, depth_limit: int | None
+    ) -> Frontier:
+        """Push, or pull, and continue with the next levels in one call."""
+        g, began, targets = self._g, time.perf_counter(), self._targets
         levels = (g.size if depth_limit is None else depth_limit) - self.depth
+        if targets is not None:
+            levels, targets = min(levels, BETWEEN_LOOKS), targets.astype("int64", copy=False)
+        rule, pull = self.rule.later_levels(frontier), direction == "pull"
+        # A directed graph has no rows of incoming edges before the first pull.
+        ready = pull or (self._continues("pull", frontier) and g.member.has_rows("into"))
         self.depth += 1
-        reached, found, sizes, edges = self._kernels.bfs_near(
-            self._rows,
+        reached, found, sizes, edges, pulled = self._kernels.bfs_levels(
+            (self._rows, self._incoming_rows() if ready else None, g.degrees),
             frontier.vertices,
             *self._state(),
-            levels=levels if self._targets is None else min(levels, BETWEEN_LOOKS),
-            dense=self.rule.limits(frontier),
+            LevelPlan(levels, frontier.leaving, pull, rule, targets),
+            threads=g.member.threads,
             shared=self._shared,
         )
-        self.rule.record_pushes(sizes, edges)
+        directions = ["pull" if one else "push" for one in pulled]
+        self.rule.record_levels(sizes, edges, directions[-1])
         self.depth += len(sizes) - 1
         following = self._frontier(vertices=reached, found=found)
-        g.fused("push", sizes, edges, time.perf_counter() - began)
+        g.fused(directions, sizes, edges, time.perf_counter() - began)
         return following
 
     def _push_to_all(self, frontier: Frontier) -> Frontier:
@@ -287,13 +302,16 @@ class Search:
 
     def _incoming_rows(self) -> Any:
         """Return the rows of incoming edges, with rows in the order of positions."""
+        if self._incoming is not None:
+            return self._incoming
         g, rows = self._g, self._g.member.rows("into")
         # Half the vertices of a power-law graph have no edge. They are marked as seen, to be skipped.
         empty = g.member.shard.kept(
             f"not entered {g.member.side('into')}", lambda: _empty(rows.offsets)
         )
         self._seen.view("uint8")[: len(empty)] |= empty
-        return rows._replace(first=0)
+        self._incoming = rows._replace(first=0)
+        return self._incoming
 
 
 def _share(g: GraphView) -> SharedSearch | None:

@@ -1,0 +1,109 @@
+"""Sample calls of all functions, on graphs with the types that frames and files have."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+import dask_graphflow as gf
+from benchmarks.lib.required import ACYCLIC, edges_for, options_for
+from dask_graphflow.algorithms import ALGORITHMS
+
+SMALL, LARGE = 2_000, 300_000  # edges; large graphs have several parts per thread and are not light
+SEARCHED = ("bfs", "sssp", "pagerank", "connected_components", "degrees")  # also on large graphs
+# Options that reach further kernels, besides the required ones.
+MORE: dict[str, list[dict[str, Any]]] = {
+    "bfs": [{"direction": "push"}, {"direction": "pull"}, {"depth_limit": 3}],
+    "pagerank": [{"precision": "float32"}],
+}
+
+
+class About(NamedTuple):
+    """What a graph is."""
+
+    directed: bool
+    weight: str | None
+    place: str
+
+
+def results(functions: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Make the calls of these functions, or of all; return what each call was, and its result."""
+    names = functions or sorted(ALGORITHMS)
+    with (
+        dask.config.set(scheduler="threads", num_workers=2),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        for dtype, count in itertools.product(("int64", "int32"), (SMALL, LARGE)):
+            some = [name for name in names if count == SMALL or name in SEARCHED]
+            for name in some:
+                frame = random_edges(name, count, dtype)
+                yield f"{name} {count} {dtype}", call_with_frame(name, frame)
+            for acyclic in {name in ACYCLIC for name in some}:
+                of_these = [name for name in some if (name in ACYCLIC) == acyclic]
+                frame = random_edges(of_these[0], count, dtype)
+                saved = Path(folder, f"{dtype}-{count}-{acyclic}")
+                for about, graph in graphs(frame, saved):
+                    for name in of_these:
+                        if suits(name, about):
+                            yield from call_with_graph(name, graph, frame, f"{about} {saved.name}")
+
+
+def random_edges(function: str, count: int, dtype: str) -> pd.DataFrame:
+    """Return edges with weights that the function accepts; a few vertices have many edges."""
+    random = np.random.default_rng(count)
+    source, target = (count / 4 * random.random((2, count)) ** 2).astype(dtype)
+    weights = {"real": random.integers(1, 64, count) / 8, "whole": random.integers(1, 9, count)}
+    return edges_for(function, pd.DataFrame({"src": source, "dst": target} | weights))
+
+
+def graphs(frame: pd.DataFrame, saved: Path) -> Iterator[tuple[About, gf.Graph]]:
+    """Return graphs in memory, on disk, saved and divided."""
+    places: list[dict[str, Any]] = [{"storage": "memory"}]
+    if len(frame) <= SMALL:
+        places += [{"storage": "disk"}, {"shards": 2}]
+    edges = dd.from_pandas(frame, npartitions=2)
+    for directed, weight in itertools.product((True, False), (None, "real", "whole")):
+        ways: dict[str, Any] = {"source": "src", "target": "dst", "directed": directed}
+        for place in places:
+            graph = gf.Graph(edges, weight=weight, **ways, **place).persist()
+            yield About(directed, weight, str(place)), graph
+        if len(places) > 1:
+            folder = f"{saved}-{directed}-{weight}"
+            graph.save(folder)
+            yield About(directed, weight, "saved"), gf.load_graph(folder).persist()
+
+
+def suits(name: str, about: About) -> bool:
+    """Return whether a function accepts such a graph."""
+    weighted = about.weight is not None or ALGORITHMS[name].weights != "required"
+    return weighted and (about.directed or name not in ACYCLIC)
+
+
+def call_with_frame(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Call a function with an edge list; return its result."""
+    given = {"source": "src", "target": "dst"} | options_for(vertices(frame)).get(name, {})
+    if ALGORITHMS[name].weights == "required":
+        given["weight"] = "real"
+    return getattr(gf, name)(frame, **given).compute()
+
+
+def call_with_graph(
+    name: str, graph: gf.Graph, frame: pd.DataFrame, about: str
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Call the method of a graph, also with further options; return the results."""
+    for more in ({}, *MORE.get(name, [])):
+        given = options_for(vertices(frame)).get(name, {}) | more
+        yield f"{name} {more} {about}", getattr(graph, name)(**given).compute()
+
+
+def vertices(frame: pd.DataFrame) -> pd.Series:
+    """Return the ids in a frame of edges."""
+    return frame[["src", "dst"]].stack().drop_duplicates()
