@@ -96,6 +96,7 @@ class Advance:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bind(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
+        self._memory = None if g.member.alone else g.member.shared_memory()
         self._own_changes = own_changes and self._before is None
         self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
@@ -156,23 +157,44 @@ class Advance:
         A single member takes several small supersteps in one call, which ends before a superstep that
         `rule` pulls. Returns the vertices that the last superstep changed, and the number of supersteps.
         """
-        g, own = self._g, frontier.own
-        if g.member.alone and own is not None and self._balance == "auto":
-            side = self._side("push", "out", self._op.reads_dst)
-            if side.advance.is_small(frontier.leaving):
-                began, most = time.perf_counter(), g.size + 1 if most is None else most
-                limits = self.supersteps, most, rule.limits(frontier), self._before
-                vertices, leaving, done = side.advance.run(
-                    self._params, own.vertices, frontier.leaving, *limits
-                )
-                if len(done):
-                    self.supersteps += len(done)
-                    sizes, edges = done.T
-                    rule.record_levels(sizes, edges)
-                    g.fused(["push"] * len(done), sizes, edges, time.perf_counter() - began)
-                    own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
-                    return Frontier(own, len(vertices), leaving), len(done)
+        side = self._side_to_run(frontier)
+        if side is not None:
+            began, most = time.perf_counter(), self._g.size + 1 if most is None else most
+            limits = self.supersteps, most, rule.limits(frontier), self._before
+            run = side.run if isinstance(side, SharedSide) else side.advance.run
+            ran = run(self._params, frontier, *limits)
+            if ran is not None and len(ran[2]):
+                return self._finish_run(side, ran, rule, time.perf_counter() - began)
         return self.push(frontier), 1
+
+    def _side_to_run(self, frontier: Frontier) -> _Side | SharedSide | None:
+        """Return the side of pushes if several supersteps can run in one call from a frontier."""
+        g, op = self._g, self._op
+        # A program of several members must not read what only their owners have.
+        several = self._memory is not None and not op.reads_dst
+        if frontier.own is None or self._balance != "auto" or not (g.member.alone or several):
+            return None
+        side = self._side("push", "out", op.reads_dst)
+        able = g.member.alone or isinstance(side, SharedSide)
+        return side if able and side.advance.is_small(frontier.leaving) else None
+
+    def _finish_run(
+        self, side: _Side | SharedSide, ran: tuple[Any, ...], rule: Direction, seconds: float
+    ) -> tuple[Frontier, int]:
+        """Record the supersteps of one call, and return the next frontier and their number."""
+        g, (vertices, (count, leaving), done) = self._g, ran
+        self.supersteps += len(done)
+        sizes, edges = done.T
+        rule.record_levels(sizes, edges)
+        if isinstance(side, SharedSide):
+            column = self._columns[self._op.target]
+            column[: g.owned] = side.columns[self._op.target][: g.owned]
+            self._last = "push", None
+        g.fused(["push"] * len(done), sizes, edges, seconds)
+        known = (g.degrees, leaving) if g.member.alone else None
+        return Frontier(VertexSet(g.owned, vertices=vertices, edges=known), count, leaving), len(
+            done
+        )
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
@@ -294,7 +316,7 @@ class Advance:
             target = self._op.target
             wide = {*asked, target} if way == "push" else {*asked}
             given = self._g, rows, self._op, self._columns, wide, asked
-            self._sides[way] = share_side(*given) or _Side(*given)
+            self._sides[way] = share_side(self._memory, *given) or _Side(*given)
             return self._sides[way]
         side, (last, changed) = self._sides[way], self._last
         if side.mirrors is not None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.comm.peers import SharedMemory
 from dask_graphflow.kernels import advance as advance_kernels
-from dask_graphflow.operators.frontier import VertexSet
+from dask_graphflow.operators.frontier import Frontier, VertexSet
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
@@ -30,6 +30,7 @@ class SharedColumns(NamedTuple):
 
 
 def share_side(
+    memory: SharedMemory | None,
     g: GraphView,
     rows: str,
     op: EdgeOp,
@@ -41,7 +42,6 @@ def share_side(
 
     `wide` are the columns that need entries for mirrors, and `asked` those whose mirrors are read.
     """
-    memory = None if g.member.alone else g.member.shared_memory()
     if memory is None:
         return None
     local, mirrored = g.member.local(rows), g.member.mirrors(rows).mirrored
@@ -75,6 +75,8 @@ class SharedSide:
         self.mirrors, self._shared = shared.mirrors, shared
         self.wide_names = sorted(shared.wide)
         self._op, self._asked = op, asked
+        self._g = g
+        self._run: tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()] | None = None
         for name, column in shared.wide.items():
             wide = self.columns[name] = column.own[: local.size]
             wide[: g.owned] = columns[name][: g.owned]
@@ -93,7 +95,8 @@ class SharedSide:
         own, column = self._own[name][: self._owned], self._shared.wide[name]
         words = None if changed is None else changed.words
         if name not in self._asked:
-            column.own[: self._owned] = own
+            if look:
+                column.own[: self._owned] = own
         elif look:
             self.mirrors.update(own, column, words)
         else:
@@ -108,6 +111,32 @@ class SharedSide:
         marks.own[len(words) :] = 0
         self.mirrors.send_marks(marks)
         return VertexSet(self.local.size, words=marks.own[: -(-self.local.size // 64)])
+
+    def run(self, params: Mapping[str, Any], frontier: Frontier, *limits: Any) -> Any:
+        """Push several small supersteps in one call; see :meth:`.LocalAdvance.run`. None if it cannot.
+
+        Messages must read columns at their source alone.
+        """
+        if self._run is None:
+            self._run = self._new_run()
+        if not self._run:
+            return None
+        run, shared = self._run
+        return run.run(params, frontier, *limits, shared)
+
+    def _new_run(self) -> tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()]:
+        # Their ends are the numbers of all members' vertices.
+        memory, rows = self._shared.memory, self._g.member.rows("out")
+        columns = memory.columns(
+            (rows.ends.dtype, advance_kernels.ring_of(memory.most)),
+            ("uint32", memory.most),
+            ("int64", memory.most + 1),
+        )
+        if columns is None:
+            return ()
+        own = {name: column[: self._owned] for name, column in self.columns.items()}
+        shared = advance_kernels.SharedRun(memory, self._shared.wide[self._op.target], *columns)
+        return LocalAdvance(self._op, own, rows), shared
 
     def deliver(self, changed: Any, degrees: Any, *, empties: bool) -> VertexSet:
         """Send the changed mirrors in a list to their owners; return the owned vertices that changed.
