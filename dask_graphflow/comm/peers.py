@@ -51,6 +51,7 @@ class Peers:
         sizes = [self._device.np.dtype(dtype).itemsize * count for dtype, count in columns]
         size = self._device.starts(sizes)[-1]
         free = {at for at, (_, lease) in enumerate(self._arenas) if not lease}
+        self._device.wait()  # what this member has queued may still use memory that others have freed
         offers = swap(free if able else None)
         if None in offers:
             return None

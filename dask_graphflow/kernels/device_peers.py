@@ -67,6 +67,17 @@ class Column(NamedTuple):
     own: Any  # array, in this member's memory
     pointers: np.ndarray  # array of uint64, shape (MEMBERS,): where each member's column begins
 
+    def of(self, member: int) -> Any:
+        """Return the column of a member as an array, which must not be used after the own one is gone."""
+        own, begin = self.own, int(self.pointers[member])
+        memory = cupy.cuda.UnownedMemory(begin, own.nbytes, own, cupy.cuda.Device().id)
+        return cupy.ndarray(own.shape, own.dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def wait() -> None:
+    """Wait for what this thread has queued."""
+    cupy.cuda.get_current_stream().synchronize()
+
 
 def address(array: Any) -> int:
     """Return where the memory of an array begins."""
@@ -161,20 +172,33 @@ class Stop:
 
 def meet(memory: Any, *, sent: Any = NULL, report: Any = NULL) -> Any:
     """End a step: return what all members told, each in an array ``Telling`` or a report of counts.cuh."""
-    outcome = cupy.empty(OUTCOME.itemsize // 8, "int64")
-    launch_blocks("meet", 1, 32, 0, memory.gang, sent, report, np.int64(-1), outcome)
-    after = read(outcome).view(OUTCOME)[0]
+    after = read(align(memory, sent=sent, report=report)).view(OUTCOME)[0]
     memory.check(after["failed"])
     return after["told"]
 
 
-def align(memory: Any, tail: int = -1) -> None:
+def align(memory: Any, *, sent: Any = NULL, report: Any = NULL, tail: int = -1) -> Any:
     """Let this member's next kernels wait until all members have done what they queued before.
 
-    This member's list then ends at `tail`, if that is not negative.
+    This member's list then ends at `tail`, if that is not negative. Returns an array ``Outcome`` of what
+    all members told; see :func:`meet`.
     """
     outcome = cupy.empty(OUTCOME.itemsize // 8, "int64")
-    launch_blocks("meet", 1, 32, 0, memory.gang, NULL, NULL, np.int64(tail), outcome)
+    launch_blocks("meet", 1, 32, 0, memory.gang, sent, report, np.int64(tail), outcome)
+    return outcome
+
+
+def tell_least() -> tuple[Any, Any]:
+    """Return an array ``Telling``, and its entry for a number of which all members learn the smallest."""
+    sent = cupy.zeros(TELLING.itemsize // 8, "int64")
+    at = TELLING.fields["least"][1] // 8
+    return sent, sent[at : at + 1]
+
+
+def least_told(outcome: Any) -> Any:
+    """Return the entry of an array ``Outcome`` for that smallest number."""
+    at = TOLD.fields["least"][1] // 8
+    return outcome[at : at + 1]
 
 
 def spread(members: Any, words: Any, everyone: Column) -> None:

@@ -11,8 +11,9 @@ import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.kernels import disk, kernels_for
+from dask_graphflow.kernels import components, disk, kernels_for
 from dask_graphflow.kernels.common import host
+from dask_graphflow.kernels.components import host as components_host
 from dask_graphflow.kernels.csr import Rows
 from dask_graphflow.kernels.host_atomics import swap
 from dask_graphflow.operators.forests.forest import Forest
@@ -94,7 +95,7 @@ def test_a_lost_swap_continues_from_the_value_that_it_found(monkeypatch, edge, f
         return swapped
 
     monkeypatch.setattr(host, "swap", swap)
-    host._unite.py_func(parent, *edge)
+    host.unite.py_func(parent, *edge)
     assert tried == swaps
     assert not faster
     while (parent[parent] != parent).any():
@@ -275,11 +276,11 @@ def rows_of(source, target, size, dtype="int32"):
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_edges_by_row_give_the_same_trees(monkeypatch, name, dtype, threads):
-    monkeypatch.setattr(host, "JOINED", 1)
+    monkeypatch.setattr(components_host, "JOINED", 1)
     source, target = np.array(GRAPHS[name]).T
     size = 1 + int(max(source.max(), target.max()))
     rows = rows_of(source, target, size, dtype)
-    parent = kernels_for(rows.ends).join_rows(rows, threads=threads)
+    parent = components.of(rows.ends).join_rows(rows, threads=threads)
     assert parent.dtype == dtype
     assert same(parent, forest_of(source, target, size).parent[:size])
 
@@ -289,7 +290,7 @@ def test_edges_by_row_give_the_same_trees(monkeypatch, name, dtype, threads):
 def test_rows_of_many_members_and_chunks_give_the_same_trees(
     monkeypatch, tmp_path, degree, on_disk
 ):
-    monkeypatch.setattr(host, "JOINED", 1)
+    monkeypatch.setattr(components_host, "JOINED", 1)
     size = 1 << 14  # from mostly small trees to a single one
     source, target = np.random.default_rng(degree).integers(0, size, (2, size * degree // 2))
     rows = rows_of(source, target, size)
@@ -297,12 +298,12 @@ def test_rows_of_many_members_and_chunks_give_the_same_trees(
         rows = rows._replace(ends=disk.stored(rows.ends, str(tmp_path)))
     wanted = forest_of(source, target, size).parent[:size]
     for threads in (1, 2, 5):
-        assert same(kernels_for(rows.ends).join_rows(rows, threads=threads), wanted)
+        assert same(components.of(rows.ends).join_rows(rows, threads=threads), wanted)
 
 
 def test_rows_without_edges_are_their_own_trees():
     rows = Rows(on_backend(np.zeros(4, "int64")), on_backend(np.empty(0, "int32")), None, 0)
-    assert to_host(kernels_for(rows.ends).join_rows(rows)).tolist() == [0, 1, 2]
+    assert to_host(components.of(rows.ends).join_rows(rows)).tolist() == [0, 1, 2]
 
 
 def test_rows_of_the_largest_tree_are_not_read_between_their_first_and_last_edges():
@@ -313,7 +314,7 @@ def test_rows_of_the_largest_tree_are_not_read_between_their_first_and_last_edge
     offsets, ends = to_host(rows.offsets), to_host(rows.ends)
     for row in range(few, few + many):  # if these edges were read, they would join both components
         ends[offsets[row] + 2 : offsets[row + 1] - 1] = 0
-    parent = kernels_for(rows.ends).join_rows(rows._replace(ends=on_backend(ends)))
+    parent = components.of(rows.ends).join_rows(rows._replace(ends=on_backend(ends)))
     assert to_host(parent).tolist() == few * [0] + many * [few]
 
 
