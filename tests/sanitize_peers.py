@@ -90,3 +90,30 @@ def searched_by_two(kernels, parents, ids):
     np.testing.assert_array_equal(np.concatenate([found[0][:low], found[1]]), wanted)
     reached = np.flatnonzero(wanted != never)
     assert totals[1] == (len(reached), int(np.diff(offsets)[reached].sum()))
+
+
+@launches("publish", "meet")
+def published_by_two(kernels, parents, ids):
+    """Each member sends entries to the other one: all of its own, and those that the other one reads."""
+    if kernels.__name__.endswith(".host"):  # members on the host send messages
+        return
+    from dask_graphflow.kernels import device_peers
+
+    xp, owned = kernels.namespace, 700
+    for precision in ("float32", "float64"):
+        memories, mail = in_turn(kernels, [0, owned, 2 * owned])
+        wide = xp.zeros((2, 2 * owned), precision)
+        wide[:, :owned] = xp.arange(1, 2 * owned + 1).reshape(2, owned)
+        columns = shared(kernels, wide)
+        mail[0].view("uint32")[3] = 2  # the second member has met the first one twice
+        some = xp.arange(0, owned, 3).astype(ids)[::-1].copy()
+        for rank, which in enumerate((None, some)):
+            whiches: list = [None, None]
+            whiches[1 - rank] = which
+            (column,) = columns[rank]
+            device_peers.Publication(memories[rank], column, whiches, owned, [owned] * 2).send()
+        found = kernels.to_host(wide)
+        np.testing.assert_array_equal(found[1, owned:], np.arange(1, owned + 1))
+        wanted = np.zeros(owned)
+        wanted[: len(some)] = owned + 1 + kernels.to_host(some)
+        np.testing.assert_array_equal(found[0, owned:], wanted)

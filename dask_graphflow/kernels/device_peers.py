@@ -191,14 +191,12 @@ def align(memory: Any, *, sent: Any = NULL, report: Any = NULL, tail: int = -1) 
 def tell_least() -> tuple[Any, Any]:
     """Return an array ``Telling``, and its entry for a number of which all members learn the smallest."""
     sent = cupy.zeros(TELLING.itemsize // 8, "int64")
-    at = TELLING.fields["least"][1] // 8
-    return sent, sent[at : at + 1]
+    return sent, sent[-1:]
 
 
 def least_told(outcome: Any) -> Any:
-    """Return the entry of an array ``Outcome`` for that smallest number."""
-    at = TOLD.fields["least"][1] // 8
-    return outcome[at : at + 1]
+    """Return the entry of an array ``Outcome`` for that smallest number, before ``failed``."""
+    return outcome[-2:-1]
 
 
 def spread(members: Any, words: Any, everyone: Column) -> None:

@@ -65,7 +65,8 @@ def merge(forests: SharedForests, low: int, high: int) -> Array:
     """
     from . import device
 
-    return device.merge(forests, low, high)
+    merged: Array = device.merge(forests, low, high)
+    return merged
 
 
 of: Callable[[Any], ComponentKernels] = bind(__name__)
