@@ -12,6 +12,7 @@ import numpy as np
 from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
 
 from dask_graphflow.kernels.csr import Reached, Rows
+from dask_graphflow.kernels.search import SharedSearch
 
 
 def in_turn(kernels, bounds):
@@ -70,7 +71,7 @@ def searched_by_two(kernels, parents, ids):
         first, last = int(offsets[begin]), int(offsets[end])
         rows = Rows(out.offsets[begin : end + 1] - first, out.ends[first:last], None, 0)
         columns[rank][3].own[: end - begin] = rows.offsets[1:] - rows.offsets[:-1]
-        members.append((rows, search.SharedSearch(memories[rank], *columns[rank])))
+        members.append((rows, SharedSearch(memories[rank], *columns[rank])))
     mail[0].view("uint32")[3] = 1  # the second member has met the first one, and found nothing
     totals = []
     for rank, (rows, both) in enumerate(members):
