@@ -63,7 +63,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("hook absorb write_labels", _IDS, _IDS),
         *_each("compress mark_members identity bounds", _IDS),
     ),
-    "components.cu": _each("hook_first choose_tree hook_rest", _IDS),
+    "components.cu": _each("hook_first choose_tree hook_rest mark_tree hook_outside_tree", _IDS),
     "giant.cu": ("mark_giant", "pick_hubs", *_each("choose_giant count_ends filter", _IDS)),
     "rows.cu": (
         "count_heads",

@@ -13,8 +13,6 @@ constexpr u32 TRIED = 4;           // neighbors that a lane reads at once
 constexpr i64 BY_LANE = 32;        // most edges of a row that a lane reads
 constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a block reads the rest
 
-__device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
-
 // Return whether an edge counts: without weights always, and with weights if its ends have the same distance and its
 // weight does not change it.
 template <typename W>
