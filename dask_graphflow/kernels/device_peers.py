@@ -230,6 +230,7 @@ class Publication:
         self, memory: Any, column: Column, which: Sequence[Any], own: int, begins: Sequence[int]
     ) -> None:
         self._memory, self._which = memory, which
+        self._sent = False
         dtype = column.own.dtype
         ids = {str(some.dtype) for some in which if some is not None} or {"int32"}
         self._kernel = instance("publish", dtype, *ids)
@@ -240,9 +241,32 @@ class Publication:
             self._published["counts"][q] = own if some is None else len(some)
             self._published["which"][q] = 0 if some is None else address(some)
             self._published["to"][q] = column.pointers[q] + np.uint64(dtype.itemsize * begin)
+        # Where all entries go, if the other members read all of them.
+        self._others = np.zeros((), COLUMNS)
+        others = self._published["to"][[q for q in range(len(which)) if q != memory.gang["rank"]]]
+        if all(some is None for some in which):
+            self._others["of"][: len(others)] = others
+
+    def open(self) -> np.ndarray:
+        """Return where a kernel is to write all entries too, as a struct ``Columns``, before a null pointer.
+
+        There may be no column. No member reads the last entries any more when the kernel begins.
+        """
+        if self._others["of"][0]:
+            align(self._memory)
+        return self._others
+
+    def close(self) -> None:
+        """Let the other members read what a kernel has written. It need not be sent again."""
+        if self._others["of"][0]:
+            align(self._memory)
+            self._sent = True
 
     def send(self) -> None:
         """Send the entries, once no member reads the last ones. Do not wait."""
+        if self._sent:
+            self._sent = False
+            return
         align(self._memory)
         launch(self._kernel, self._most, self._memory.gang, self._published)
         align(self._memory)
