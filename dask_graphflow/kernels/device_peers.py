@@ -248,7 +248,7 @@ class Publication:
             self._others["of"][: len(others)] = others
 
     def open(self) -> np.ndarray:
-        """Return where a kernel is to write all entries too, as a struct ``Columns``, before a null pointer.
+        """Return where a kernel is to write all entries too: a struct ``Columns``, then a null pointer.
 
         There may be no column. No member reads the last entries any more when the kernel begins.
         """
