@@ -1,8 +1,8 @@
 """Random calls of two members, one of which is killed, frozen or canceled at a random time.
 
-Each round follows from its number. A call must end in the answer of one process, bit for bit, or in an error
-of this library or of Dask that is due to what happened. Nothing hangs, and the next call gives the answer.
-The members are on two hosts' workers or on two GPUs, whose kernels then wait for each other.
+Each round follows from its number. A call must end in the answer of one process, bit for bit, or in a
+WorkerLostError. Nothing hangs, members that must end do so at once, and the next call gives the answer. The
+members are on two hosts' workers, or on two GPUs, whose kernels then wait for each other.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Gangs:
             time.sleep(what.after)
             fault = self._harm(what, future)
             if what.harm == "cancel" or fault:
-                return "canceled", fault
+                return "canceled" if what.harm == "cancel" else "left over", fault
             answer = future.result(timeout=PATIENCE)
         except WorkerLostError:
             return "WorkerLostError", ""
@@ -204,7 +204,7 @@ def gangs(kind: str) -> Iterator[Gangs]:
 
     options: dict[str, Any] = {"n_workers": 2, "dashboard_address": ":0"}
     if kind == "gpu":
-        from dask_cuda import LocalCUDACluster as LocalCluster  # noqa: N811
+        from dask_cuda import LocalCUDACluster as LocalCluster
     else:
         options |= {"threads_per_worker": 1}
     logging.disable()  # because Dask logs each loss
