@@ -93,8 +93,8 @@ class Peers:
     def close(self) -> None:
         """Close the memory of the other members, once no thread of this member starts kernels any more.
 
-        This waits for the kernels that run. The own memory is freed when no array uses it; CUDA keeps it until
-        the others have closed it, too.
+        This waits for the kernels that run. The own memory is freed when no array uses it. CUDA keeps it
+        until the others have closed it, too.
         """
         arenas = [self.mail, *(arena for arena, _ in self._arenas)]
         self.mail, self._arenas = None, []

@@ -22,14 +22,14 @@ from dask_graphflow.comm.channel import PeerLost
 LOG = "dask_graphflow.comm.peers"
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     pass
 
 
 class Cuda:
     """A stand-in for the module of arenas: memory can be opened, kernels wait until they are stopped."""
 
-    BLOCK, MEMBERS, np, CannotShare = 64, 4, np, Refused
+    BLOCK, MEMBERS, np, CannotShare = 64, 4, np, RefusedError
 
     def __init__(self):
         self.arenas = []
@@ -125,7 +125,7 @@ def without_a_view(kept, cuda):
 
 def unopened(kept, cuda):
     def refuse():
-        raise Refused("cudaErrorPeerAccessUnsupported")
+        raise RefusedError("cudaErrorPeerAccessUnsupported")
 
     cuda.after_opening[1] = refuse
 
