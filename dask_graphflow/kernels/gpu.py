@@ -101,8 +101,11 @@ def why_apart(one: int, other: int) -> str:
     """
     driver, supported = _driver(), ctypes.c_int(0)
     _succeeds(driver.cuInit(0), "cuInit")
+    pair = ctypes.c_int(0), ctypes.c_int(0)
+    for handle, number in zip(pair, (one, other), strict=True):
+        _succeeds(driver.cuDeviceGet(ctypes.byref(handle), number), "cuDeviceGet")
     for attribute, lacking in LACKING.items():
-        asked = driver.cuDeviceGetP2PAttribute(ctypes.byref(supported), attribute, one, other)
+        asked = driver.cuDeviceGetP2PAttribute(ctypes.byref(supported), attribute, *pair)
         _succeeds(asked, "cuDeviceGetP2PAttribute")
         if not supported.value:
             return lacking
