@@ -10,7 +10,8 @@ Gangs on GPUs take turns (``alone`` of :func:`.gang.run`), so only one gang uses
 
 Making a communicator waits for all members, and so does aborting it: NCCL's call returns only after the
 other members have made the same call. Therefore each communicator has a thread that makes both calls, and
-no other thread waits for an abort. Otherwise a member that fails could not report its error, because the
+no other thread waits for an abort. It also closes the memory of other members (:mod:`.peers`), once the
+member has left its run. Otherwise a member that fails could not report its error, because the
 others abort only when they learn of the error. A worker's event loop that waited could not start the
 members of the next run.
 """

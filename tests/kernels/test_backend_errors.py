@@ -175,7 +175,7 @@ def test_the_driver_is_asked_without_cupy(monkeypatch):
 
 
 class Driver:
-    """A driver with three GPUs. One pair has no access, and the link of another one no atomic operations."""
+    """A driver with three GPUs, of which one pair has no access, and another one no atomic operations."""
 
     apart = {(0, 2): 2, (1, 2): 3}  # noqa: RUF012
 

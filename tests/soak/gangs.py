@@ -95,11 +95,10 @@ class Gangs:
 
     def __init__(self, kind: str, cluster: Any, client: Any) -> None:
         self._kind, self._cluster, self._client = kind, cluster, client
-        frame = edges(kind)
+        self._frame = edges(kind)
         with dask.config.set(scheduler="threads"):
-            one = gf.Graph(frame, **ENDS, shards=1).persist()
+            one = gf.Graph(self._edges(), **ENDS, shards=1).persist()
             self._truth = {name: _plain(call(one).compute()) for name, call in CALLS.items()}
-        self._frame = frame
         self._graph: Any = None
         self.memory: list[int] = []
 
@@ -151,15 +150,20 @@ class Gangs:
         truth = self._truth[call]  # cuDF has other dtypes for what may be null
         return "" if answer.astype(truth.dtypes).equals(truth) else "the answer is wrong"
 
+    def _edges(self) -> Any:
+        frame = dd.from_pandas(self._frame, npartitions=4)
+        if self._kind == "host":
+            return frame
+        import cudf
+
+        return frame.map_partitions(cudf.from_pandas, meta=cudf.from_pandas(frame._meta))
+
     def _persisted(self) -> Any:
         from distributed import wait
 
         if self._graph is None:
             self._client.wait_for_workers(2, timeout=PATIENCE)
-            frame = dd.from_pandas(self._frame, npartitions=4)
-            if self._kind == "gpu":
-                frame = frame.to_backend("cudf")
-            self._graph = gf.Graph(frame, **ENDS, shards=2).persist()
+            self._graph = gf.Graph(self._edges(), **ENDS, shards=2).persist()
             wait(self._graph.degrees().persist(), timeout=PATIENCE)
         return self._graph
 
