@@ -109,6 +109,7 @@ class Arena:
 
     def __init__(self, size: int) -> None:
         self.size = max(size, BLOCK)
+        self._device = cupy.cuda.Device()
         self._memory = cupy.cuda.Memory(self.size)
         cupy.cuda.runtime.memset(self._memory.ptr, 0, self.size)
         cupy.cuda.runtime.deviceSynchronize()
@@ -144,10 +145,15 @@ class Arena:
         return pointers
 
     def close(self) -> None:
-        """Close the memory of the other members. The own memory is freed when no array uses it."""
+        """Close the memory of the other members, once the kernels that were started have ended.
+
+        Any thread may call this. The own memory is freed when no array uses it.
+        """
         opened, self._opened = self._opened, []
-        for base in opened:
-            cupy.cuda.runtime.ipcCloseMemHandle(base)
+        with self._device:
+            self._device.synchronize()
+            for base in opened:
+                cupy.cuda.runtime.ipcCloseMemHandle(base)
 
 
 def starts(sizes: Sequence[int]) -> list[int]:

@@ -43,6 +43,7 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
 // The members of a gang. If they have a device each, a kernel of one member reads and writes the memory of the others.
 [[maybe_unused]] constexpr u32 MEMBERS = 16;  // most members of such a gang
 [[maybe_unused]] constexpr i64 NEVER = 0x7fffffffffffffffll;
+[[maybe_unused]] constexpr u32 LOOKS = 64;   // meetings until a member that never waits looks whether to give up
 
 // What the members tell each other when they meet. It is in the memory of one of them, and the others write to it.
 struct Mail {
@@ -55,7 +56,7 @@ struct Gang {
     u32 rank, size;
     i64 bounds[MEMBERS + 1];  // where the members' ranges of vertices begin, and where the last one ends
     Mail* mail[MEMBERS];
-    u32* meetings;            // number of meetings so far
+    u32* meetings;            // number of meetings so far, and whether the members have given up
     const u32* stopped;       // in host memory; not 0 once the members must give up
 
     __device__ __forceinline__ u32 owner_of(i64 vertex) const
@@ -65,6 +66,12 @@ struct Gang {
         return owner;
     }
 };
+
+// Return whether the members have given up. Then a kernel must not use what the others were to do before it.
+__device__ __forceinline__ bool gave_up(const Gang& gang)
+{
+    return gang.size > 1 && fresh(gang.meetings[1]);
+}
 
 // One column of each member.
 template <typename T>
@@ -120,6 +127,7 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
     bool fine = true;
     if (gang.size > 1) {
         const u32 meeting = fresh(*gang.meetings) + 1;
+        const auto goes_on = [&] { return !__shfl_sync(ALL_LANES, fresh(*gang.stopped), 0); };
         Mail& own = *gang.mail[gang.rank];
         if (member) {
             volatile i64* mail = gang.mail[q]->told[meeting % 2][gang.rank];
@@ -132,8 +140,10 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
             *static_cast<volatile u32*>(gang.mail[q]->met + gang.rank) = meeting;
         }
         const auto waits = [&] { return member && int(fresh(own.met[q]) - meeting) < 0; };
+        // A look reads host memory, which takes about a microsecond.
+        if (meeting % LOOKS == 0) fine = goes_on();
         for (u32 looks = 1; fine && __any_sync(ALL_LANES, waits()); ++looks)
-            if (looks % 256 == 0) fine = !__shfl_sync(ALL_LANES, fresh(*gang.stopped), 0);
+            if (looks % 256 == 0) fine = goes_on();
         __threadfence_system();
         const i64* mail = own.told[meeting % 2][member ? q : 0];
         here = member ? fresh(mail[0]) : 0;
@@ -141,7 +151,10 @@ __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, T
         all.edges = warp_sum(member ? fresh(mail[2]) : 0);
         all.largest = warp_max(member ? fresh(mail[3]) : 0);
         all.least = -warp_max(member ? -fresh(mail[4]) : -NEVER);
-        if (q == 0) *gang.meetings = meeting;
+        if (q == 0) {
+            gang.meetings[0] = meeting;
+            if (!fine) gang.meetings[1] = 1;
+        }
     }
     all.here = gang.size > 1 ? warp_sum(here) : all.everywhere;
     told = all;

@@ -226,6 +226,7 @@ __global__ void __launch_bounds__(THREADS)
     bfs_push_to_all(const __grid_constant__ Gang gang, const __grid_constant__ Searching<I> search, const I* frontier,
                     const i64* costs, u64 count, int depth, Telling* sent)
 {
+    if (gave_up(gang)) return;  // the others' lists may not be ready
     const Meeting meeting{gang, nullptr};
     const None* none = nullptr;
     Measured measured;
