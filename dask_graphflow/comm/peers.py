@@ -87,6 +87,14 @@ class Peers:
         """Return a :class:`.device_peers.Publication`."""
         return self._device.Publication(*arguments)
 
+    def mirrors(self, *arguments: Any) -> Any:
+        """Return :class:`.device_peers.SharedMirrors`."""
+        return self._device.SharedMirrors(*arguments)
+
+    def align(self, memory: SharedMemory) -> None:
+        """Begin to wait on the device; see :func:`.device_peers.align`."""
+        self._device.align(memory)
+
     def drop(self) -> None:
         """End kernels that wait for other members. The memory is not used again."""
         self.stop.set()
@@ -181,6 +189,14 @@ class SharedMemory:
     ) -> Any:
         """Return what sends entries of a column to the others; see :class:`.device_peers.Publication`."""
         return self._peers.publication(self, column, which, own, begins)
+
+    def mirrors(self, which: Sequence[Any], begins: Sequence[int]) -> Any:
+        """Return what writes to the mirrors of vertices; see :class:`.device_peers.SharedMirrors`."""
+        return self._peers.mirrors(self, which, begins)
+
+    def align(self) -> None:
+        """Let this member's next kernels wait until all members have done what they queued before."""
+        self._peers.align(self)
 
     def columns(self, *columns: tuple[Any, int]) -> list[Any] | None:
         """Return columns with some dtypes and numbers of entries. All members ask for the same ones.

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .common.device import namespace as cupy
+from .device_bitmap import new_words
 from .launching import NULL, launch, launch_blocks, read
 from .sources import instance
 
@@ -53,6 +54,11 @@ PUBLISHED = np.dtype(
     [("own", "u8"), ("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("to", "u8", MEMBERS)]
 )
 """The struct ``Published`` in peers.cu."""
+
+MIRRORED = np.dtype(
+    [("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("begins", "u8", MEMBERS)]
+)
+"""The struct ``Mirrored`` in peers.cu."""
 
 COLUMNS = np.dtype([("of", "u8", MEMBERS)])
 """The struct ``Columns`` in gang.cuh."""
@@ -276,6 +282,60 @@ class Publication:
         align(self._memory)
         launch(self._kernel, self._most, self._memory.gang, self._published)
         align(self._memory)
+
+
+class SharedMirrors:
+    """Writes what a member's vertices have to their mirrors, in columns that members share.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+    which : sequence of array
+        The positions of the vertices that each member mirrors, in the order of the mirrors.
+    begins : sequence of int
+        Where these mirrors begin in a wide column of each member.
+    """
+
+    def __init__(self, memory: Any, which: Sequence[Any], begins: Sequence[int]) -> None:
+        self._memory, self._which = memory, which
+        (self._ids,) = {str(some.dtype) for some in which}
+        self._most = max(map(len, which))
+        self._mirrored = np.zeros((), MIRRORED)
+        for q, (some, begin) in enumerate(zip(which, begins, strict=True)):
+            there = len(some), address(some), begin
+            for field, value in zip(MIRRORED.names or (), there, strict=True):
+                self._mirrored[field][q] = value
+
+    def send(self, column: Column, marks: Any = None) -> None:
+        """Write the entries of marked vertices, by default all, to their mirrors. Do not wait."""
+        dtype = _copied(column.own)
+        self._launch(instance("publish_changes", dtype, self._ids), self._most, column, marks)
+
+    def update(self, own: Any, column: Column, changed: Any = None) -> None:
+        """Update a wide column, and the mirrors in those of all members, with a member's entries.
+
+        Mirrors are written to if the entry differs from that of the wide column, or the vertex is in the
+        bitmap `changed`. Do not wait.
+        """
+        marks = new_words(len(own)) if changed is None else changed.copy()
+        count, kernel = len(own), instance("take_changes", _copied(own))
+        launch(kernel, count, own, count, column.own, marks)
+        self.send(column, marks)
+
+    def send_marks(self, marks: Column) -> None:
+        """Mark the mirrors of marked vertices. Mirrors must not be marked before. Do not wait."""
+        self._launch(instance("publish_marks", self._ids), self._most + 32, marks)
+
+    def _launch(self, kernel: str, items: int, column: Column, *arguments: Any) -> None:
+        align(self._memory)  # no member uses the mirrors any longer
+        columns = np.array((column.pointers,), COLUMNS)
+        launch(kernel, items, self._memory.gang, self._mirrored, columns, *arguments)
+        align(self._memory)
+
+
+def _copied(column: Any) -> str:
+    """Return a type of a column's entries that is only copied."""
+    return "bool" if column.dtype.itemsize == 1 else f"uint{8 * column.dtype.itemsize}"
 
 
 def gang(
