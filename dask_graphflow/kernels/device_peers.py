@@ -38,14 +38,19 @@ TELLING = np.dtype(
 )
 TOLD = np.dtype([(name, "i8") for name in ("here", "everywhere", "edges", "largest", "least")])
 OUTCOME = np.dtype([("told", TOLD), ("failed", "i8")])
-MEETINGS = np.dtype(
-    [
-        ("telling", TELLING, SETS),
-        ("told", TOLD),
-        *((name, "u4") for name in ("arrived", "over", "failed", "blocks")),
-        *((name, "i8") for name in ("begin", "end")),
-    ]
-)
+
+
+def _meetings_of(telling: np.dtype, told: np.dtype) -> list[tuple[Any, ...]]:
+    numbers = ((name, "u4") for name in ("arrived", "over", "failed", "blocks"))
+    return [("telling", telling, SETS), ("told", told), *numbers]
+
+
+def meetings_of(telling: np.dtype, told: np.dtype) -> np.dtype:
+    """Return the struct ``MeetingsOf`` in gang.cuh for what members tell, and what they are told."""
+    return np.dtype(_meetings_of(telling, told))
+
+
+MEETINGS = np.dtype([*_meetings_of(TELLING, TOLD), ("begin", "i8"), ("end", "i8")])
 """The struct ``Meetings`` in gang.cuh, the state of one launch."""
 
 MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
@@ -352,8 +357,8 @@ def gang(
     return made
 
 
-def meetings() -> np.ndarray:
-    """Return the struct ``Meetings`` in gang.cuh, as a launch begins with it."""
-    state = np.zeros(1, MEETINGS)
+def meetings(kind: np.dtype = MEETINGS) -> np.ndarray:
+    """Return the struct ``Meetings``, or ``MeetingsOf``, in gang.cuh, as a launch begins with it."""
+    state = np.zeros(1, kind)
     state["telling"]["least"] = NOTHING
     return state

@@ -248,6 +248,35 @@ def freeing(channel, shard, rank):
     return total
 
 
+@pytest.mark.parametrize("kind", ["power law", "grid", "no weight"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_members_that_share_memory_find_shortest_paths_in_one_superstep(
+    client, rng, kind, directed
+):
+    edges = grid(rng) if kind == "grid" else power_law(rng)
+    if (
+        kind == "no weight"
+    ):  # at many edges, so predecessors at the same distance are found by messages
+        edges["w"] = edges.w.where(rng.random(len(edges)) < 0.5, 0)
+    start, pieces = edges.a.iloc[:1].tolist(), partitioned(edges, 8)
+    many = graph(on_device(pieces), min(GPUS, 4), directed)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        wanted, near = (plain(one.sssp(start, cutoff=c).compute()) for c in (None, 20))
+    found, steps = many.sssp(start, trace=True)
+    assert plain(found.compute()) == wanted
+    assert len(steps.compute()) == min(GPUS, 4)  # one per member
+    assert plain(many.sssp(start, cutoff=20).compute()) == near
+
+
+def grid(rng):
+    """Return the edges of a long grid, whose search has thousands of steps."""
+    at = np.arange(3 * 4_000).reshape(4_000, 3)
+    sides = (at[:-1], at[1:]), (at[:, :-1], at[:, 1:])
+    a, b = (np.concatenate([side[end].ravel() for side in sides]) for end in (0, 1))
+    return pd.DataFrame({"a": a, "b": b, "w": rng.integers(1, 100, len(a)) / 7})
+
+
 def _pid():
     import os
 
