@@ -6,12 +6,15 @@ A member does not wait for one that has told before, so the members meet in turn
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
 
+from dask_graphflow.kernels.buckets import LISTS, SharedBuckets
 from dask_graphflow.kernels.csr import Reached, Rows
+from dask_graphflow.kernels.search import SharedSearch
 from dask_graphflow.programs.edge_op import EdgeOp
 
 
@@ -71,7 +74,7 @@ def searched_by_two(kernels, parents, ids):
         first, last = int(offsets[begin]), int(offsets[end])
         rows = Rows(out.offsets[begin : end + 1] - first, out.ends[first:last], None, 0)
         columns[rank][3].own[: end - begin] = rows.offsets[1:] - rows.offsets[:-1]
-        members.append((rows, search.SharedSearch(memories[rank], *columns[rank])))
+        members.append((rows, SharedSearch(memories[rank], *columns[rank])))
     mail[0].view("uint32")[3] = 1  # the second member has met the first one, and found nothing
     totals = []
     for rank, (rows, both) in enumerate(members):
@@ -91,6 +94,33 @@ def searched_by_two(kernels, parents, ids):
     np.testing.assert_array_equal(np.concatenate([found[0][:low], found[1]]), wanted)
     reached = np.flatnonzero(wanted != never)
     assert totals[1] == (len(reached), int(np.diff(offsets)[reached].sum()))
+
+
+@launches("publish", "meet")
+def published_by_two(kernels, parents, ids):
+    """Each member sends entries to the other one: all of its own, and those that the other one reads."""
+    if kernels.__name__.endswith(".host"):  # members on the host send messages
+        return
+    from dask_graphflow.kernels import device_peers
+
+    xp, owned = kernels.namespace, 700
+    for precision in ("float32", "float64"):
+        memories, mail = in_turn(kernels, [0, owned, 2 * owned])
+        wide = xp.zeros((2, 2 * owned), precision)
+        wide[:, :owned] = xp.arange(1, 2 * owned + 1).reshape(2, owned)
+        columns = shared(kernels, wide)
+        mail[0].view("uint32")[3] = 2  # the second member has met the first one twice
+        some = xp.arange(0, owned, 3).astype(ids)[::-1].copy()
+        for rank, which in enumerate((None, some)):
+            whiches: list = [None, None]
+            whiches[1 - rank] = which
+            (column,) = columns[rank]
+            device_peers.Publication(memories[rank], column, whiches, owned, [owned] * 2).send()
+        found = kernels.to_host(wide)
+        np.testing.assert_array_equal(found[1, owned:], np.arange(1, owned + 1))
+        wanted = np.zeros(owned)
+        wanted[: len(some)] = owned + 1 + kernels.to_host(some)
+        np.testing.assert_array_equal(found[0, owned:], wanted)
 
 
 OWNED = 1000, 900  # vertices of two members, of which one has no whole number of words
@@ -190,3 +220,70 @@ def delivered_to_owners(kernels, parents, ids):
         for rank, part in enumerate(marked):
             found = unmarked(kernels.to_host(marks[rank]), OWNED[rank])
             np.testing.assert_array_equal(found, part)
+
+
+@launches("relax", "relax_on", "measure_piles", "publish", "offer_nearer", "meet")
+def relaxed_by_two(kernels, parents, ids):
+    """A near pile that both members relax, and predecessors at its vertices, of which one has all."""
+    sssp, xp = load_kernels(kernels, "buckets"), kernels.namespace
+    if not hasattr(sssp, "shared_predecessors"):  # members on the host send messages
+        return
+    from dask_graphflow.kernels.device_peers import MEMBERS, NOTHING, Publication
+
+    out, _ = hub_rows(kernels, ids, "float64")
+    out = out._replace(weights=out.weights + 0.25)
+    low = VERTICES // 2 // 64 * 64
+    bounds, most, never = [0, low, VERTICES], VERTICES - low, np.iinfo(ids).max
+    memories, mail = in_turn(kernels, bounds)
+    for memory in memories:
+        memory.publication = partial(Publication, memory)
+    # The second member has met the first one, and found nothing.
+    mail[0].view("uint32")[3] = 1000
+    mail[0][1 + MEMBERS // 2 :][: 2 * MEMBERS * 8].reshape(2, MEMBERS, 8)[:, 1, -1] = NOTHING
+    columns = shared(
+        kernels,
+        xp.full((2, VERTICES), np.inf),
+        xp.full((2, VERTICES), never, ids),
+        xp.zeros((2, most), "uint32"),
+        xp.zeros((2, -(-most // 32)), "uint32"),
+        xp.zeros((2, LISTS * most), ids),
+        xp.zeros((2, LISTS), "uint64"),
+        xp.zeros((2, 2 * most), "int64"),
+    )
+    sources, (offsets, ends, weights) = [5, 9, 700], map(kernels.to_host, out[:3])
+    owners = np.repeat(np.arange(VERTICES), np.diff(offsets))
+    used = np.isin(owners, sources)
+    owners, ends, weights = owners[used], ends[used], weights[used]
+    distance, parent = np.full(VERTICES, np.inf), np.full(VERTICES, never)
+    distance[sources] = 0
+    np.minimum.at(distance, ends, weights)
+    tight = weights == distance[ends]
+    np.minimum.at(parent, ends[tight], owners[tight])
+    members = []
+    for rank, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        both = SharedBuckets(memories[rank], *columns[rank])
+        own = both.own(both.distance)
+        first, last = int(offsets[begin]), int(offsets[end])
+        edges = out.ends[first:last], out.weights[first:last]
+        light = sssp.light_first(Rows(out.offsets[begin : end + 1] - first, *edges, begin), 4.0)
+        at = xp.asarray(np.array([] if rank else sources, ids))
+        own[at] = 0
+        members.append((light.rows, both, sssp.new_buckets(light, own, at, 4.0, shared=both)))
+    for _, both, buckets in members:
+        buckets._limits["longest"] = -1  # no pile is small, so members do not wait for each other
+        for vertices in (0, len(sources)):
+            assert buckets.relax(np.inf, 1 << 62)
+            assert buckets.counts["vertices"] == vertices
+        part = slice(*bounds[both.memory.gang["rank"] :][:2])
+        found = kernels.to_host(both.own(both.distance))
+        np.testing.assert_array_equal(found, distance[part])
+    near = [buckets._now["near"] for *_, buckets in members]
+    assert near[0] == near[1]
+    reached = np.isfinite(distance)
+    reached[sources] = False
+    assert near[0]["count"] == reached.sum()
+    rows, both, _ = members[0]
+    found = kernels.to_host(sssp.shared_predecessors(rows, both))
+    np.testing.assert_array_equal(found, parent[:low])
+    found = kernels.to_host(members[1][1].own(members[1][1].predecessors))
+    np.testing.assert_array_equal(found, parent[low:])

@@ -38,14 +38,19 @@ TELLING = np.dtype(
 )
 TOLD = np.dtype([(name, "i8") for name in ("here", "everywhere", "edges", "largest", "least")])
 OUTCOME = np.dtype([("told", TOLD), ("failed", "i8")])
-MEETINGS = np.dtype(
-    [
-        ("telling", TELLING, SETS),
-        ("told", TOLD),
-        *((name, "u4") for name in ("arrived", "over", "failed", "blocks")),
-        *((name, "i8") for name in ("begin", "end")),
-    ]
-)
+
+
+def _meetings_of(telling: np.dtype, told: np.dtype) -> list[tuple[Any, ...]]:
+    numbers = ((name, "u4") for name in ("arrived", "over", "failed", "blocks"))
+    return [("telling", telling, SETS), ("told", told), *numbers]
+
+
+def meetings_of(telling: np.dtype, told: np.dtype) -> np.dtype:
+    """Return the struct ``MeetingsOf`` in gang.cuh for what members tell, and what they are told."""
+    return np.dtype(_meetings_of(telling, told))
+
+
+MEETINGS = np.dtype([*_meetings_of(TELLING, TOLD), ("begin", "i8"), ("end", "i8")])
 """The struct ``Meetings`` in gang.cuh, the state of one launch."""
 
 MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
@@ -72,6 +77,17 @@ class Column(NamedTuple):
 
     own: Any  # array, in this member's memory
     pointers: np.ndarray  # array of uint64, shape (MEMBERS,): where each member's column begins
+
+    def of(self, member: int) -> Any:
+        """Return the column of a member as an array, which must not be used after the own one is gone."""
+        own, begin = self.own, int(self.pointers[member])
+        memory = cupy.cuda.UnownedMemory(begin, own.nbytes, own, cupy.cuda.Device().id)
+        return cupy.ndarray(own.shape, own.dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def wait() -> None:
+    """Wait for what this thread has queued."""
+    cupy.cuda.get_current_stream().synchronize()
 
 
 def address(array: Any) -> int:
@@ -104,6 +120,7 @@ class Arena:
 
     def __init__(self, size: int) -> None:
         self.size = max(size, BLOCK)
+        self._device = cupy.cuda.Device()
         self._memory = cupy.cuda.Memory(self.size)
         cupy.cuda.runtime.memset(self._memory.ptr, 0, self.size)
         cupy.cuda.runtime.deviceSynchronize()
@@ -139,10 +156,15 @@ class Arena:
         return pointers
 
     def close(self) -> None:
-        """Close the memory of the other members. The own memory is freed when no array uses it."""
+        """Close the memory of the other members, once the kernels that were started have ended.
+
+        Any thread may call this. The own memory is freed when no array uses it.
+        """
         opened, self._opened = self._opened, []
-        for base in opened:
-            cupy.cuda.runtime.ipcCloseMemHandle(base)
+        with self._device:
+            self._device.synchronize()
+            for base in opened:
+                cupy.cuda.runtime.ipcCloseMemHandle(base)
 
 
 def starts(sizes: Sequence[int]) -> list[int]:
@@ -167,20 +189,31 @@ class Stop:
 
 def meet(memory: Any, *, sent: Any = NULL, report: Any = NULL) -> Any:
     """End a step: return what all members told, each in an array ``Telling`` or a report of counts.cuh."""
-    outcome = cupy.empty(OUTCOME.itemsize // 8, "int64")
-    launch_blocks("meet", 1, 32, 0, memory.gang, sent, report, np.int64(-1), outcome)
-    after = read(outcome).view(OUTCOME)[0]
+    after = read(align(memory, sent=sent, report=report)).view(OUTCOME)[0]
     memory.check(after["failed"])
     return after["told"]
 
 
-def align(memory: Any, tail: int = -1) -> None:
+def align(memory: Any, *, sent: Any = NULL, report: Any = NULL, tail: int = -1) -> Any:
     """Let this member's next kernels wait until all members have done what they queued before.
 
-    This member's list then ends at `tail`, if that is not negative.
+    This member's list then ends at `tail`, if that is not negative. Returns an array ``Outcome`` of what
+    all members told; see :func:`meet`.
     """
     outcome = cupy.empty(OUTCOME.itemsize // 8, "int64")
-    launch_blocks("meet", 1, 32, 0, memory.gang, NULL, NULL, np.int64(tail), outcome)
+    launch_blocks("meet", 1, 32, 0, memory.gang, sent, report, np.int64(tail), outcome)
+    return outcome
+
+
+def tell_least() -> tuple[Any, Any]:
+    """Return an array ``Telling``, and its entry for a number of which all members learn the smallest."""
+    sent = cupy.zeros(TELLING.itemsize // 8, "int64")
+    return sent, sent[-1:]
+
+
+def least_told(outcome: Any) -> Any:
+    """Return the entry of an array ``Outcome`` for that smallest number, before ``failed``."""
+    return outcome[-2:-1]
 
 
 def spread(members: Any, words: Any, everyone: Column) -> None:
@@ -214,6 +247,7 @@ class Publication:
         self, memory: Any, column: Column, which: Sequence[Any], own: int, begins: Sequence[int]
     ) -> None:
         self._memory, self._which = memory, which
+        self._sent = False
         dtype = column.own.dtype
         ids = {str(some.dtype) for some in which if some is not None} or {"int32"}
         self._kernel = instance("publish", dtype, *ids)
@@ -224,9 +258,32 @@ class Publication:
             self._published["counts"][q] = own if some is None else len(some)
             self._published["which"][q] = 0 if some is None else address(some)
             self._published["to"][q] = column.pointers[q] + np.uint64(dtype.itemsize * begin)
+        # Where all entries go, if the other members read all of them.
+        self._others = np.zeros((), COLUMNS)
+        others = self._published["to"][[q for q in range(len(which)) if q != memory.gang["rank"]]]
+        if all(some is None for some in which):
+            self._others["of"][: len(others)] = others
+
+    def open(self) -> np.ndarray:
+        """Return where a kernel is to write all entries too: a struct ``Columns``, then a null pointer.
+
+        There may be no column. No member reads the last entries any more when the kernel begins.
+        """
+        if self._others["of"][0]:
+            align(self._memory)
+        return self._others
+
+    def close(self) -> None:
+        """Let the other members read what a kernel has written. It need not be sent again."""
+        if self._others["of"][0]:
+            align(self._memory)
+            self._sent = True
 
     def send(self) -> None:
         """Send the entries, once no member reads the last ones. Do not wait."""
+        if self._sent:
+            self._sent = False
+            return
         align(self._memory)
         launch(self._kernel, self._most, self._memory.gang, self._published)
         align(self._memory)
@@ -300,8 +357,8 @@ def gang(
     return made
 
 
-def meetings() -> np.ndarray:
-    """Return the struct ``Meetings`` in gang.cuh, as a launch begins with it."""
-    state = np.zeros(1, MEETINGS)
+def meetings(kind: np.dtype = MEETINGS) -> np.ndarray:
+    """Return the struct ``Meetings``, or ``MeetingsOf``, in gang.cuh, as a launch begins with it."""
+    state = np.zeros(1, kind)
     state["telling"]["least"] = NOTHING
     return state

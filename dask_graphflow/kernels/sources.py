@@ -62,8 +62,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "clear_report",
         "count_seen",
         *_each("hook absorb write_labels", _IDS, _IDS),
-        *_each("hook_first choose_tree hook_rest compress mark_members identity bounds", _IDS),
+        *_each("compress mark_members identity bounds", _IDS),
     ),
+    "components.cu": _each("hook_first choose_tree hook_rest mark_tree hook_outside_tree", _IDS),
     "giant.cu": ("mark_giant", "pick_hubs", *_each("choose_giant count_ends filter", _IDS)),
     "rows.cu": (
         "count_heads",

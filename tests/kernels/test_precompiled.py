@@ -32,16 +32,16 @@ import sys
 sys.path.insert(0, sys.argv.pop(1))
 import digests
 from dask_graphflow.kernels import host_teams
-from dask_graphflow.kernels.common import host as common
+from dask_graphflow.kernels.components import host as components
 from dask_graphflow.kernels.search import host as search
 from dask_graphflow.kernels.whole_buckets import host as whole_buckets
-common.JOINED, search.WIDE, whole_buckets.TEAM = 1, 0, 0
+components.JOINED, search.WIDE, whole_buckets.TEAM = 1, 0, 0
 sizes = {}
 def together(kernel, *arguments, **options):
     team = host_teams.together(kernel, *arguments, **options)
     sizes.setdefault(kernel.__name__, set()).add(int(team[host_teams.MEMBERS]) % host_teams.CLOSED)
     return team
-common.together = search.together = whole_buckets.together = together
+components.together = search.together = whole_buckets.together = together
 digests.main()
 assert len(sizes) == 3 and all(2 in some for some in sizes.values()), sizes
 """

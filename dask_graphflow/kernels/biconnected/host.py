@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.kernels.common.host import _find, _unite
+from dask_graphflow.kernels.common.host import find, unite
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, run, take
@@ -21,17 +21,17 @@ def _join_cycle(above, block, u, v):
     while u != v:
         # The vertex with the larger label is not above the other one, so the edge above it is on the cycle.
         if u > v:
-            edge = _find(block, u)
+            edge = find(block, u)
             if of_u != none and of_u != edge:
-                _unite(block, of_u, edge)
+                unite(block, of_u, edge)
             of_u, u = edge, above[edge]
         else:
-            edge = _find(block, v)
+            edge = find(block, v)
             if of_v != none and of_v != edge:
-                _unite(block, of_v, edge)
+                unite(block, of_v, edge)
             of_v, v = edge, above[edge]
     if of_u != none and of_v != none and of_u != of_v:
-        _unite(block, of_u, of_v)
+        unite(block, of_u, of_v)
 
 
 @_compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dask_graphflow.kernels.csr import Array, Rows
+from dask_graphflow.kernels.csr import Array
 
 
 class CommonKernels(Protocol):
@@ -87,28 +87,6 @@ class CommonKernels(Protocol):
         -------
         tuple
             The same values as :func:`hook`.
-
-        References
-        ----------
-        .. [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
-           Subgraph Sampling", IPDPS 2018.
-        """
-
-    def join_rows(self, rows: Rows, *, threads: int = 1) -> Array:
-        """Return the smallest vertex of the component of each vertex, if rows contain each edge twice.
-
-        After a few edges of each row are hooked, most vertices of most graphs are in one tree. Only the
-        rows of the other vertices have to be read, because they contain all edges between them and that
-        tree [1]_.
-
-        Parameters
-        ----------
-        rows : Rows
-            The rows of all vertices. Every edge must be in the rows of both its ends.
-
-        Returns
-        -------
-        array of the dtype of the ends, shape (n,)
 
         References
         ----------

@@ -29,7 +29,6 @@ from dask_graphflow.kernels.launching import (  # noqa: E402
 from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
 
 namespace = cupy
-FIRST = 2  # edges of each row that are hooked to find the largest tree
 SAMPLED = 8  # a sample has one edge per this number of vertices
 LARGE = 1 << 24  # several threads copy an array of at least this many bytes to the host
 FETCHING, PART = 4, 1 << 22  # number of these threads, and bytes of pinned memory for each
@@ -145,23 +144,6 @@ def _hook(
             cache.clear()
             raise
     return hooked, (low, high) if low <= high else None
-
-
-def join_rows(rows, *, threads=1):
-    size = len(rows.offsets) - 1
-    with rows.ends.device:
-        parent = identity(size, rows.ends.dtype)
-        if not size:
-            return parent
-        tree = cupy.empty(1, parent.dtype)
-        some = parent, rows.offsets, cupy.ascontiguousarray(rows.ends), size
-        launch(instance("hook_first", parent.dtype), size, *some, FIRST)
-        compress(parent)
-        # One block, in which all threads vote.
-        launch(instance("choose_tree", parent.dtype), 1, parent, size, tree)
-        launch(instance("hook_rest", parent.dtype), size, *some, tree)
-        compress(parent)
-    return parent
 
 
 def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):

@@ -2,7 +2,6 @@
 #include "common.cuh"
 #include "hook.cuh"
 #include "unite.cuh"
-#include "edges.cuh"
 
 #ifndef BYTES_A_THREAD
 #define BYTES_A_THREAD 32  // bytes of each end that a thread reads at a time: 8 edges of int, 4 of long long
@@ -273,58 +272,4 @@ __global__ void write_labels(const P* parent, const unsigned char* seen, u64 sta
             at += __popc(lanes);
         }
     }
-}
-
-// The edges of a graph in rows: those of a vertex are in its row, and in the rows of their other ends.
-constexpr u32 VOTERS = THREADS;
-
-template <typename P>
-__device__ __forceinline__ void hook_edge(P* parent, P u, P v)
-{
-    const P a = parent[u], b = parent[v];
-    if (a != b) unite(parent, a, b);
-}
-
-// Hook the first `count` edges of each row.
-template <typename P>
-__global__ void hook_first(P* parent, const i64* offsets, const P* ends, u64 rows, i64 count)
-{
-    for (u64 row = thread_index(); row < rows; row += thread_count()) {
-        const i64 begin = offsets[row], end = min(begin + count, offsets[row + 1]);
-        for (i64 edge = begin; edge < end; ++edge) hook_edge(parent, P(row), ends[edge]);
-    }
-}
-
-// Find the root that most of some vertices have as their parent. Run by one block of VOTERS threads.
-template <typename P>
-__global__ void choose_tree(const P* parent, u64 size, P* tree)
-{
-    __shared__ P votes[VOTERS];
-    __shared__ u32 best;
-    const u32 me = threadIdx.x;
-    votes[me] = parent[size * me / VOTERS];
-    if (me == 0) best = 0;
-    __syncthreads();
-    u32 count = 0;
-    for (u32 i = 0; i < VOTERS; ++i) count += votes[i] == votes[me];
-    atomicMax(&best, count * VOTERS + me);
-    __syncthreads();
-    if (me == 0) *tree = votes[best % VOTERS];
-}
-
-// Hook the edges of all rows whose vertex has another parent than `tree`. The edges of a row are read by a warp.
-template <typename P>
-__global__ void hook_rest(P* parent, const i64* offsets, const P* ends, u64 rows, const P* tree)
-{
-    const P skipped = *tree;
-    visit_edges(offsets, rows, [&](const Span& span) {
-        const bool open = span.begin < span.end && parent[span.row] != skipped;
-        for (u32 left = __ballot_sync(ALL_LANES, open); left; left &= left - 1) {
-            const u32 at = __ffs(left) - 1;
-            const P row = P(__shfl_sync(ALL_LANES, span.row, at));
-            const i64 begin = __shfl_sync(ALL_LANES, span.begin, at), end = __shfl_sync(ALL_LANES, span.end, at);
-            for (i64 edge = begin + lane(); edge < end; edge += 32) hook_edge(parent, row, ends[edge]);
-            __syncwarp();
-        }
-    });
 }

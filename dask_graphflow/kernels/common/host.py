@@ -14,24 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import aligned, is_on_disk, values_of
+from dask_graphflow.kernels import aligned, values_of
 from dask_graphflow.kernels.compiling import compiled as _compiled
-from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.compiling import uncached as _uncached
-from dask_graphflow.kernels.host_atomics import fetch_add, prefetch, swap
-from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
+from dask_graphflow.kernels.host_atomics import swap
 from dask_graphflow.kernels.host_threads import share
 
 namespace = np
 SAMPLED = 2  # vertices per edge in a sample
-VOTERS = 1 << 10  # about the number of vertices whose trees are counted to find a large one
-AHEAD = 16  # rows whose edges are asked for before they are read
-JOINED = 1 << 16  # rows per member at least: with fewer, a thread starts too late to help
-CHUNK = 1 << 11  # rows that a member of a team takes at a time
-SAMPLE = 16  # the last edge of one row in 16 is hooked, unless no tree has SOME of the vertices
-SOME, MOST = 0.05, 0.98  # parts of the vertices
-# Where a team has the next row that no member has taken, the largest tree, and the votes for it.
-NEXT, TREE, VOTES = OWN, OWN + 8, OWN + 16
 BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 ms of work
 
 
@@ -53,7 +43,7 @@ def wait():
 
 
 @partial(_uncached, inline="always")
-def _find(parent, vertex):
+def find(parent, vertex):
     """Return the root of `vertex`, and halve the path to it: vertices skip their parent (ECL-CC)."""
     above = parent[vertex]
     if above != vertex:
@@ -68,12 +58,12 @@ def _find(parent, vertex):
 
 
 @partial(_uncached, inline="always")
-def _unite(parent, u, v):
+def unite(parent, u, v):
     """Hook the higher root onto the lower one; after a lost race, continue from the present roots."""
     a, b = u, v
     while True:
-        a = _find(parent, a)
-        b = _find(parent, b)
+        a = find(parent, a)
+        b = find(parent, b)
         if a < b:
             a, b = b, a
         if a == b or swap(parent, np.intp(a), a, b):
@@ -98,7 +88,7 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):
         # One comparison skips every edge inside a flat tree. After a sample, this skips nearly all edges.
         if a != b:
             hooked += 1
-            _unite(parent, a, b)
+            unite(parent, a, b)
         elif u == v and marking:
             seen[u] = 1
     return hooked
@@ -116,12 +106,12 @@ def _absorb(parent, entries, slots, first, shift, start, stop):
             b = parent[entries[entry] + shift]
         if a != b:
             hooked += 1
-            _unite(parent, a, b)
+            unite(parent, a, b)
     return hooked
 
 
 @_compiled
-def _compress(parent, start, stop):
+def compress_range(parent, start, stop):
     for vertex in range(start, stop):
         first = parent[vertex]
         above = first
@@ -194,103 +184,6 @@ def hook_sampled(parent, seen, source, target, *, base=0, step, cache=None, thre
     return sampled + hooked, outside
 
 
-@_inner
-def _join_smallest(offsets, ends, parent, start, stop):
-    """Point each vertex at its first neighbor, or at that one's parent, if it is smaller.
-
-    No other thread writes these entries. The trees within the range stay flat.
-    """
-    for vertex in range(start, stop):
-        if vertex + AHEAD < stop:
-            prefetch(ends, np.intp(offsets[vertex + AHEAD]))
-        edge, least = offsets[vertex], parent.dtype.type(vertex)
-        if edge < offsets[vertex + 1]:
-            least = min(least, ends[edge])
-        parent[vertex] = parent[least] if start <= least < vertex else least
-
-
-@_inner
-def _join_edges(offsets, ends, parent, tree, most, step, start, stop):
-    """Hook up to `most` edges from the end of every `step`-th row, unless its parent is `tree`."""
-    for row in range(start, stop, step):
-        if row + AHEAD * step < stop:
-            prefetch(ends, np.intp(offsets[row + AHEAD * step + 1] - 1))
-        if parent[row] != tree:
-            last = offsets[row + 1]
-            for edge in range(max(offsets[row], last - most), last):
-                a = parent[row]
-                b = parent[ends[edge]]
-                if a != b:
-                    _unite(parent, a, b)
-
-
-@_inner
-def _vote(parent, team):
-    """Return the parent of most of about :data:`VOTERS` vertices, and the part of them that have it.
-
-    Votes are counted by the last bits of the parents, because Numba takes two seconds to compile a sort.
-    The winner is the parent that more than half of the voters in the fullest bucket have.
-    """
-    step, bits, best, tree, lead, most = 1 + parent.size // VOTERS, VOTERS - 1, 0, 0, 0, 0
-    for bucket in range(VOTES, VOTES + VOTERS):
-        team[bucket] = 0
-    for vertex in range(0, parent.size, step):
-        bucket = VOTES + (parent[vertex] & bits)
-        team[bucket] += 1
-        if team[bucket] > team[VOTES + best]:
-            best = bucket - VOTES
-    for vertex in range(0, parent.size, step):
-        if parent[vertex] & bits == best:
-            if lead == 0:
-                tree = parent[vertex]
-            lead += 1 if parent[vertex] == tree else -1
-    for vertex in range(0, parent.size, step):
-        most += parent[vertex] == tree
-    return tree, most * step / parent.size
-
-
-@_compiled
-def _join_rows(offsets, ends, parent, samples, team, part):
-    """Point each vertex at the smallest vertex of its component: a few edges per row, then the rest."""
-    me, members = enter(team, part)
-    if me < 0:
-        return
-    rows = parent.size
-    low, high = rows * me // members, rows * (me + 1) // members
-    _join_smallest(offsets, ends, parent, low, high)
-    for step in range(4):
-        meet(team, members)
-        _compress(parent, low, high)
-        meet(team, members)
-        if step == 3 or (step < 2 and not samples):
-            continue
-        if me == 0:
-            team[TREE], votes = _vote(parent, team)
-            # A sample cannot grow the largest tree, or it has nearly all vertices.
-            skips = votes < SOME if step == 0 else step == 1 and votes > MOST
-            team[NEXT] = rows if skips else 0
-        meet(team, members)
-        skipped, most = (team[TREE], ends.size) if step == 2 else (-1, 1)
-        every = 1 if step else SAMPLE
-        start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
-        while start < rows:
-            stop = min(start + CHUNK, rows)
-            _join_edges(offsets, ends, parent, skipped, most, every, start, stop)
-            start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
-
-
-def join_rows(rows, *, threads=1):
-    parent = np.empty(len(rows.offsets) - 1, rows.ends.dtype)
-    # On disk, another pass over the rows takes longer than the edges that it saves.
-    samples = not is_on_disk(rows.ends)
-    if len(rows.ends):
-        members = min(threads, len(parent) // JOINED + 1)
-        together(_join_rows, members, rows.offsets, rows.ends, parent, samples, own=16 + VOTERS)
-    else:
-        parent[:] = np.arange(len(parent))
-    return parent
-
-
 def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
     entries = _index_view(entries)
     where = _index_view(np.zeros(0, parent.dtype) if slots is None else slots)
@@ -303,7 +196,7 @@ def absorb(parent, entries, *, first=0, shift=0, slots=None, threads=1):
 
 def compress(parent, *, start=0, stop=None, threads=1):
     stop = len(parent) if stop is None else stop
-    _blocks(lambda lo, hi: _compress(parent, lo, hi), start, stop, threads)
+    _blocks(lambda lo, hi: compress_range(parent, lo, hi), start, stop, threads)
 
 
 def mark_members(parent, seen, *, threads=1):

@@ -105,7 +105,7 @@ def bfs_push_to_all(
 ) -> tuple[Any, tuple[int, int]]:
     """Push one level to the vertices of all members; see :func:`bfs_levels`."""
     if shared.list(frontier):
-        align(shared.memory, shared.end)
+        align(shared.memory, tail=shared.end)
     sent, kernel = (
         cupy.zeros(TELLING.itemsize // 8, "int64"),
         instance("bfs_push_to_all", rows.ends.dtype),
