@@ -14,7 +14,7 @@ from conftest import cupy_or_skip, partitioned
 from distributed import Client, wait
 from members import eventually
 from shapes import ASKED, KINDS, graph, power_law, same
-from test_device_many import on_device, plain
+from test_device_many import MORE, on_device, plain
 
 import dask_graphflow as gf
 from dask_graphflow.cli import checks
@@ -68,6 +68,19 @@ def test_results_are_those_of_the_host(client, rng, kind, directed):
         assert plain(ask(many, start).compute()) == wanted[name], name
         assert plain(ask(chosen, start).compute()) == wanted[name], name
     assert re.search(r"^shards +1: one worker has room", repr(chosen), re.MULTILINE)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_more_results_are_those_of_the_host(client, rng, directed):
+    edges = power_law(rng)
+    start = edges.a.iloc[[0, 700]].tolist()
+    pieces = partitioned(edges, 8)
+    many = graph(on_device(pieces), min(GPUS, 4), directed)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        wanted = {name: plain(ask(one, start).compute()) for name, ask in MORE.items()}
+    for name, ask in MORE.items():
+        assert plain(ask(many, start).compute()) == wanted[name], name
 
 
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
@@ -184,6 +197,39 @@ def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(
         client.wait_for_workers(min(GPUS, 4), timeout=60)
         again = graph(edges, 2, False)
         assert plain(short(again).compute()) == wanted
+
+
+HOPS = gf.EdgeOp("hops", target="x", signal="x[src] + 1", slot="min")
+BITS = gf.EdgeOp("bits", target="x", signal="x[src] << 1 | 1", slot="or")
+LATE = gf.EdgeOp("late", target="x", signal="x[src] + 1", slot="min", cond="x[dst] % 7 > 0")
+SUMS = gf.EdgeOp("sums", target="x", signal="1 + x[src] % 3", slot="add")
+
+
+@pytest.mark.parametrize(
+    ("op", "max_iter"),
+    [(HOPS, None), (HOPS, 300), (BITS, None), (BITS, 30), (LATE, 300), (SUMS, 40)],
+    ids=lambda given: getattr(given, "name", given),
+)
+@pytest.mark.parametrize("direction", ["gemini", "push", "pull"])
+def test_programs_of_many_supersteps_have_the_values_of_one_gpu(client, op, max_iter, direction):
+    edges = long_path(None).iloc[:2000].assign(w=1.0)
+    near = edges.iloc[::7]
+    edges = pd.concat([edges, near.assign(b=near.a // 2 + 1)])
+    pieces = on_device(partitioned(edges, 8))
+    begin = pd.DataFrame({"vertex": [0, 1900], "x": [0, 3]})
+    how = {"columns": {"x": 1 << 30 if op.slot == "min" else 0}, "start": begin}
+    how |= {"max_iter": max_iter, "direction": direction}
+    found = [plain(graph(pieces, count, True).run(op, **how).compute()) for count in (1, 2)]
+    assert found[0] == found[1]
+
+
+def test_members_that_share_memory_push_small_supersteps_without_messages(client):
+    many = graph(on_device(partitioned(long_path(None).iloc[:5000].assign(w=1.0), 8)), 2, True)
+    begin = pd.DataFrame({"vertex": [0], "x": [0]})
+    how = {"columns": {"x": 1 << 30}, "start": begin, "direction": "push"}
+    steps = many.run(HOPS, **how, trace=True)[1].compute()
+    assert len(steps) >= 5000
+    assert steps.bytes.sum() < 5000
 
 
 def test_members_that_share_memory_search_and_peel_without_messages(client, rng):
