@@ -301,8 +301,7 @@ def ring_of(most: int) -> int:
     """Return the size of the lists of a :class:`SharedRun`, from the largest number of own vertices."""
     from . import device
 
-    size: int = device.ring_of(most)
-    return size
+    return device.ring_of(most)
 
 
 of: Callable[[Any], AdvanceKernels] = bind(__name__)

@@ -345,7 +345,8 @@ class DeviceRun:
         return cupy.concatenate([self._lists[low:], self._lists[:again]])
 
 
-def ring_of(most):
+def ring_of(most: int) -> int:
+    """Return what :func:`.advance.ring_of` does."""
     # A member reads what one superstep listed and kept while others list what the next one changes.
     return 1 << (4 * min(max(most, 1), SMALL_FRONTIER) - 1).bit_length()
 
@@ -406,7 +407,16 @@ def _struct(program: DeviceProgram, columns: tuple[Any, ...], first: int = 0) ->
     return np.array((*pointers, *columns[count:]), program.layout)
 
 
-def deliver(program, memory, positions, slots, target, marks, neutral):
+def deliver(
+    program: DeviceProgram,
+    memory: Any,
+    positions: Any,
+    slots: Any,
+    target: Any,
+    marks: Any,
+    neutral: Any,
+) -> None:
+    """Do what :func:`.advance.deliver` does."""
     if not len(positions):
         return
     kernel = _kernel(program, other_expression("advance_deliver", program, slots.dtype))

@@ -96,7 +96,7 @@ class Advance:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bind(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
-        self._memory = None if g.member.alone else g.member.shared_memory()
+        self._shares = not g.member.alone and g.member.shared_memory() is not None
         self._own_changes = own_changes and self._before is None
         self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
@@ -171,7 +171,7 @@ class Advance:
         """Return the side of pushes if several supersteps can run in one call from a frontier."""
         g, op = self._g, self._op
         # A program of several members must not read what only their owners have.
-        several = self._memory is not None and not op.reads_dst
+        several = self._shares and not op.reads_dst
         if frontier.own is None or self._balance != "auto" or not (g.member.alone or several):
             return None
         side = self._side("push", "out", op.reads_dst)
@@ -316,7 +316,7 @@ class Advance:
             target = self._op.target
             wide = {*asked, target} if way == "push" else {*asked}
             given = self._g, rows, self._op, self._columns, wide, asked
-            self._sides[way] = share_side(self._memory, *given) or _Side(*given)
+            self._sides[way] = share_side(*given) or _Side(*given)
             return self._sides[way]
         side, (last, changed) = self._sides[way], self._last
         if side.mirrors is not None:
@@ -380,15 +380,15 @@ class _Side:
         `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
         the algorithm may have changed other masters.
         """
+        at: Any = None
         own, wide = self._own[name], self.columns[name]
         if look and wide is not own:
-            differing = np.flatnonzero(wide[: self._owned] != own)
+            at = differing = np.flatnonzero(wide[: self._owned] != own)
             wide[differing] = own[differing]
-            at = differing
             if changed is not None:
                 at = _union([differing, changed.vertices], self._owned).vertices
-        else:
-            at = None if changed is None else changed.vertices
+        elif changed is not None:
+            at = changed.vertices
         if name in self._asked:
             self.broadcast(wide, at)
 
