@@ -100,7 +100,15 @@ class SharedSide:
         self.mirrors.send_marks(marks)
         return VertexSet(self.local.size, words=marks.own[: -(-self.local.size // 64)])
 
-    def run(self, params: Mapping[str, Any], frontier: Frontier, *limits: Any) -> Any:
+    def run(
+        self,
+        params: Mapping[str, Any],
+        frontier: Frontier,
+        first: int,
+        most: int,
+        dense: tuple[int, int, bool],
+        before: Any,
+    ) -> tuple[Any, tuple[int, int], Any] | None:
         """Push several small supersteps in one call; see :meth:`.LocalAdvance.run`. None if it cannot.
 
         Messages must read columns at their source alone.
@@ -110,7 +118,7 @@ class SharedSide:
         if not self._run:
             return None
         run, shared = self._run
-        return run.run(params, frontier, *limits, shared=shared)
+        return run.run(params, frontier, first, most, dense, before, shared)
 
     def _new_run(self) -> tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()]:
         # Their ends are the numbers of all members' vertices.
