@@ -30,7 +30,8 @@ def in_turn(kernels, bounds):
         gang = device_peers.gang(rank, 2, bounds)
         gang["mail"][:2] = [member.data.ptr for member in mail]
         gang["meetings"], gang["stopped"] = met[rank:].data.ptr, stop.pointer
-        memories.append(SimpleNamespace(gang=gang, check=lambda failed: None, stop=stop))
+        kept = {"met": met, "stop": stop}  # the device uses it by its address
+        memories.append(SimpleNamespace(gang=gang, check=lambda failed: None, **kept))
     return memories, mail
 
 
