@@ -7,7 +7,8 @@ the edges that enter owned vertices (Gemini [1]_). Both change the columns in th
 
 A column that has entries for mirrors is *wide*: the masters' entries come first, and then the mirrors'. It
 stays allocated between supersteps, and only changes are sent. A single member has no mirrors, and works
-directly on the algorithm's columns.
+directly on the algorithm's columns. Members whose devices share memory do the same without messages: see
+:mod:`.shared_side`.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -154,8 +155,9 @@ class Advance:
     ) -> tuple[Frontier, int]:
         """Push from a frontier, and perhaps from the vertices that change, and so on, `most` times at most.
 
-        A single member takes several small supersteps in one call, which ends before a superstep that
-        `rule` pulls. Returns the vertices that the last superstep changed, and the number of supersteps.
+        A single member, or members that share memory, take several small supersteps in one call, which ends
+        before a superstep that `rule` pulls. Returns the vertices that the last superstep changed, and the
+        number of supersteps.
         """
         side = self._side_to_run(frontier)
         if side is not None:
