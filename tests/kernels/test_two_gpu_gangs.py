@@ -300,9 +300,7 @@ def test_members_that_share_memory_find_shortest_paths_in_one_superstep(
     client, rng, kind, directed
 ):
     edges = grid(rng) if kind == "grid" else power_law(rng)
-    if (
-        kind == "no weight"
-    ):  # at many edges, so predecessors at the same distance are found by messages
+    if kind == "no weight":  # predecessors at the same distance are found by messages
         edges["w"] = edges.w.where(rng.random(len(edges)) < 0.5, 0)
     start, pieces = edges.a.iloc[:1].tolist(), partitioned(edges, 8)
     many = graph(on_device(pieces), min(GPUS, 4), directed)
