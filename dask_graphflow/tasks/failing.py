@@ -73,7 +73,7 @@ def free_key(scheduler: Any, worker: Any, key: Any, stimulus: str) -> None:
 
 
 def send_now(comm: Any) -> None:
-    """Send what a ``BatchedSend`` of Dask, if it is one, would keep for milliseconds after its last message."""
+    """Send what a ``BatchedSend`` of Dask would keep for milliseconds after its last message."""
     if comm is not None:
         comm.next_deadline = None
         comm.waker.set()

@@ -91,6 +91,30 @@ def set_pauses(to, seconds, dask_scheduler):
         send_now(comm)
 
 
+class ForMembers:
+    """An argument that only a task of a worker can unpickle."""
+
+    def __dask_tokenize__(self):
+        return "for-members"
+
+    def __getstate__(self):
+        return 1
+
+    def __setstate__(self, state):
+        self.where = get_worker().address
+
+
+def total_of(channel, shard, rank, argument):
+    assert argument.where == get_worker().address
+    return total(channel, shard, rank)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_arguments_are_unpickled_by_the_members_only(client, size):
+    result = gang.run(frame(size), total_of, META, ForMembers())
+    assert found(result.compute()) == expected(size)
+
+
 def test_a_gang_with_one_member_is_one_ordinary_task(client):
     result = gang.run(frame(1), total, META, 1000)
     tasks = result.optimize().__dask_graph__()
