@@ -5,8 +5,6 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-import cloudpickle
-
 from .clients import find_imported
 
 
@@ -26,14 +24,11 @@ class Sealed:
             self._value, self._pickled = pickle.loads(pickled), b""
         return self._value
 
-    def __getstate__(self) -> bytes:
-        if self._pickled:
-            return self._pickled
-        distributed = find_imported("distributed")
-        # Both pickle what is from the main module by value, because a worker has another one.
-        dumps = cloudpickle if distributed is None else distributed.protocol.pickle
-        pickled: bytes = dumps.dumps(self._value)
-        return pickled
+    def __getstate__(self) -> tuple[Any, bytes]:
+        distributed = find_imported("distributed")  # always imported if there is a cluster
+        if distributed is None or self._pickled:
+            return self._value, self._pickled
+        return None, distributed.protocol.pickle.dumps(self._value)
 
-    def __setstate__(self, pickled: bytes) -> None:
-        self._value, self._pickled = None, pickled
+    def __setstate__(self, state: tuple[Any, bytes]) -> None:
+        self._value, self._pickled = state
