@@ -50,7 +50,10 @@ class Cuda:
     def gang(self, rank, size, bounds, mail, stop):
         return SimpleNamespace(rank=rank, stop=stop)
 
-    def wait(self, memory):
+    def wait(self):
+        """Wait for kernels, of which none is left."""
+
+    def hang(self, memory):
         """Wait in a kernel for the others, which do not come."""
         self.waiting += 1
         assert memory.gang.stop.wait(10)
@@ -197,7 +200,7 @@ def test_a_kernel_that_waits_ends_when_its_run_is_aborted_and_then_memory_is_clo
                 if channel.rank:
                     assert eventually(lambda: cuda.waiting)
                     raise ZeroDivisionError
-                cuda.wait(memory)
+                cuda.hang(memory)
             except (ZeroDivisionError, PeerLost) as error:
                 channel.abort(error)
                 leaves.wait(10)

@@ -281,15 +281,15 @@ def freeing(channel, shard, rank):
         del arena
         arena = device_peers.Arena(1 << 24)
     carriers.swap(channel, None)
+    (column,) = arena.columns([("uint8", 1 << 24)], None)
     if rank == 0:
         carriers.swap(channel, None)
-        own = arena.columns([("uint8", 1 << 24)], None)[0].own
-        return int(own.sum(dtype="int64"))
-    memory = cupy.cuda.UnownedMemory(int(arena.pointers(0)[0]), 1 << 24, arena)
-    freed = cupy.ndarray(1 << 24, "uint8", cupy.cuda.MemoryPointer(memory, 0))
+        return int(column.own.sum(dtype="int64"))
+    freed = column.of(0)
     freed.fill(7)
     total = int(freed.sum(dtype="int64"))
     carriers.swap(channel, None)
+    del freed
     arena.close()
     return total
 

@@ -52,7 +52,7 @@ def merge(forests: Any, low: int, high: int) -> Any:
     memory, parents, step = forests.memory, forests.parents, 1
     rank, size = int(memory.gang["rank"]), int(memory.gang["size"])
     while step < size:
-        align(memory)
+        meet(memory)  # raises if members gave up: a forest that is not ready must not be followed
         if rank % (2 * step) == 0 and rank + step < size:
             absorb(parents.own, parents.of(rank + step))
             compress(parents.own)

@@ -107,7 +107,8 @@ __device__ __forceinline__ Told fresh_of(const Told& from)
 }
 
 // Lane q tells member q some numbers, and gets those that member q tells this one. A warp of one block calls it, after all
-// other threads of the member have done their part of the step. Return false if the members give up.
+// other threads of the member have done their part of the step. Return false if the members give up. The numbers are then
+// those of this member, which kernels that were launched already can use as well.
 template <u32 COUNT>
 __device__ __forceinline__ bool swap_numbers(const Gang& gang, i64 (&numbers)[COUNT])
 {
@@ -133,7 +134,7 @@ __device__ __forceinline__ bool swap_numbers(const Gang& gang, i64 (&numbers)[CO
     const i64* mail = own.told[meeting % 2][member ? q : 0];
 #pragma unroll
     for (u32 i = 0; i < COUNT; ++i)
-        if (member) numbers[i] = fresh(mail[i]);
+        if (member && fine) numbers[i] = fresh(mail[i]);
     if (q == 0) {
         gang.meetings[0] = meeting;
         if (!fine) gang.meetings[1] = 1;
