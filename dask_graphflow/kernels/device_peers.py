@@ -96,11 +96,12 @@ def address(array: Any) -> int:
 
 
 def pointers_of(column: Any) -> np.ndarray:
-    """Return the pointers of a column, or of an array of the only member."""
+    """Return the pointers of a column, or of an array of the only member; null pointers of None."""
     if isinstance(column, Column):
         return column.pointers
     pointers = np.zeros(MEMBERS, "uint64")
-    pointers[0] = address(column)
+    if column is not None:
+        pointers[0] = address(column)
     return pointers
 
 

@@ -27,6 +27,7 @@ from dask_graphflow.tasks.membership import Membership
 cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")
 from dask_graphflow.kernels import device_peers  # noqa: E402
+from dask_graphflow.operators.labels import coarser  # noqa: E402
 
 GPUS = cupy.cuda.runtime.getDeviceCount()
 
@@ -319,6 +320,31 @@ def grid(rng):
     sides = (at[:-1], at[1:]), (at[:, :-1], at[:, 1:])
     a, b = (np.concatenate([side[end].ravel() for side in sides]) for end in (0, 1))
     return pd.DataFrame({"a": a, "b": b, "w": rng.integers(1, 100, len(a)) / 7})
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("weight", [None, "w"], ids=["plain", "weighted"])
+def test_members_that_share_memory_sweep_without_messages(client, rng, weight, directed):
+    edges = power_law(rng, 40_000, 200_000)
+    calls = {
+        "louvain": lambda g: g.louvain(trace=True),
+        "leiden": lambda g: g.leiden(resolution=[0.5, 1], levels=2, trace=True),
+        "potts": lambda g: g.leiden(objective="cpm", resolution=0.2, trace=True),
+    }
+    how = {"source": "a", "target": "b", "weight": weight, "directed": directed}
+    pieces = partitioned(edges, 8)
+    with dask.config.set(scheduler="threads"):
+        one = gf.Graph(pieces, **how, shards=1).persist()
+        wanted = {name: plain(ask(one)[0].compute()) for name, ask in calls.items()}
+    many = gf.Graph(on_device(pieces), **how, shards=min(GPUS, 4)).persist()
+    for few in (0, coarser.SMALL_GRAPH):  # for coarser graphs with shards, and then as a whole
+        client.run(setattr, coarser, "SMALL_GRAPH", few)
+        for name, ask in calls.items():
+            found, steps = ask(many)
+            assert plain(found.compute()) == wanted[name], (name, few)
+            steps = steps.compute()
+            assert steps.bytes.max() < 1_000  # of the totals in the trace
+            assert steps.superstep.nunique() > 5
 
 
 def _pid():
