@@ -76,6 +76,17 @@ def test_shared_out_sources_have_the_same_bits(built, copied, directed, call):
     same(getattr(graph, name)(**options).compute(), wanted)
 
 
+@WAYS
+@pytest.mark.parametrize("members", [2, 3])
+def test_paths_from_shared_out_sources_have_the_same_bits(built, copied, monkeypatch, directed):
+    edges, options = frame(rmat(8, 4)), {"k": 9, "endpoints": True}
+    wanted = built(edges, directed=directed, shards=1).betweenness_centrality(**options).compute()
+    graph = built(edges, directed=directed)
+    copied()
+    monkeypatch.setattr(whole_searches, "suit_sources", lambda *args: False)
+    same(graph.betweenness_centrality(**options).compute(), wanted)
+
+
 @pytest.mark.parametrize("members", [3])
 def test_each_member_records_the_superstep_of_a_single_one(built, copied):
     graph = built(frame(rmat(8, 4)))
