@@ -90,7 +90,8 @@ class Member:
         Several members copy the rows of each other once, and keep the copies as long as this object.
         """
         if self.alone:
-            return self.local(side).rows
+            alone: Rows = self.local(side).rows
+            return alone
         which = self.side(side)
         if which not in self._all_rows:
             own, dtype = self.rows(side), index_dtype(self.shard.size)

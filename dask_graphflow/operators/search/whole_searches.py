@@ -190,12 +190,12 @@ def _find_in_order(
         parts = [exchange.all_to_all([box.ravel() for box in column]) for column in boxes]
         del boxes
         turns = [len(range(member, len(some), size)) for member in range(size)]
-        columns = [
-            [part.reshape(count, g.owned) for part, count in zip(parts_of, turns, strict=True)]
-            for parts_of in parts
+        found = [
+            [part.reshape(count, g.owned) for part, count in zip(column, turns, strict=True)]
+            for column in parts
         ]
         for turn in range(len(some)):
-            yield tuple(column[turn % size][turn // size] for column in columns)
+            yield tuple(column[turn % size][turn // size] for column in found)
 
 
 def _find_for_each(
