@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import frame, host_only
-from shapes import WAYS, rmat, same
+from shapes import WAYS, on_members, rmat, same
 
 from dask_graphflow.kernels import searches
 from dask_graphflow.kernels.searches import host
+from dask_graphflow.operators.member import Member
 from dask_graphflow.operators.search import multi_search, whole_searches
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -85,6 +86,16 @@ def test_paths_from_shared_out_sources_have_the_same_bits(built, copied, monkeyp
     copied()
     monkeypatch.setattr(whole_searches, "suit_sources", lambda *args: False)
     same(graph.betweenness_centrality(**options).compute(), wanted)
+
+
+@pytest.mark.parametrize("members", [3])
+@pytest.mark.parametrize("rooms", [(1 << 40, 1 << 40, 1 << 40), (1 << 40, 1 << 10, 1 << 40)])
+def test_members_copy_rows_only_if_all_have_room(built, monkeypatch, rooms):
+    host_only("devices of different members do this by themselves")
+    graph, left = built(frame(rmat(8, 4))), iter(rooms)
+    monkeypatch.setattr(Member, "shared_memory", lambda member: object())
+    monkeypatch.setattr(whole_searches, "device_room", lambda: next(left))
+    assert on_members(graph, whole_searches.on_one_device) == [min(rooms) > 1 << 10] * 3
 
 
 @pytest.mark.parametrize("members", [3])
