@@ -67,6 +67,41 @@ def test_results_are_those_of_the_host(client, rng, kind, directed):
     assert re.search(r"^shards +1: one worker has room", repr(chosen), re.MULTILINE)
 
 
+SEARCHES = {
+    "betweenness": lambda g: g.betweenness_centrality(k=9, trace=True),
+    "endpoints": lambda g: g.betweenness_centrality(k=9, endpoints=True, trace=True),
+    "edges": lambda g: g.edge_betweenness_centrality(k=9, trace=True),
+    "closeness": lambda g: g.closeness_centrality(k=70, trace=True),
+    "harmonic": lambda g: g.harmonic_centrality(k=70, trace=True),
+}
+
+
+@pytest.mark.parametrize("shape", ["power law", "grid"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_members_that_share_memory_take_turns_at_sources(client, rng, shape, directed):
+    edges = power_law(rng, 9000, 60_000) if shape == "power law" else grid(200)
+    pieces, options = partitioned(edges, 8), ENDS | {"directed": directed}
+    many = gf.Graph(on_device(pieces), **options, shards=min(GPUS, 4)).persist()
+    with dask.config.set(scheduler="threads"):
+        one = gf.Graph(pieces, **options, shards=1).persist()
+        wanted = {name: plain(ask(one)[0].compute()) for name, ask in SEARCHES.items()}
+    for name, ask in SEARCHES.items():
+        found, steps = dask.compute(*ask(many))
+        assert plain(found) == wanted[name], name
+        if name in ("betweenness", "endpoints"):
+            assert len(steps) == min(GPUS, 4), name  # one per member
+        elif shape == "grid" and name != "edges":
+            assert len(steps) < 30 * min(GPUS, 4), name  # not one per level
+
+
+def grid(side):
+    """Return the edges from each vertex of a grid to the next ones in its row and column."""
+    at = np.arange(side * side).reshape(side, side)
+    nearer = at[:, :-1].ravel(), at[:-1].ravel()
+    farther = at[:, 1:].ravel(), at[1:].ravel()
+    return pd.DataFrame({"a": np.concatenate(nearer), "b": np.concatenate(farther)})
+
+
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
     def ring(channel, shard, rank):
         exchange = Exchange(channel, device=True)
@@ -189,41 +224,6 @@ def test_members_that_share_memory_search_and_peel_without_messages(client, rng)
         steps = call(trace=True)[1].compute()
         assert not steps.bytes.sum()
     assert len(many.core_number(trace=True)[1].compute()) == 2  # one per member, for all limits
-
-
-SEARCHES = {
-    "betweenness": lambda g: g.betweenness_centrality(k=9, trace=True),
-    "endpoints": lambda g: g.betweenness_centrality(k=9, endpoints=True, trace=True),
-    "edges": lambda g: g.edge_betweenness_centrality(k=9, trace=True),
-    "closeness": lambda g: g.closeness_centrality(k=70, trace=True),
-    "harmonic": lambda g: g.harmonic_centrality(k=70, trace=True),
-}
-
-
-@pytest.mark.parametrize("shape", ["power law", "grid"])
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_members_that_share_memory_take_turns_at_sources(client, rng, shape, directed):
-    edges = power_law(rng, 9000, 60_000) if shape == "power law" else grid(200)
-    pieces, options = partitioned(edges, 8), ENDS | {"directed": directed}
-    many = gf.Graph(on_device(pieces), **options, shards=min(GPUS, 4)).persist()
-    with dask.config.set(scheduler="threads"):
-        one = gf.Graph(pieces, **options, shards=1).persist()
-        wanted = {name: plain(ask(one)[0].compute()) for name, ask in SEARCHES.items()}
-    for name, ask in SEARCHES.items():
-        found, steps = dask.compute(*ask(many))
-        assert plain(found) == wanted[name], name
-        if name in ("betweenness", "endpoints"):
-            assert len(steps) == min(GPUS, 4), name  # one per member
-        elif shape == "grid" and name != "edges":
-            assert len(steps) < 30 * min(GPUS, 4), name  # not one per level
-
-
-def grid(side):
-    """Return the edges from each vertex of a grid to the next ones in its row and column."""
-    at = np.arange(side * side).reshape(side, side)
-    nearer = at[:, :-1].ravel(), at[:-1].ravel()
-    farther = at[:, 1:].ravel(), at[1:].ravel()
-    return pd.DataFrame({"a": np.concatenate(nearer), "b": np.concatenate(farther)})
 
 
 def _pid():
