@@ -122,25 +122,35 @@ def hooked_without_a_giant(kernels, parents, ids):
         check(kernels, parent, seen, source, target)
 
 
-def symmetric_rows(kernels, source, target, ids, size=VERTICES):
-    """Return the rows of edges, each of which is in the rows of both ends."""
-    first, last = np.concatenate([[source, target], [target, source]], axis=1)
+def rows_by_source(kernels, source, target, ids, both, size=VERTICES):
+    """Return the rows of edges, each of which is in the row of its source, or in the rows of both ends."""
+    first, last = np.array([source, target])
+    if both:
+        first, last = np.concatenate([[source, target], [target, source]], axis=1)
     order = np.argsort(first, kind="stable")
     offsets = np.searchsorted(first[order], np.arange(size + 1))
     return Rows(*map(kernels.namespace.asarray, (offsets, last[order].astype(ids))), None, 0)
 
 
-@launches("identity", "hook_first", "choose_tree", "hook_rest", "compress")
+@launches(
+    "identity",
+    "hook_first",
+    "choose_tree",
+    "hook_rest",
+    "mark_tree",
+    "hook_outside_tree",
+    "compress",
+)
 def hooked_by_rows(kernels, parents, ids):
     """Rows of one large tree and of small trees, with two hubs of which only one is in the large tree."""
     leaves = np.arange(2, VERTICES)
     hubs = (leaves % 5 == 0).astype(parents), leaves.astype(parents)
     for ends in (vertex_edges(parents), hubs):
-        rows = symmetric_rows(kernels, *ends, parents)
         wanted, _ = expected(*ends)
-        np.testing.assert_array_equal(
-            kernels.to_host(load_kernels(kernels, "components").join_rows(rows)), wanted
-        )
+        for both in (True, False):
+            rows = rows_by_source(kernels, *ends, parents, both)
+            found = load_kernels(kernels, "components").join_rows(rows, both=both)
+            np.testing.assert_array_equal(kernels.to_host(found), wanted)
 
 
 @launches("absorb", "clear_report")

@@ -6,13 +6,16 @@ A member does not wait for one that has told before, so the members meet in turn
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
 
+from dask_graphflow.kernels.buckets import LISTS, SharedBuckets
 from dask_graphflow.kernels.csr import Reached, Rows
 from dask_graphflow.kernels.search import SharedSearch
+from dask_graphflow.programs.edge_op import EdgeOp
 
 
 def in_turn(kernels, bounds):
@@ -118,3 +121,169 @@ def published_by_two(kernels, parents, ids):
         wanted = np.zeros(owned)
         wanted[: len(some)] = owned + 1 + kernels.to_host(some)
         np.testing.assert_array_equal(found[0, owned:], wanted)
+
+
+OWNED = 1000, 900  # vertices of two members, of which one has no whole number of words
+MIRRORED = (
+    np.arange(3, 1000, 7),
+    np.arange(0, 900, 2),
+)  # the vertices of each that the other one mirrors
+SIZES = OWNED[0] + len(MIRRORED[1]), OWNED[1] + len(MIRRORED[0])
+FIRST_BITS = 1 << np.arange(64, dtype="uint64")
+
+
+def words_of(marks):
+    """Return a bitmap in words, whose size is that of the larger member."""
+    bits = np.zeros((-(-max(SIZES) // 64), 64), bool)
+    bits.flat[: len(marks)] = marks
+    return (bits * FIRST_BITS).sum(axis=1, dtype="uint64")
+
+
+def unmarked(words, size):
+    return np.unpackbits(words.view("uint8"), bitorder="little")[:size].astype(bool)
+
+
+@launches("publish", "publish_changes", "publish_marks", "take_changes", "meet")
+def published_to_mirrors(kernels, parents, ids):
+    """Entries that changed, and marks, of two members that mirror some vertices of each other."""
+    if kernels.__name__.endswith(".host"):  # members on the host send messages
+        return
+    from dask_graphflow.kernels.device_peers import Publication, SharedMirrors
+
+    xp, rng = kernels.namespace, np.random.default_rng(3)
+    memories, mail = in_turn(kernels, [0, OWNED[0], sum(OWNED)])
+    mail[0].view("uint32")[3] = 100  # the second member has met the first one, as often as asked
+    for dtype in (parents, "bool"):
+        wide, marks = xp.zeros((2, max(SIZES)), dtype), xp.zeros((2, len(words_of([]))), "uint64")
+        columns = shared(kernels, wide, marks)
+        new = [rng.integers(0, 2, owned).astype(dtype) for owned in OWNED]
+        old = [
+            np.where(rng.random(owned) < 0.5, some, 0)
+            for owned, some in zip(OWNED, new, strict=True)
+        ]
+        marked = [rng.random(owned) < 0.3 for owned in OWNED]
+        for rank in range(2):
+            wide[rank, : OWNED[rank]] = xp.asarray(old[rank].astype(dtype))
+            marks[rank] = xp.asarray(words_of(marked[rank]))
+        for rank, (column, front) in enumerate(columns):
+            which = [xp.asarray(MIRRORED[rank].astype(ids)) for _ in range(2)]
+            which[rank] = which[rank][:0]
+            mirrors = SharedMirrors(memories[rank], which, OWNED)
+            mirrors.update(xp.asarray(new[rank]), column, front.own[: -(-OWNED[rank] // 64)].copy())
+            mirrors.send_marks(front)
+            floats = shared(kernels, xp.full((2, max(SIZES)), rank, "float32"))
+            Publication(memories[rank], floats[rank][0], which, OWNED[rank], OWNED).send()
+            assert float(floats[1 - rank][0].own.sum()) == rank * max(SIZES)
+        for rank, other in ((0, 1), (1, 0)):
+            sent = marked[other] | (old[other] != new[other])
+            wanted = np.where(sent, new[other], 0)[MIRRORED[other]]
+            wanted = np.concatenate([new[rank], wanted])
+            np.testing.assert_array_equal(kernels.to_host(wide[rank, : SIZES[rank]]), wanted)
+            wanted = np.concatenate([marked[rank], marked[other][MIRRORED[other]]])
+            found = unmarked(kernels.to_host(marks[rank]), SIZES[rank])
+            np.testing.assert_array_equal(found, wanted)
+
+
+@launches()  # advance_deliver is compiled for each edge program
+def delivered_to_owners(kernels, parents, ids):
+    """What the mirrors of two members have gathered, with every slot."""
+    if kernels.__name__.endswith(".host"):
+        return
+    advance, xp, rng = load_kernels(kernels, "advance"), kernels.namespace, np.random.default_rng(4)
+    memories, _ = in_turn(kernels, [0, OWNED[0], sum(OWNED)])
+    slots = [MIRRORED[1] + OWNED[0], MIRRORED[0]]
+    combine = {"min": np.minimum, "max": np.maximum, "add": np.add, "or": np.bitwise_or}
+    for slot, dtype in (
+        *((slot, parents) for slot in combine),
+        ("min", "float32"),
+        ("max", "float64"),
+    ):
+        op = EdgeOp("sent", target="value", signal="value[src]", slot=slot)
+        program = op.bind({"value": dtype}, index_dtype="int32").device_program
+        before = rng.integers(0, 50, (2, max(SIZES))).astype(dtype)
+        wide, marks = xp.asarray(before), xp.zeros((2, len(words_of([]))), "uint64")
+        columns = shared(kernels, wide, marks)
+        wanted = before.copy()
+        changed = [rng.random(size) < 0.6 for size in SIZES]
+        marked = [part[:owned].copy() for part, owned in zip(changed, OWNED, strict=True)]
+        for rank, other in ((0, 1), (1, 0)):
+            sent = np.flatnonzero(changed[rank][OWNED[rank] :])
+            at, values = MIRRORED[other][sent], before[rank, OWNED[rank] + sent]
+            new = combine[slot](wanted[other, at], values)
+            marked[other][at] |= (new != wanted[other, at]) | (slot == "add")
+            wanted[other, at], wanted[rank, OWNED[rank] + sent] = new, 7
+        for rank, (target, marked_there) in enumerate(columns):
+            positions = rng.permutation(np.flatnonzero(changed[rank])).astype("int32")
+            there = xp.asarray(positions), xp.asarray(slots[rank].astype(ids))
+            advance.deliver(program, memories[rank], *there, target, marked_there, 7)
+        np.testing.assert_array_equal(kernels.to_host(wide), wanted)
+        for rank, part in enumerate(marked):
+            found = unmarked(kernels.to_host(marks[rank]), OWNED[rank])
+            np.testing.assert_array_equal(found, part)
+
+
+@launches("relax", "relax_on", "measure_piles", "publish", "offer_nearer", "meet")
+def relaxed_by_two(kernels, parents, ids):
+    """A near pile that both members relax, and predecessors at its vertices, of which one has all."""
+    sssp, xp = load_kernels(kernels, "buckets"), kernels.namespace
+    if not hasattr(sssp, "shared_predecessors"):  # members on the host send messages
+        return
+    from dask_graphflow.kernels.device_peers import MEMBERS, NOTHING, Publication
+
+    out, _ = hub_rows(kernels, ids, "float64")
+    out = out._replace(weights=out.weights + 0.25)
+    low = VERTICES // 2 // 64 * 64
+    bounds, most, never = [0, low, VERTICES], VERTICES - low, np.iinfo(ids).max
+    memories, mail = in_turn(kernels, bounds)
+    for memory in memories:
+        memory.publication = partial(Publication, memory)
+    # The second member has met the first one, and found nothing.
+    mail[0].view("uint32")[3] = 1000
+    mail[0][1 + MEMBERS // 2 :][: 2 * MEMBERS * 8].reshape(2, MEMBERS, 8)[:, 1, -1] = NOTHING
+    columns = shared(
+        kernels,
+        xp.full((2, VERTICES), np.inf),
+        xp.full((2, VERTICES), never, ids),
+        xp.zeros((2, most), "uint32"),
+        xp.zeros((2, -(-most // 32)), "uint32"),
+        xp.zeros((2, LISTS * most), ids),
+        xp.zeros((2, LISTS), "uint64"),
+        xp.zeros((2, 2 * most), "int64"),
+    )
+    sources, (offsets, ends, weights) = [5, 9, 700], map(kernels.to_host, out[:3])
+    owners = np.repeat(np.arange(VERTICES), np.diff(offsets))
+    used = np.isin(owners, sources)
+    owners, ends, weights = owners[used], ends[used], weights[used]
+    distance, parent = np.full(VERTICES, np.inf), np.full(VERTICES, never)
+    distance[sources] = 0
+    np.minimum.at(distance, ends, weights)
+    tight = weights == distance[ends]
+    np.minimum.at(parent, ends[tight], owners[tight])
+    members = []
+    for rank, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        both = SharedBuckets(memories[rank], *columns[rank])
+        own = both.own(both.distance)
+        first, last = int(offsets[begin]), int(offsets[end])
+        edges = out.ends[first:last], out.weights[first:last]
+        light = sssp.light_first(Rows(out.offsets[begin : end + 1] - first, *edges, begin), 4.0)
+        at = xp.asarray(np.array([] if rank else sources, ids))
+        own[at] = 0
+        members.append((light.rows, both, sssp.new_buckets(light, own, at, 4.0, shared=both)))
+    for _, both, buckets in members:
+        buckets._limits["longest"] = -1  # no pile is small, so members do not wait for each other
+        for vertices in (0, len(sources)):
+            assert buckets.relax(np.inf, 1 << 62)
+            assert buckets.counts["vertices"] == vertices
+        part = slice(*bounds[both.memory.gang["rank"] :][:2])
+        found = kernels.to_host(both.own(both.distance))
+        np.testing.assert_array_equal(found, distance[part])
+    near = [buckets._now["near"] for *_, buckets in members]
+    assert near[0] == near[1]
+    reached = np.isfinite(distance)
+    reached[sources] = False
+    assert near[0]["count"] == reached.sum()
+    rows, both, _ = members[0]
+    found = kernels.to_host(sssp.shared_predecessors(rows, both))
+    np.testing.assert_array_equal(found, parent[:low])
+    found = kernels.to_host(members[1][1].own(members[1][1].predecessors))
+    np.testing.assert_array_equal(found, parent[low:])

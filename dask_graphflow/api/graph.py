@@ -135,6 +135,8 @@ class Graph(GraphMethods, GraphContents):
     column ``member`` is the number of the shard. ``compute``, ``communicate`` and ``wait`` split its
     seconds, and ``bytes`` is the number of bytes that it sent. ``linked`` is true if its GPU has no room
     for the edges and reads them from host memory.
+    ``transfer`` says how its arrays get to the other members: by "memory" that the GPUs share, by "nccl",
+    through the "host", or "none" if there is only one member.
 
     With ``progress=True``, an algorithm shows a progress bar in a terminal. A function is called with a
     dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and

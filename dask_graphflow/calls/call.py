@@ -115,7 +115,10 @@ class Call:
         seconds = time.perf_counter() - began
         logger.debug("%s: member %d of %d took %.3g s", self.name, rank, exchange.size, seconds)
         if self.trace:
-            frames.append(steps_frame(steps, rank if by_member else None, linked=shard.linked))
+            member = rank if by_member else None
+            frames.append(
+                steps_frame(steps, member, linked=shard.linked, transfer=exchange.transfer)
+            )
         return frames if parts > 1 or self.trace else frames[0]
 
 

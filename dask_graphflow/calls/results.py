@@ -223,12 +223,17 @@ def _make_frame(kind: type, columns: dict[str, Any]) -> Any:
 
 
 def steps_frame(
-    steps: Sequence[dict[str, Any]], member: int | None = None, *, linked: bool = False
+    steps: Sequence[dict[str, Any]],
+    member: int | None = None,
+    *,
+    linked: bool = False,
+    transfer: str = "none",
 ) -> pd.DataFrame:
     """Return supersteps as a frame.
 
-    For a member of a gang, the frame also says how the member spent the time, how much it sent, and whether
-    its device read edges of the graph over the link.
+    For a member of a gang, the frame also says how the member spent the time, how much it sent, whether its
+    device read edges of the graph over the link, and how arrays got to other members; see
+    :class:`.Exchange`.
     """
     dtypes = {"direction": "str", "frontier": "int64", "edges": "int64", "seconds": "float64"}
     if member is not None:
@@ -239,4 +244,5 @@ def steps_frame(
     if member is not None:
         frame.insert(1, "member", member)
         frame["linked"] = linked
+        frame["transfer"] = pd.Series(transfer, frame.index, "str")
     return frame

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import itertools
 import platform
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
@@ -186,7 +187,21 @@ def gpus() -> Iterator[CheckResult]:
         state = "not installed; pandas frames run on the GPU with device='gpu'"
         todo = f"for cuDF frames, {_install(extra.replace('cupy', 'cuda'))}"
         yield CheckResult("cudf", MISSING, state, todo)
+    if gpu.count() > 1:
+        yield _pairs(gpu.count())
     yield _on_gpu([check for check in checks if versions.base_name(check.name) in ("cupy", "cudf")])
+
+
+def _pairs(count: int) -> CheckResult:
+    """Check whether the GPUs of a graph's members can use each other's memory."""
+    pairs = {pair: gpu.why_apart(*pair) for pair in itertools.combinations(range(count), 2)}
+    apart = {pair: why for pair, why in pairs.items() if why}
+    if not apart:
+        state = f"the kernels of all {count} GPUs can use each other's memory"
+        return CheckResult("GPU pairs", OK, state)
+    (one, other), why = next(iter(apart.items()))
+    state = f"{len(apart)} of {len(pairs)} pairs send arrays by NCCL. GPUs {one} and {other}: {why}"
+    return CheckResult("GPU pairs", MISSING, state)
 
 
 def _cuda_of(driver: int, packages: dict[str, str]) -> int:

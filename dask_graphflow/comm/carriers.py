@@ -10,7 +10,8 @@ Gangs on GPUs take turns (``alone`` of :func:`.gang.run`), so only one gang uses
 
 Making a communicator waits for all members, and so does aborting it: NCCL's call returns only after the
 other members have made the same call. Therefore each communicator has a thread that makes both calls, and
-no other thread waits for an abort. Otherwise a member that fails could not report its error, because the
+no other thread waits for an abort. It also closes the memory of other members (:mod:`.peers`), once the
+member has left its run. Otherwise a member that fails could not report its error, because the
 others abort only when they learn of the error. A worker's event loop that waited could not start the
 members of the next run.
 """
@@ -50,9 +51,12 @@ class Carrier(Protocol):
     ----------
     devices : bool
         Whether any member has a device.
+    transfer : str
+        How arrays travel: by "nccl", or through the "host".
     """
 
     devices: bool
+    transfer: str
 
     def peers(self, channel: Channel) -> Peers | None:
         """Return the memory that the devices share. All members call it; None if they do not."""
@@ -85,7 +89,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
         logger.info("Arrays on GPUs are sent through host memory: %s", why)
     if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
-    return _Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
+    return _Direct(kept.get(channel, members, ranks), members, kept.nccl())
 
 
 class _MemberProcess(NamedTuple):
@@ -100,7 +104,7 @@ class _MemberProcess(NamedTuple):
 class _OnHosts:
     """Carries nothing: the messages themselves contain the arrays."""
 
-    devices = False
+    devices, transfer = False, "host"
 
     def peers(self, channel: Channel) -> Peers | None:
         return None
@@ -115,7 +119,7 @@ class _OnHosts:
 class _Staged:
     """Carries arrays through host memory. Any member may be without a device."""
 
-    devices = True
+    devices, transfer = True, "host"
 
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
@@ -133,19 +137,32 @@ class _Staged:
 class _Direct:
     """Carries arrays from device to device, and through host memory if one side has no device."""
 
-    devices = True
+    devices, transfer = True, "nccl"
 
-    def __init__(self, communicator: _Communicator, ranks: list[int], nccl: Any) -> None:
-        self._communicator, self._nccl = communicator, nccl
+    def __init__(
+        self, communicator: _Communicator, members: list[_MemberProcess], nccl: Any
+    ) -> None:
+        self._communicator, self._members, self._nccl = communicator, members, nccl
+        ranks = [rank for rank, member in enumerate(members) if member.device is not None]
         self._places = {rank: place for place, rank in enumerate(ranks)}
         self._posted: dict[int, Any] = {}
 
     def peers(self, channel: Channel) -> Peers | None:
         if len(self._places) < channel.size:
             return None
-        if self._communicator.peers is None:
-            self._communicator.peers = Peers(channel.rank, channel.size, partial(swap, channel))
-        return self._communicator.peers if self._communicator.peers.shared else None
+        peers = self._communicator.peers
+        if peers is None:
+            why_not = self._why_not()
+            peers = Peers(channel.rank, channel.size, partial(swap, channel), why_not)
+            self._communicator.share(peers)
+        return peers if peers.shared else None
+
+    def _why_not(self) -> str:
+        """Return why this member cannot use the memory of the others, as far as this is known at once."""
+        if len({member.host for member in self._members}) > 1:
+            return "they are on different machines, or in different containers"
+        why_not: str = self._nccl.why_not([member.device for member in self._members])
+        return why_not
 
     def post(self, to: int, raw: Any) -> Any:
         if to not in self._places:
@@ -211,6 +228,7 @@ class Communicators:
             held.abort()
             held = None
         held = held or _connect(channel, self.nccl(), ranks)
+        held.left = channel.left
         with self._lock:
             self._held[members] = held
             over = [self._held.pop(old) for old in list(self._held)[:-KEPT]]
@@ -242,10 +260,18 @@ atexit.register(_kept.drop_all)
 
 
 class _Communicator:
-    """An NCCL communicator, whose name all members share, and the thread that makes and aborts it."""
+    """An NCCL communicator, whose name all members share, and the thread that makes and aborts it.
 
-    def __init__(self, name: Any, make: Callable[[], Any]) -> None:
-        self.name = name
+    Attributes
+    ----------
+    peers : Peers or None
+        The memory that the members share, if they have looked whether they can.
+    left : threading.Event
+        Set when the member has left the last run that uses the communicator.
+    """
+
+    def __init__(self, name: Any, make: Callable[[], Any], left: threading.Event) -> None:
+        self.name, self.left = name, left
         self.peers: Peers | None = None
         self._make = make
         self._made: Future[Any] = Future()
@@ -261,11 +287,17 @@ class _Communicator:
         """Send one member an array, and receive one from another."""
         return self._made.result().swap(to, sent, source, size)
 
+    def share(self, peers: Peers) -> None:
+        """Keep the memory that the members share, until the communicator is aborted."""
+        self.peers = peers
+        if self._over.is_set():
+            peers.drop()
+
     def abort(self, error: BaseException | None = None) -> None:
         """Abort the communicator. Threads that wait for it raise `error`. Returns at once."""
+        self._over.set()
         if self.peers is not None:
             self.peers.drop()
-        self._over.set()
         _end(self._made.set_exception, error or ConnectionAbortedError())
 
     def join(self, patience: float) -> None:
@@ -281,6 +313,10 @@ class _Communicator:
         _end(self._made.set_result, communicator)
         self._over.wait()
         communicator.abort()
+        # Until the member has left its run, its thread may start kernels that use the memory of others.
+        self.left.wait()
+        if self.peers is not None:
+            self.peers.close()
 
 
 def _connect(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
@@ -288,7 +324,7 @@ def _connect(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
     own = ranks.index(channel.rank)
     name = swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]
     make = partial(nccl.Communicator, len(ranks), name, own, on=nccl.ordinal())
-    communicator = _Communicator(name, make)
+    communicator = _Communicator(name, make, channel.left)
     # Without this, NCCL would wait forever for a member that is lost meanwhile.
     channel.abort_too(lambda: communicator.abort(PeerLost(channel.rank)))
     communicator.made()

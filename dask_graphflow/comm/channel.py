@@ -50,6 +50,8 @@ class Channel(Protocol):
         Whether messages are safe from being read in transit.
     resources : Resources
         What the member may use of its process. Whoever starts the member sets it.
+    left : threading.Event
+        Set when the member has left the gang: from then on, its thread does nothing for it.
     """
 
     rank: int
@@ -59,6 +61,7 @@ class Channel(Protocol):
     bytes_received: int
     seconds_waited: float
     resources: Resources
+    left: threading.Event
 
     def send(self, to: int, *parts: Any) -> None:
         """Send a message without waiting until it is received, however long it is.
@@ -163,6 +166,7 @@ class OwnSide:
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
         self.resources = Resources()
+        self.left = threading.Event()
         self._error: BaseException | None = None
         self._aborts = Aborts()
 
@@ -216,5 +220,6 @@ class _InProcess(OwnSide):
         self._aborts.call()
 
     def close(self) -> None:
+        self.left.set()
         self._aborts.clear()
         self.abort(ConnectionError("the channel was closed"))

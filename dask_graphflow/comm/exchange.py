@@ -91,6 +91,9 @@ class Exchange:
         Number of supersteps so far, of all algorithms; see :meth:`.GraphView.superstep`.
     resources : Resources
         What this member may use of its process.
+    transfer : str
+        How arrays get to other members: by "memory" that the devices share, as soon as an operator uses it;
+        by "nccl"; through the "host"; or "none" if there is only one member.
     """
 
     def __init__(self, channel: Channel, *, device: bool = False, mixed: bool = False) -> None:
@@ -99,6 +102,9 @@ class Exchange:
         several = self.size > 1
         self._carrier = carrier(channel, device=device) if several and (device or mixed) else None
         self.devices = device if self._carrier is None else self._carrier.devices
+        self.transfer = "none" if not several else "host"
+        if self._carrier is not None:
+            self.transfer = self._carrier.transfer
         self._device = device
         self._round = self.superstep_count = 0
         self._due: tuple[str, Totals, bool] | None = None
@@ -114,7 +120,12 @@ class Exchange:
         peers = None if self._carrier is None else self._carrier.peers(self._channel)
         if peers is None:
             return None
-        return SharedMemory(peers, bounds, partial(swap, self._channel), able=able)
+        return SharedMemory(
+            peers, bounds, partial(swap, self._channel), self._use_memory, able=able
+        )
+
+    def _use_memory(self) -> None:
+        self.transfer = "memory"
 
     @property
     def host(self) -> Exchange:

@@ -25,15 +25,20 @@ class Peers:
     """The shared memory of the members of a gang, on each of their devices.
 
     All members make theirs, and take columns, at once. They are kept for later runs of the same members.
+    `why_not` says why this member cannot use the memory of the others; it is empty if no reason is known.
     """
 
-    def __init__(self, rank: int, size: int, swap: Swap) -> None:
+    def __init__(self, rank: int, size: int, swap: Swap, why_not: str = "") -> None:
         self.rank, self.size = rank, size
         self._device = importlib.import_module("dask_graphflow.kernels.device_peers")
         self.stop = self._device.Stop()
         self._arenas: list[tuple[Any, list[Any]]] = []  # and who uses each: at most one lease
-        mail = self._make(self._device.BLOCK, swap)
-        self.mail = mail
+        most = self._device.MEMBERS
+        if size > most:
+            why_not = f"there are {size} members, and {most} can share memory"
+        self.mail = self._make(self._device.BLOCK, swap, why_not)
+        if self.shared:
+            logger.info("The kernels of %d GPUs use each other's memory", size)
 
     @property
     def shared(self) -> bool:
@@ -54,6 +59,7 @@ class Peers:
         self._device.wait()  # what this member has queued may still use memory that others have freed
         offers = swap(free if able else None)
         if None in offers:
+            logger.info("Members send messages: a GPU has no room for the edges of its member")
             return None
         common = set.intersection(*offers)
         fits = [at for at in sorted(common) if self._arenas[at][0].size >= size]
@@ -81,30 +87,60 @@ class Peers:
         """Return a :class:`.device_peers.Publication`."""
         return self._device.Publication(*arguments)
 
+    def mirrors(self, *arguments: Any) -> Any:
+        """Return :class:`.device_peers.SharedMirrors`."""
+        return self._device.SharedMirrors(*arguments)
+
+    def align(self, memory: SharedMemory) -> None:
+        """Begin to wait on the device; see :func:`.device_peers.align`."""
+        self._device.align(memory)
+
     def drop(self) -> None:
         """End kernels that wait for other members. The memory is not used again."""
         self.stop.set()
 
-    def _make(self, size: int, swap: Swap) -> Any:
+    def close(self) -> None:
+        """Close the memory of the other members, once no thread of this member starts kernels any more.
+
+        This waits for the kernels that run. The own memory is freed when no array uses it. CUDA keeps it
+        until the others have closed it, too.
+        """
+        arenas = [self.mail, *(arena for arena, _ in self._arenas)]
+        self.mail, self._arenas = None, []
+        for arena in arenas:
+            if arena is not None:
+                arena.close()
+
+    def _make(self, size: int, swap: Swap, why_not: str = "") -> Any:
         """Return memory of all members, or None if a member cannot share it."""
-        arena, why = None, ""
+        arena = None
         try:
-            arena = self._device.Arena(size)
+            if not why_not:
+                arena = self._device.Arena(size)
         except (self._device.CannotShare, MemoryError) as error:
-            why = str(error)
+            why_not = str(error)
+        try:
+            why_not = self._open(arena, why_not, swap)
+        except BaseException:  # the run is over
+            if arena is not None:
+                arena.close()
+            raise
+        if not why_not:
+            return arena
+        if arena is not None:
+            arena.close()
+        logger.info("GPUs do not share memory, so members send messages: %s", why_not)
+        return None
+
+    def _open(self, arena: Any, why_not: str, swap: Swap) -> str:
+        """Open the memory of the other members. Return why that is impossible for any member."""
         handles = swap(None if arena is None else arena.handle)
         if arena is not None and None not in handles:
             try:
                 arena.open(handles, self.rank)
             except self._device.CannotShare as error:
-                why = str(error)
-        reasons = [reason for reason in swap(why) if reason]
-        if not reasons:
-            return arena
-        if arena is not None:
-            arena.close()
-        logger.info("GPUs do not share memory, so members send messages: %s", reasons[0])
-        return None
+                why_not = str(error)
+        return next(filter(None, swap(why_not)), "")
 
 
 class _Lease:
@@ -121,6 +157,8 @@ class _Lease:
 class SharedMemory:
     """The memory that the members of one graph share on their devices, for the kernels of an operator.
 
+    It calls `used` when it has given an operator columns.
+
     Attributes
     ----------
     most : int
@@ -129,8 +167,16 @@ class SharedMemory:
         What kernels need of the members: ``Gang`` in gang.cuh.
     """
 
-    def __init__(self, peers: Peers, bounds: Sequence[int], swap: Swap, *, able: bool) -> None:
-        self._peers, self._swap, self._able = peers, swap, able
+    def __init__(
+        self,
+        peers: Peers,
+        bounds: Sequence[int],
+        swap: Swap,
+        used: Callable[[], None],
+        *,
+        able: bool,
+    ) -> None:
+        self._peers, self._swap, self._used, self._able = peers, swap, used, able
         self.most = max(high - low for low, high in itertools.pairwise(bounds))
         self.gang = peers.describe(bounds)
 
@@ -144,12 +190,23 @@ class SharedMemory:
         """Return what sends entries of a column to the others; see :class:`.device_peers.Publication`."""
         return self._peers.publication(self, column, which, own, begins)
 
+    def mirrors(self, which: Sequence[Any], begins: Sequence[int]) -> Any:
+        """Return what writes to the mirrors of vertices; see :class:`.device_peers.SharedMirrors`."""
+        return self._peers.mirrors(self, which, begins)
+
+    def align(self) -> None:
+        """Let this member's next kernels wait until all members have done what they queued before."""
+        self._peers.align(self)
+
     def columns(self, *columns: tuple[Any, int]) -> list[Any] | None:
         """Return columns with some dtypes and numbers of entries. All members ask for the same ones.
 
         The entries are arbitrary. Return None if a member has too little memory.
         """
-        return self._peers.columns(columns, self._swap, able=self._able)
+        made = self._peers.columns(columns, self._swap, able=self._able)
+        if made is not None:
+            self._used()
+        return made
 
     def check(self, failed: Any) -> None:
         """Raise an error if a kernel ended because the members gave up."""

@@ -130,6 +130,7 @@ class Sockets(OwnSide):
 
     def close(self) -> None:
         """See :meth:`.Channel.close`."""
+        self.left.set()
         if self._error is None:
             for peer in self.peers.values():
                 peer.flush()
@@ -150,5 +151,6 @@ class Sockets(OwnSide):
         except OSError:
             self.close()
             return False
+        self.left.set()
         self._aborts.clear()
         return True

@@ -6,11 +6,13 @@ This module only sends and receives; :mod:`~dask_graphflow.comm.carriers` decide
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from . import gpu
 from .common.device import namespace as cupy
 
 PATIENCE = 5.0  # seconds that a running call has to end before the communicator is aborted anyway
@@ -29,6 +31,21 @@ def device() -> bytes:
 @cache
 def _name(ordinal: int) -> bytes:  # cached, because asking CUDA takes a millisecond
     return bytes(cupy.cuda.runtime.getDeviceProperties(ordinal)["uuid"])
+
+
+def why_not(devices: Sequence[bytes]) -> str:
+    """Return why kernels on the current device cannot use the memory of others; empty if they can.
+
+    The devices are given by :func:`device`. The memory may still be impossible to open.
+    """
+    here = {_name(number): number for number in range(cupy.cuda.runtime.getDeviceCount())}
+    own = ordinal()
+    for one in devices:
+        if one not in here:
+            return "a process does not see the GPU of another one (CUDA_VISIBLE_DEVICES)"
+        if here[one] != own and (problem := gpu.why_apart(own, here[one])):
+            return problem
+    return ""
 
 
 def to_host(array: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .common.device import namespace as cupy
+from .device_bitmap import new_words
 from .launching import NULL, launch, launch_blocks, read
 from .sources import instance
 
@@ -37,14 +38,19 @@ TELLING = np.dtype(
 )
 TOLD = np.dtype([(name, "i8") for name in ("here", "everywhere", "edges", "largest", "least")])
 OUTCOME = np.dtype([("told", TOLD), ("failed", "i8")])
-MEETINGS = np.dtype(
-    [
-        ("telling", TELLING, SETS),
-        ("told", TOLD),
-        *((name, "u4") for name in ("arrived", "over", "failed", "blocks")),
-        *((name, "i8") for name in ("begin", "end")),
-    ]
-)
+
+
+def _meetings_of(telling: np.dtype, told: np.dtype) -> list[tuple[Any, ...]]:
+    numbers = ((name, "u4") for name in ("arrived", "over", "failed", "blocks"))
+    return [("telling", telling, SETS), ("told", told), *numbers]
+
+
+def meetings_of(telling: np.dtype, told: np.dtype) -> np.dtype:
+    """Return the struct ``MeetingsOf`` in gang.cuh for what members tell, and what they are told."""
+    return np.dtype(_meetings_of(telling, told))
+
+
+MEETINGS = np.dtype([*_meetings_of(TELLING, TOLD), ("begin", "i8"), ("end", "i8")])
 """The struct ``Meetings`` in gang.cuh, the state of one launch."""
 
 MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
@@ -53,6 +59,11 @@ PUBLISHED = np.dtype(
     [("own", "u8"), ("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("to", "u8", MEMBERS)]
 )
 """The struct ``Published`` in peers.cu."""
+
+MIRRORED = np.dtype(
+    [("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("begins", "u8", MEMBERS)]
+)
+"""The struct ``Mirrored`` in peers.cu."""
 
 COLUMNS = np.dtype([("of", "u8", MEMBERS)])
 """The struct ``Columns`` in gang.cuh."""
@@ -109,6 +120,7 @@ class Arena:
 
     def __init__(self, size: int) -> None:
         self.size = max(size, BLOCK)
+        self._device = cupy.cuda.Device()
         self._memory = cupy.cuda.Memory(self.size)
         cupy.cuda.runtime.memset(self._memory.ptr, 0, self.size)
         cupy.cuda.runtime.deviceSynchronize()
@@ -144,10 +156,15 @@ class Arena:
         return pointers
 
     def close(self) -> None:
-        """Close the memory of the other members. The own memory is freed when no array uses it."""
+        """Close the memory of the other members, once the kernels that were started have ended.
+
+        Any thread may call this. The own memory is freed when no array uses it.
+        """
         opened, self._opened = self._opened, []
-        for base in opened:
-            cupy.cuda.runtime.ipcCloseMemHandle(base)
+        with self._device:
+            self._device.synchronize()
+            for base in opened:
+                cupy.cuda.runtime.ipcCloseMemHandle(base)
 
 
 def starts(sizes: Sequence[int]) -> list[int]:
@@ -230,6 +247,7 @@ class Publication:
         self, memory: Any, column: Column, which: Sequence[Any], own: int, begins: Sequence[int]
     ) -> None:
         self._memory, self._which = memory, which
+        self._sent = False
         dtype = column.own.dtype
         ids = {str(some.dtype) for some in which if some is not None} or {"int32"}
         self._kernel = instance("publish", dtype, *ids)
@@ -240,12 +258,89 @@ class Publication:
             self._published["counts"][q] = own if some is None else len(some)
             self._published["which"][q] = 0 if some is None else address(some)
             self._published["to"][q] = column.pointers[q] + np.uint64(dtype.itemsize * begin)
+        # Where all entries go, if the other members read all of them.
+        self._others = np.zeros((), COLUMNS)
+        others = self._published["to"][[q for q in range(len(which)) if q != memory.gang["rank"]]]
+        if all(some is None for some in which):
+            self._others["of"][: len(others)] = others
+
+    def open(self) -> np.ndarray:
+        """Return where a kernel is to write all entries too: a struct ``Columns``, then a null pointer.
+
+        There may be no column. No member reads the last entries any more when the kernel begins.
+        """
+        if self._others["of"][0]:
+            align(self._memory)
+        return self._others
+
+    def close(self) -> None:
+        """Let the other members read what a kernel has written. It need not be sent again."""
+        if self._others["of"][0]:
+            align(self._memory)
+            self._sent = True
 
     def send(self) -> None:
         """Send the entries, once no member reads the last ones. Do not wait."""
+        if self._sent:
+            self._sent = False
+            return
         align(self._memory)
         launch(self._kernel, self._most, self._memory.gang, self._published)
         align(self._memory)
+
+
+class SharedMirrors:
+    """Writes what a member's vertices have to their mirrors, in columns that members share.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+    which : sequence of array
+        The positions of the vertices that each member mirrors, in the order of the mirrors.
+    begins : sequence of int
+        Where these mirrors begin in a wide column of each member.
+    """
+
+    def __init__(self, memory: Any, which: Sequence[Any], begins: Sequence[int]) -> None:
+        self._memory, self._which = memory, which
+        (self._ids,) = {str(some.dtype) for some in which}
+        self._most = max(map(len, which))
+        self._mirrored = np.zeros((), MIRRORED)
+        for q, (some, begin) in enumerate(zip(which, begins, strict=True)):
+            there = len(some), address(some), begin
+            for field, value in zip(MIRRORED.names or (), there, strict=True):
+                self._mirrored[field][q] = value
+
+    def send(self, column: Column, marks: Any = None) -> None:
+        """Write the entries of marked vertices, by default all, to their mirrors. Do not wait."""
+        dtype = _copied(column.own)
+        self._launch(instance("publish_changes", dtype, self._ids), self._most, column, marks)
+
+    def update(self, own: Any, column: Column, changed: Any = None) -> None:
+        """Update a wide column, and the mirrors in those of all members, with a member's entries.
+
+        Mirrors are written to if the entry differs from that of the wide column, or the vertex is in the
+        bitmap `changed`. Do not wait.
+        """
+        marks = new_words(len(own)) if changed is None else changed.copy()
+        count, kernel = len(own), instance("take_changes", _copied(own))
+        launch(kernel, count, own, count, column.own, marks)
+        self.send(column, marks)
+
+    def send_marks(self, marks: Column) -> None:
+        """Mark the mirrors of marked vertices. Mirrors must not be marked before. Do not wait."""
+        self._launch(instance("publish_marks", self._ids), self._most + 32, marks)
+
+    def _launch(self, kernel: str, items: int, column: Column, *arguments: Any) -> None:
+        align(self._memory)  # no member uses the mirrors any longer
+        columns = np.array((column.pointers,), COLUMNS)
+        launch(kernel, items, self._memory.gang, self._mirrored, columns, *arguments)
+        align(self._memory)
+
+
+def _copied(column: Any) -> str:
+    """Return a type of a column's entries that is only copied."""
+    return "bool" if column.dtype.itemsize == 1 else f"uint{8 * column.dtype.itemsize}"
 
 
 def gang(
@@ -262,8 +357,8 @@ def gang(
     return made
 
 
-def meetings() -> np.ndarray:
-    """Return the struct ``Meetings`` in gang.cuh, as a launch begins with it."""
-    state = np.zeros(1, MEETINGS)
+def meetings(kind: np.dtype = MEETINGS) -> np.ndarray:
+    """Return the struct ``Meetings``, or ``MeetingsOf``, in gang.cuh, as a launch begins with it."""
+    state = np.zeros(1, kind)
     state["telling"]["least"] = NOTHING
     return state

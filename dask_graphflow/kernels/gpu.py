@@ -17,6 +17,11 @@ from typing import Any, NamedTuple
 from dask_graphflow.exceptions import BackendError
 
 EXTRAS = (12, 13)  # the CUDA versions for which there are extras: [cuda12], [cupy12] and so on
+# What the driver says of a pair of GPUs: a CUdevice_P2PAttribute, and what is lacking if it is 0.
+LACKING = {
+    2: "the driver gives a GPU no access to the memory of another one",
+    3: "the link between GPUs does not carry out atomic operations, as NVLink does",
+}
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
 
 
@@ -79,6 +84,37 @@ def spills() -> bool | None:
         return manager.get_global_manager() is not None
     except (ImportError, AttributeError):
         return None
+
+
+def count() -> int:
+    """Return how many GPUs this process sees."""
+    driver, number = _driver(), ctypes.c_int(0)
+    _succeeds(driver.cuInit(0), "cuInit")
+    _succeeds(driver.cuDeviceGetCount(ctypes.byref(number)), "cuDeviceGetCount")
+    return number.value
+
+
+def why_apart(one: int, other: int) -> str:
+    """Return why kernels on one GPU cannot use the memory of another one; an empty text if they can.
+
+    The GPUs are given by their numbers in this process.
+    """
+    driver, supported = _driver(), ctypes.c_int(0)
+    _succeeds(driver.cuInit(0), "cuInit")
+    pair = ctypes.c_int(0), ctypes.c_int(0)
+    for handle, number in zip(pair, (one, other), strict=True):
+        _succeeds(driver.cuDeviceGet(ctypes.byref(handle), number), "cuDeviceGet")
+    for attribute, lacking in LACKING.items():
+        asked = driver.cuDeviceGetP2PAttribute(ctypes.byref(supported), attribute, *pair)
+        _succeeds(asked, "cuDeviceGetP2PAttribute")
+        if not supported.value:
+            return lacking
+    return ""
+
+
+def _succeeds(status: int, call: str) -> None:
+    if status:
+        raise RuntimeError(f"{call} of the NVIDIA driver returned error {status}")
 
 
 def _check_compiler(cupy: Any) -> None:
@@ -150,11 +186,14 @@ def _driver_version() -> int | None:
     """
     version = ctypes.c_int(0)
     try:
-        driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-        driver.cuDriverGetVersion(ctypes.byref(version))
+        _driver().cuDriverGetVersion(ctypes.byref(version))
     except (OSError, AttributeError):
         return None
     return version.value or None
+
+
+def _driver() -> Any:
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
 
 
 def _first_line(error: BaseException) -> str:

@@ -6,13 +6,14 @@ This module needs neither CuPy nor a GPU; :mod:`.advance.device` describes each 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
 from .program import DeviceProgram
-from .sources import source
+from .sources import instance, source
 
 KERNELS = {
     "thread": "advance_thread",
@@ -57,6 +58,6 @@ def expression(program: DeviceProgram, balance: str, *, pulls: bool) -> str:
     return f"{KERNELS[balance]}<{program.name}, {flags}>"
 
 
-def other_expression(kernel: str, program: DeviceProgram) -> str:
+def other_expression(kernel: str, program: DeviceProgram, *dtypes: Any) -> str:
     """Return the CUDA C++ name of a kernel for an edge program that is the same for all policies."""
-    return f"{kernel}<{program.name}>"
+    return instance(kernel, program.name, *dtypes)

@@ -31,6 +31,7 @@ _IDS = ("int32", "int64")
 _WEIGHTS = ("int32", "int64", "float32", "float64")
 _FLOATS = ("float32", "float64")
 _KEYS = ("uint32", "uint64")
+_WIDTHS = ("bool", "uint32", "uint64")  # of entries that are only copied
 _SUMS = ("int64", "float64")
 _RULES = ("COUNT", "SUM", "SCORE")  # as in groups.cu
 
@@ -63,14 +64,21 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("hook absorb write_labels", _IDS, _IDS),
         *_each("compress mark_members identity bounds", _IDS),
     ),
-    "components.cu": _each("hook_first choose_tree hook_rest", _IDS),
+    "components.cu": _each("hook_first choose_tree hook_rest mark_tree hook_outside_tree", _IDS),
     "giant.cu": ("mark_giant", "pick_hubs", *_each("choose_giant count_ends filter", _IDS)),
     "rows.cu": (
         "count_heads",
         *_each("count_ids row_bins count_selected select write_rows owners relabel", _IDS),
         *_each("write_weights", _WEIGHTS),
     ),
-    "peers.cu": ("meet", "spread", *_each("publish", _FLOATS, _IDS)),
+    "peers.cu": (
+        "meet",
+        "spread",
+        *_each("publish", _FLOATS, _IDS),
+        *_each("take_changes", _WIDTHS),
+        *_each("publish_changes", _WIDTHS, _IDS),
+        *_each("publish_marks", _IDS),
+    ),
     "partition.cu": _each("choose count_grains", _IDS),
     "advance.cu": (
         "count_true",

@@ -15,6 +15,9 @@ vertex in one word, and does the whole search in one call; see :class:`WholePath
 A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
 once the distance of the farthest target is final.
 
+Members that share the memory of their devices have the piles of their own vertices, put vertices onto the
+piles of all members, and continue to the end in one call (:class:`.SharedBuckets`), like a single member.
+
 .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
    Algorithms 49 (1), 2003.
 .. [2] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-Efficient Parallel GPU Methods for
@@ -37,6 +40,7 @@ from dask_graphflow.kernels import buckets as buckets_kernels
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels import whole_buckets as whole_kernels
+from dask_graphflow.kernels.buckets import SharedBuckets
 from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
@@ -59,6 +63,8 @@ class WaitingRows(NamedTuple):
     # Bound on distances if weights are small whole numbers, so that a distance and a predecessor fit in one
     # word; otherwise 0.
     longest: int = 0
+    # SharedBuckets, or None. What the members share; the ends of rows are then vertex numbers.
+    shared: Any = None
 
 
 class Buckets:
@@ -92,16 +98,27 @@ class Buckets:
         cutoff: float,
         distance: Any = None,
     ) -> None:
-        self._g, (width, rows, self._labels, self._names, _) = g, light
+        self._g, (width, rows, self._labels, self._names, _, self._shared) = g, light
         self._rows, self._sources = rows.rows, self._to_labels(sources)
-        if distance is None:
+        if self._shared is not None:
+            distance = self._shared.own(self._shared.distance)
+            distance[:] = np.inf
+            distance[self._sources] = 0
+        elif distance is None:
             distance = g.column(np.inf, "float64", g.member.local("out").size)
             distance[self._sources] = 0
-        self._mirrors = None if g.member.alone else g.member.mirrors("out")
+        together = g.member.alone or self._shared is not None
+        self._mirrors = None if together else g.member.mirrors("out")
         self._kernels = buckets_kernels.of(distance)
         self._ahead = self._kernels.AHEAD
         self._waiting = self._kernels.new_buckets(
-            rows, distance, self._sources, width, cutoff=cutoff, threads=g.member.threads
+            rows,
+            distance,
+            self._sources,
+            width,
+            cutoff=cutoff,
+            threads=g.member.threads,
+            shared=self._shared,
         )
         self._distance, self._counts = distance, self._waiting.counts
         self.lowest, self._late = 0.0, False
@@ -109,8 +126,9 @@ class Buckets:
     def relax_lowest(self, *, to_end: bool = False) -> tuple[int, int]:
         """Relax this member's vertices in the lowest bucket, until none of them waits there.
 
-        The member continues with its next buckets while they are small. With `to_end`, a single member
-        continues until no vertex waits. Returns the numbers of vertices and edges that were relaxed.
+        The member continues with its next buckets while they are small. With `to_end`, a single member, or
+        members that share memory, continue until no vertex waits. Returns the numbers of vertices and edges
+        that were relaxed, by all members if they share memory.
         """
         before = self._counts
         ahead = EVERY if to_end and self._mirrors is None else self._ahead
@@ -153,6 +171,8 @@ class Buckets:
 
     def distances(self) -> Any:
         """Return the distance of each owned vertex, infinite if it was not reached."""
+        if self._shared is not None:  # the next search uses the column
+            return self._distance.copy()
         if self._labels is None:
             return self._distance[: self._g.owned]
         return self._distance[self._labels]
@@ -169,8 +189,11 @@ class Buckets:
             Vertex numbers; the dtype's maximum for sources and for vertices that were not reached.
         """
         self._waiting = None  # type: ignore[assignment]  # its memory is used for the predecessors
+        if self._shared is not None:
+            found = buckets_kernels.shared_predecessors(self._rows, self._shared)
+            return self._level_predecessors() if found is None else found
         if self._mirrors is not None:
-            return self._common_predecessors(self._mirrors)
+            return self._common_predecessors(self._mirrors, self._rows, self._distance)
         g, find = self._g, self._kernels.predecessors
         predecessor = find(
             self._rows, self._distance, self._sources, names=self._names, threads=g.member.threads
@@ -184,8 +207,15 @@ class Buckets:
         rows = g.member.local("out").rows
         return find(rows, self.distances(), self._names[self._sources], threads=g.member.threads)
 
-    def _common_predecessors(self, mirrors: Mirrors) -> Any:
-        g, rows, distance, kernels = self._g, self._rows, self._distance, self._kernels
+    def _level_predecessors(self) -> Any:
+        """Find predecessors among vertices at the same distance by messages, a level at a time."""
+        local = self._g.member.local("out")
+        distance = self._g.column(np.inf, "float64", local.size)
+        distance[: self._g.owned] = self._distance
+        return self._common_predecessors(self._g.member.mirrors("out"), local.rows, distance)
+
+    def _common_predecessors(self, mirrors: Mirrors, rows: Any, distance: Any) -> Any:
+        g, kernels = self._g, self._kernels
         owned, names, threads = g.owned, g.numbers, g.member.threads
         update_mirrors(mirrors, distance)
 
@@ -306,10 +336,13 @@ def bucket_width(g: GraphView) -> float:
 def light_first(g: GraphView) -> WaitingRows:
     """Return rows with the edges first that are light for buckets of :func:`bucket_width`.
 
-    All members call it, and raise the errors of that function. A device caches the rows with the graph, and
-    numbers hubs first.
+    All members call it, and raise the errors of that function. A device caches the rows with the graph. If
+    it has all of them, it numbers hubs first.
     """
-    width, rows = bucket_width(g), g.member.local("out").rows
+    width, shared = bucket_width(g), _share(g)
+    if shared is not None:
+        return _light_by_number(g, width)._replace(shared=shared)
+    rows = g.member.local("out").rows
     if g.member.shard.linked:  # there is no room on the device for a copy of its edges
         return WaitingRows(width, Light(rows, rows.offsets[1:]))
 
@@ -323,6 +356,36 @@ def light_first(g: GraphView) -> WaitingRows:
     kept: WaitingRows = g.member.shard.kept(
         stored.LIGHT_FIRST, lambda: make(_hubs_first(g, width) if g.member.alone else plain)
     )
+    return kept
+
+
+def _share(g: GraphView) -> SharedBuckets | None:
+    """Return the columns of a search that the members share on their devices, if they do."""
+    memory = g.member.shared_memory()
+    if memory is None:
+        return None
+    most, lists = memory.most, buckets_kernels.LISTS
+    columns = memory.columns(
+        ("float64", g.size),
+        (g.index, g.size),
+        ("uint32", most),
+        ("uint32", -(-most // 32)),
+        (g.index, lists * most),
+        ("uint64", lists),
+        ("int64", 2 * most),
+    )
+    return SharedBuckets(memory, *columns) if columns else None
+
+
+def _light_by_number(g: GraphView, width: float) -> WaitingRows:
+    """Return rows whose ends are numbers of all members' vertices, for a search that the members share."""
+
+    def make() -> WaitingRows:
+        rows = g.member.rows("out")
+        rows = rows._replace(ends=rows.ends.astype(g.index, copy=False))
+        return WaitingRows(width, buckets_kernels.of(rows.ends).light_first(rows, width))
+
+    kept: WaitingRows = g.member.shard.kept(f"{stored.LIGHT_FIRST} by number", make)
     return kept
 
 

@@ -252,7 +252,8 @@ def _together(loop: Loop, shards: list[Any], args: tuple[Any, ...]) -> list[Any]
         except BaseException as error:
             channel.abort(error)
             raise
-        channel.close()
+        finally:
+            channel.close()
         return part
 
     channels = in_process(len(shards))

@@ -20,8 +20,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from distributed import Reschedule, WorkerPlugin, get_client, secede
+from distributed import Reschedule, WorkerPlugin, get_client
 from distributed.comm import get_address_host
+from distributed.threadpoolexecutor import secede
+from distributed.worker_state_machine import SecedeEvent
 
 from dask_graphflow.comm.channel import Channel, PeerLost
 from dask_graphflow.comm.member_links import KeptLinks, MemberLinks
@@ -33,6 +35,7 @@ from .gang_expr import Roster
 from .rendezvous import Rendezvous
 
 RUNNING = ("executing", "long-running")
+READY = ("ready", "constrained")  # states of tasks that wait for a thread
 LOOPBACK = "127.0.0.1"
 LOOK = 0.05  # seconds between checks whether a run that waits for its turn is over
 
@@ -70,6 +73,8 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Stop a member whose task was cancelled; close links when their shard goes."""
         if finish in ("released", "forgotten"):
             self.links.drop(key)
+        if self._members and finish in READY:
+            self._worker.loop.add_callback(self.make_way)  # not now, during a transition
         if self._members and finish not in RUNNING:
             for member in list(self._members.values()):
                 if member.key == key:
@@ -96,12 +101,31 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         """Deliver the scheduler's messages to a member while the context is open."""
         self._members[member.id] = member
         try:
-            task = self._worker.state.tasks.get(member.key)
+            state = self._worker.state
+            task = state.tasks.get(member.key)
             if task is None or task.state not in RUNNING:  # it was cancelled before it was listed
                 raise Reschedule
+            if state.ready or state.constrained:
+                self._worker.loop.add_callback(self.make_way)
             yield
         finally:
             del self._members[member.id]
+
+    def make_way(self, *members: _Member) -> None:
+        """Let the worker run other tasks beside members, whose threads have left its thread pool.
+
+        Only the worker's event loop calls it. By default, it does so for all members if a task waits.
+        """
+        state = self._worker.state
+        if not members and (state.ready or state.constrained):
+            members = tuple(self._members.values())
+        for member in members:
+            task = state.tasks.get(member.key)
+            if task is not None and task.state == "executing":
+                stimulus = f"graphflow-secede-{time.time()}"
+                took = time.monotonic() - member.began
+                event = SecedeEvent(key=task.key, compute_duration=took, stimulus_id=stimulus)
+                self._worker.handle_stimulus(event)
 
     def _start(self, member: str, **start: Any) -> None:
         if (there := self._members.get(member)) is not None:
@@ -127,12 +151,15 @@ class _Member:
         Unique among members, and among all runs of the same task.
     error : BaseException or None
         The error with which the task must end, once the run is over.
+    began : float
+        When it began.
     connecting : float
         When the member began to connect to the others; infinite if it does not connect.
     """
 
     def __init__(self, key: Any) -> None:
         self.id = uuid.uuid4().hex
+        self.began = time.monotonic()
         self.key = key
         self.error: BaseException | None = None
         self.connecting = math.inf
@@ -242,7 +269,9 @@ def join_gang(
     longer wanted.
     """
     membership = _membership(worker, timeout)
-    secede()  # frees the thread, which other members may need in order to join
+    # Other tasks, such as other members, may need a thread. The worker starts one once a task waits, or this
+    # member waits: telling Dask takes longer than many runs.
+    secede(adjust=False)
     shards = roster.shards[:size]
     run = {"gang": roster.name, "rank": rank, "size": size, "timeout": timeout, "alone": alone}
     member = _Member((roster.name, rank))
@@ -252,6 +281,7 @@ def join_gang(
             found = membership.links.take(shards, rank, roster.name, turn.take)
             if found is None:
                 turn.end()  # the members of another run may wait for it, which the scheduler knows
+                worker.loop.add_callback(membership.make_way, member)
                 found = _connect(worker, membership, member, shards, run)
             links, channel = found
             member.waits_for(channel)

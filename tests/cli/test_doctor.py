@@ -53,7 +53,9 @@ def machine(monkeypatch, tmp_path):
     metadata = {"Requires-Python": PROJECT["requires-python"]}
     here = {name: importlib.metadata.version(name) for name in ("dask", "pandas", "numba", "numpy")}
 
-    def set_up(*, python="3.12.1", driver=None, gpus=None, packages=None, run=None, **others):
+    def set_up(
+        *, python="3.12.1", driver=None, gpus=None, packages=None, run=None, apart="", **others
+    ):
         there = here | {"distributed": here["dask"], "pyarrow": "26.0", "fsspec": "2026.1"}
         there |= {"click": "8.2", "packaging": "26.0", "psutil": "7.0", "tqdm": "4.67"}
         there |= (
@@ -68,6 +70,8 @@ def machine(monkeypatch, tmp_path):
         monkeypatch.setattr(checks.platform, "python_version", lambda: python)
         monkeypatch.setattr(gpu, "_driver_version", lambda: driver)
         monkeypatch.setattr(versions, "gpus", lambda: gpus)
+        monkeypatch.setattr(gpu, "count", lambda: len(gpus or []))
+        monkeypatch.setattr(gpu, "why_apart", lambda one, other: apart if other == 2 else "")
         monkeypatch.setattr(checks, "_run", run or (lambda device: None))
 
     with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
@@ -211,6 +215,25 @@ def test_an_unusable_gpu_is_reported_as_wrong_and_the_machine_still_passes(
     assert check.state == WRONG
     assert said in check.found
     assert todo in check.todo
+
+
+@pytest.mark.parametrize(
+    ("count", "apart", "state", "found"),
+    [
+        (2, "no access", OK, "the kernels of all 2 GPUs can use each other's memory"),
+        (3, "", OK, "the kernels of all 3 GPUs can use each other's memory"),
+        (3, "no access", MISSING, "2 of 3 pairs send arrays by NCCL. GPUs 0 and 2: no access"),
+    ],
+)
+def test_doctor_says_whether_gpus_can_use_each_others_memory(machine, count, apart, state, found):
+    machine(driver=13000, gpus=[H100] * count, packages=FOR_13, apart=apart)
+    check = examined()["GPU pairs"]
+    assert (check.state, check.found, check.todo) == (state, found, "")
+
+
+def test_doctor_says_nothing_about_pairs_if_there_is_one_gpu(machine):
+    machine(driver=13000, gpus=[H100], packages=FOR_13)
+    assert "GPU pairs" not in examined()
 
 
 # The rest

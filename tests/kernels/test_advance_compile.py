@@ -113,6 +113,9 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
         policies.other_expression(kernel, program)
         for kernel in ("advance_run", "advance_after", "advance_after_words")
     }
+    names |= {
+        policies.other_expression("advance_deliver", program, ids) for ids in ("int32", "int64")
+    }
     lowered, size, log = nvrtc.compile(
         policies.text(program), "advance.cu", options_for(generation), tuple(sorted(names))
     )

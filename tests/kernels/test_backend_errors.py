@@ -174,6 +174,41 @@ def test_the_driver_is_asked_without_cupy(monkeypatch):
     assert gpu._driver_version() is None
 
 
+class Driver:
+    """A driver with three GPUs, of which one pair has no access, and another one no atomic operations."""
+
+    apart = {(0, 2): 2, (1, 2): 3}  # noqa: RUF012
+
+    def __init__(self, status=0):
+        self._status = status
+
+    def cuInit(self, flags):  # noqa: N802
+        return self._status
+
+    def cuDeviceGetCount(self, number):  # noqa: N802
+        number._obj.value = 3
+        return 0
+
+    def cuDeviceGet(self, handle, number):  # noqa: N802
+        handle._obj.value = number
+        return 0
+
+    def cuDeviceGetP2PAttribute(self, supported, attribute, one, other):  # noqa: N802
+        supported._obj.value = self.apart.get((one.value, other.value)) != attribute
+        return 0
+
+
+def test_the_driver_says_which_gpus_can_use_each_others_memory(monkeypatch):
+    monkeypatch.setattr(gpu, "_driver", Driver)
+    assert gpu.count() == 3
+    assert gpu.why_apart(0, 1) == ""
+    assert gpu.why_apart(0, 2) == "the driver gives a GPU no access to the memory of another one"
+    assert gpu.why_apart(1, 2).startswith("the link between GPUs does not carry out atomic")
+    monkeypatch.setattr(gpu, "_driver", lambda: Driver(999))
+    with pytest.raises(RuntimeError, match="cuInit of the NVIDIA driver returned error 999"):
+        gpu.why_apart(0, 1)
+
+
 HUGE = 1 << 46  # more entries than there are addresses: NumPy's own allocation fails
 
 

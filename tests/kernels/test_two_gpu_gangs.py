@@ -12,14 +12,17 @@ import pandas as pd
 import pytest
 from conftest import ENDS, cupy_or_skip, partitioned
 from distributed import Client, wait
+from members import eventually
 from shapes import ASKED, KINDS, graph, power_law, same
 from test_device_many import on_device, plain
 
 import dask_graphflow as gf
+from dask_graphflow.cli import checks
 from dask_graphflow.comm import carriers
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.tasks import gang
+from dask_graphflow.tasks.membership import Membership
 
 cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")
@@ -223,7 +226,90 @@ def test_members_that_share_memory_search_and_peel_without_messages(client, rng)
     for call in (many.core_number, partial(many.bfs, [int(power_law(rng).a.iloc[0])])):
         steps = call(trace=True)[1].compute()
         assert not steps.bytes.sum()
+        assert set(steps.transfer) == {"memory"}
     assert len(many.core_number(trace=True)[1].compute()) == 2  # one per member, for all limits
+
+
+def test_doctor_and_members_agree_on_whether_gpus_share_memory(client, rng):
+    many = graph(on_device(partitioned(power_law(rng), 8)), 2, False)
+    ways = set(many.core_number(trace=True)[1].compute().transfer)
+    assert ways == ({"memory"} if checks._pairs(GPUS).state == checks.OK else {"nccl"})
+
+
+def test_a_canceled_call_ends_at_once_if_its_members_meet_all_the_time(client):
+    path = np.arange(4_000_001)
+    edges = partitioned(pd.DataFrame({"a": path[:-1], "b": path[1:]}).assign(w=1.0), 8)
+    many = graph(on_device(edges), 2, False)
+    wait(many.degrees().persist())
+    future = client.compute(many.core_number())  # removes two vertices per meeting
+    assert eventually(lambda: sum(client.run(_members).values()) == 2)
+    time.sleep(2)
+    assert sum(client.run(_members).values()) == 2
+    future.cancel()
+    begin = time.monotonic()
+    assert eventually(lambda: not any(client.run(_members).values()))
+    assert time.monotonic() - begin < 2
+    assert len(many.bfs([0], depth_limit=10).compute())
+
+
+def _members(dask_worker):
+    return len(dask_worker.plugins[Membership.name]._members)
+
+
+def test_memory_that_a_member_frees_stays_until_the_others_have_closed_it(client):
+    work = [dask.delayed(rank, pure=False) for rank in range(2)]
+    assert dask.compute(*gang.run(work, freeing, None, alone=True)) == (0, 7 << 24)
+
+
+def freeing(channel, shard, rank):
+    arena = device_peers.Arena(1 << 24)
+    arena.open(carriers.swap(channel, arena.handle), rank)
+    carriers.swap(channel, None)
+    if rank == 0:
+        arena.close()
+        del arena
+        arena = device_peers.Arena(1 << 24)
+    carriers.swap(channel, None)
+    if rank == 0:
+        carriers.swap(channel, None)
+        own = arena.columns([("uint8", 1 << 24)], None)[0].own
+        return int(own.sum(dtype="int64"))
+    memory = cupy.cuda.UnownedMemory(int(arena.pointers(0)[0]), 1 << 24, arena)
+    freed = cupy.ndarray(1 << 24, "uint8", cupy.cuda.MemoryPointer(memory, 0))
+    freed.fill(7)
+    total = int(freed.sum(dtype="int64"))
+    carriers.swap(channel, None)
+    arena.close()
+    return total
+
+
+@pytest.mark.parametrize("kind", ["power law", "grid", "no weight"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_members_that_share_memory_find_shortest_paths_in_one_superstep(
+    client, rng, kind, directed
+):
+    edges = grid(rng) if kind == "grid" else power_law(rng)
+    if (
+        kind == "no weight"
+    ):  # at many edges, so predecessors at the same distance are found by messages
+        edges["w"] = edges.w.where(rng.random(len(edges)) < 0.5, 0)
+    start, pieces = edges.a.iloc[:1].tolist(), partitioned(edges, 8)
+    many = graph(on_device(pieces), min(GPUS, 4), directed)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        wanted, near = (plain(one.sssp(start, cutoff=c).compute()) for c in (None, 20))
+    found, steps = many.sssp(start, trace=True)
+    assert plain(found.compute()) == wanted
+    assert len(steps.compute()) == min(GPUS, 4)  # one per member
+    assert plain(many.sssp(start, cutoff=20).compute()) == near
+
+
+def grid(rng):
+    """Return the edges of a long grid, whose search has thousands of steps."""
+    at = np.arange(3 * 4_000).reshape(4_000, 3)
+    sides = (at[:-1], at[1:]), (at[:, :-1], at[:, 1:])
+    a, b = (np.concatenate([side[end].ravel() for side in sides]) for end in (0, 1))
+    return pd.DataFrame({"a": a, "b": b, "w": rng.integers(1, 100, len(a)) / 7})
 
 
 def _pid():

@@ -265,9 +265,10 @@ def test_after_a_sample_few_edges_are_hooked():
         assert sampled.counts["hooked"] < 0.1 * len(source)
 
 
-def rows_of(source, target, size, dtype="int32"):
-    """Return the rows of edges, each of which is in the rows of both ends."""
-    pairs = np.unique([[*source, *target], [*target, *source]], axis=1)  # sorted by the first end
+def rows_of(source, target, size, dtype="int32", *, both=True):
+    """Return the rows of edges, each of which is in the rows of both ends, or in that of its source."""
+    pairs = [[*source, *target], [*target, *source]] if both else [source, target]
+    pairs = np.unique(pairs, axis=1)  # sorted by the first end
     offsets = np.searchsorted(pairs[0], np.arange(size + 1))
     return Rows(on_backend(offsets), on_backend(pairs[1].astype(dtype)), None, 0)
 
@@ -275,30 +276,33 @@ def rows_of(source, target, size, dtype="int32"):
 @pytest.mark.parametrize("name", [name for name, pairs in GRAPHS.items() if pairs])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_edges_by_row_give_the_same_trees(monkeypatch, name, dtype, threads):
+@pytest.mark.parametrize("both", [True, False], ids=["both rows", "one row"])
+def test_edges_by_row_give_the_same_trees(monkeypatch, name, dtype, threads, both):
     monkeypatch.setattr(components_host, "JOINED", 1)
     source, target = np.array(GRAPHS[name]).T
     size = 1 + int(max(source.max(), target.max()))
-    rows = rows_of(source, target, size, dtype)
-    parent = components.of(rows.ends).join_rows(rows, threads=threads)
+    rows = rows_of(source, target, size, dtype, both=both)
+    parent = components.of(rows.ends).join_rows(rows, both=both, threads=threads)
     assert parent.dtype == dtype
     assert same(parent, forest_of(source, target, size).parent[:size])
 
 
 @pytest.mark.parametrize("degree", [1, 2, 4, 32])
 @pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("both", [True, False], ids=["both rows", "one row"])
 def test_rows_of_many_members_and_chunks_give_the_same_trees(
-    monkeypatch, tmp_path, degree, on_disk
+    monkeypatch, tmp_path, degree, on_disk, both
 ):
     monkeypatch.setattr(components_host, "JOINED", 1)
     size = 1 << 14  # from mostly small trees to a single one
     source, target = np.random.default_rng(degree).integers(0, size, (2, size * degree // 2))
-    rows = rows_of(source, target, size)
+    rows = rows_of(source, target, size, both=both)
     if on_disk and BACKEND.name == "pandas":
         rows = rows._replace(ends=disk.stored(rows.ends, str(tmp_path)))
     wanted = forest_of(source, target, size).parent[:size]
     for threads in (1, 2, 5):
-        assert same(components.of(rows.ends).join_rows(rows, threads=threads), wanted)
+        parent = components.of(rows.ends).join_rows(rows, both=both, threads=threads)
+        assert same(parent, wanted)
 
 
 def test_rows_without_edges_are_their_own_trees():

@@ -327,7 +327,9 @@ def test_each_member_says_how_it_spent_its_seconds(scheduler):
         "wait",
         "bytes",
         "linked",
+        "transfer",
     ]
+    assert set(found.transfer) == {"host"}
     assert found.dtypes.to_dict() == trace.dtypes.to_dict()
     assert found.member.tolist() == [0] * 7 + [1] * 7 + [2] * 7
     assert found.superstep.tolist() == [*range(7)] * 3

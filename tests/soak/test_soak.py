@@ -5,6 +5,8 @@ More than the quick forms, and what happens meanwhile::
     python -m pytest tests/soak -k calls_while -s --minutes 7
     python -m pytest tests/soak -k graph_on_disk -s --cases 50
     python -m pytest tests/soak -k graph_on_disk -s --cases 1 --seed 17
+    python -m pytest tests/soak -k "members and host" -s --cases 60
+    python -m pytest tests/soak -k "members and gpu" -s --cases 100
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import cupy_or_skip
 
 from . import ALLOWED, FAULTS, faults, soak
 from .calls import is_answer
 from .cases import GOOD, case_of, outcome_of
+from .gangs import gangs, grown, round_of
 
+FEW = 3  # rounds of the quick form
 QUICK = 2  # number of a case that is over soon
 
 
@@ -47,6 +52,32 @@ def test_a_call_on_a_graph_on_disk_is_right_or_its_advice_works(request):
         )
         bad += [number] if outcome not in GOOD else []
     assert bad == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("kind", ["host", pytest.param("gpu", marks=pytest.mark.gpu2)])
+def test_calls_end_and_the_next_is_right_if_members_are_killed_frozen_or_canceled(request, kind):
+    if kind == "gpu" and cupy_or_skip().cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("takes two GPUs")
+    count, first = map(request.config.getoption, ("cases", "seed"))
+    faults = []
+    with gangs(kind) as two:
+        for number in range(first, first + (count or FEW)):
+            began = time.monotonic()
+            ended, fault = two.play(number)
+            seconds = time.monotonic() - began
+            print(f"{number:3} {seconds:4.1f} s  {round_of(number)}: {ended} {fault}", flush=True)
+            faults += [(number, fault)] if fault else []
+        print("memory in use, in MB:", [used >> 20 for used in two.memory])
+        faults += [grown(two.memory)] if grown(two.memory) else []
+    assert faults == []
+
+
+def test_memory_that_grows_is_found():
+    assert not grown([100, 140, 120, 100, 110, 130, 120, 110, 130])
+    assert grown([100, 140, 120, 100, 110, 130, 160, 170, 150]).startswith("memory grew from 120")
+    assert not grown([1, 5])
 
 
 @pytest.mark.parametrize(

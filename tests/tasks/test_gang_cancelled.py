@@ -61,10 +61,10 @@ def test_a_run_that_is_cancelled_before_its_members_begin(mortal):
     shards = shards_of(mortal, "kept")
     mortal.run(delay_members)
     run = mortal.compute(gang.run(shards, total, META, 10**6, 0.001, name="early"))
-    assert eventually(lambda: all(mortal.run(long_running).values()))
+    assert eventually(lambda: all(mortal.run(running).values()))
     run.cancel()
     time.sleep(5)  # by now, the members would run, even on a busy machine
-    assert not any(mortal.run(long_running).values())
+    assert not any(mortal.run(running).values())
     del run, shards
     assert nothing_left(mortal)
 
@@ -73,11 +73,12 @@ def delay_members():
     from dask_graphflow.tasks import membership
 
     secede = membership.secede
-    membership.secede = lambda: secede() or time.sleep(1)
+    membership.secede = lambda **options: secede(**options) or time.sleep(1)
 
 
-def long_running(dask_worker):
-    return [str(task.key) for task in dask_worker.state.long_running]
+def running(dask_worker):
+    state = dask_worker.state
+    return [str(task.key) for task in (*state.executing, *state.long_running)]
 
 
 def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):

@@ -8,8 +8,11 @@ import signal
 import threading
 import time
 
+import dask
 import pytest
+from conftest import two_workers
 from dask.delayed import delayed
+from distributed import Client
 from gangs import KINDS, META, began, expected, found, nothing_left, shard, shards_of, total
 from members import eventually
 
@@ -49,6 +52,22 @@ def test_a_member_that_waits_on_its_device_for_a_lost_one_runs_again(
     mortal.wait_for_workers(2, timeout=30)
     del run, shards
     assert nothing_left(mortal)
+
+
+@pytest.mark.slow
+@KINDS
+def test_a_member_that_waits_on_its_device_for_a_frozen_one_runs_again(tmp_path, kind, caplog):
+    # The thread that waits sees nothing. Dask notices that the worker is silent.
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "1s"}),
+        two_workers() as cluster,
+        Client(cluster) as client,
+    ):
+        shards = shards_of(client, kind)
+        run = client.compute(gang.run(shards, on_a_device, META, tmp_path, False, alone=True))
+        os.kill(began(tmp_path, 2)[1], signal.SIGSTOP)
+        assert found(run.result(timeout=50)) == expected(2)
+        assert "runs again: " in caplog.text
 
 
 class Communicator:

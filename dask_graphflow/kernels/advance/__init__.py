@@ -245,6 +245,39 @@ class AdvanceKernels(Protocol):
         """
 
 
+def deliver(
+    program: Program,
+    memory: Any,
+    positions: Array,
+    slots: Array,
+    target: Any,
+    marks: Any,
+    neutral: Any = None,
+) -> None:
+    """Send what mirrors have gathered to the members that own the vertices, whose devices share memory.
+
+    All vertices that change are marked by their owners. Does not wait.
+
+    Parameters
+    ----------
+    program : DeviceProgram
+    memory : SharedMemory
+    positions : array of integers
+        The masters and the mirrors that a push has changed, each once.
+    slots : array of integers
+        The number of the vertex of each mirror.
+    target : Column
+        The program's target, with an entry for each master and then for each mirror.
+    marks : Column of uint64
+        A bitmap of each member's vertices.
+    neutral : number, optional
+        What to set these mirrors to. By default they keep their values.
+    """
+    from . import device
+
+    device.deliver(program, memory, positions, slots, target, marks, neutral)
+
+
 of: Callable[[Any], AdvanceKernels] = bind(__name__)
 
 if TYPE_CHECKING:

@@ -47,17 +47,22 @@ template <typename T> constexpr bool IS_FLOAT = false;
 template <> constexpr bool IS_FLOAT<float> = true;
 template <> constexpr bool IS_FLOAT<double> = true;
 
+// Set a value unless it is no longer `old`, which is then set to what it is. FAR: another member's device may do so, too.
+template <bool FAR = false>
 __device__ __forceinline__ bool swap(float* at, float& old, float desired)
 {
-    const int expected = __float_as_int(old);
-    const int found = atomicCAS(reinterpret_cast<int*>(at), expected, __float_as_int(desired));
+    const int expected = __float_as_int(old), bits = __float_as_int(desired);
+    int* word = reinterpret_cast<int*>(at);
+    const int found = FAR ? atomicCAS_system(word, expected, bits) : atomicCAS(word, expected, bits);
     old = __int_as_float(found);
     return found == expected;
 }
+template <bool FAR = false>
 __device__ __forceinline__ bool swap(double* at, double& old, double desired)
 {
-    const u64 expected = u64(__double_as_longlong(old));
-    const u64 found = atomicCAS(reinterpret_cast<u64*>(at), expected, u64(__double_as_longlong(desired)));
+    const u64 expected = u64(__double_as_longlong(old)), bits = u64(__double_as_longlong(desired));
+    u64* word = reinterpret_cast<u64*>(at);
+    const u64 found = FAR ? atomicCAS_system(word, expected, bits) : atomicCAS(word, expected, bits);
     old = __longlong_as_double(i64(found));
     return found == expected;
 }
@@ -87,6 +92,34 @@ __device__ __forceinline__ bool merge(Value* at, Value message)
         // A NaN stays: no message changes it, although it compares as different from itself.
         while (next != old && old == old) {
             if (swap(at, old, next)) return true;
+            next = Op::combine(old, message);
+        }
+        return false;
+    }
+}
+
+// Combine what a member's vertex has gathered for a vertex of another member with that vertex's value; return whether the
+// value changed. A sum changes it even if the messages add up to 0, as each of them does.
+template <typename Op, typename Value>
+__device__ __forceinline__ bool merge_far(Value* at, Value message)
+{
+    if constexpr (Op::SLOT == edge::Slot::ADD) {
+        using U = typename edge::Unsigned<Value>::type;
+        atomicAdd_system(reinterpret_cast<U*>(at), U(message));
+        return true;
+    } else if constexpr (Op::SLOT == edge::Slot::OR) {
+        using U = typename edge::Unsigned<Value>::type;
+        return (U(message) & ~atomicOr_system(reinterpret_cast<U*>(at), U(message))) != 0;
+    } else if constexpr (!IS_FLOAT<Value>) {
+        if constexpr (Op::SLOT == edge::Slot::MIN)
+            return message < atomicMin_system(at, message);
+        else
+            return message > atomicMax_system(at, message);
+    } else {
+        Value old = fresh(*at);
+        Value next = Op::combine(old, message);
+        while (next != old && old == old) {
+            if (swap<true>(at, old, next)) return true;
             next = Op::combine(old, message);
         }
         return false;
@@ -398,6 +431,33 @@ __global__ void __launch_bounds__(THREADS)
     }
     if (lane() == 0 && vertices) atomicAdd(report + TAIL, vertices);
     leaving.report(report);
+}
+
+// Send the values of changed mirrors to the members that own the vertices, and mark all vertices that changed in their
+// owners' bitmaps. `positions` are those of masters and mirrors, and `slots` the numbers of the mirrors' vertices. Unless
+// `emptied` is null, these mirrors are then `neutral` in it.
+template <typename Op, typename I>
+__global__ void __launch_bounds__(THREADS)
+    advance_deliver(const __grid_constant__ Gang gang, const typename Op::Index* positions, u64 count, const I* slots,
+                    const __grid_constant__ Columns<typename Op::Value> targets,
+                    const __grid_constant__ Columns<u32> marks, typename Op::Value* emptied,
+                    typename Op::Value neutral)
+{
+    const u64 owned = u64(gang.bounds[gang.rank + 1] - gang.bounds[gang.rank]);
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const u64 position = u64(positions[i]);
+        u32 owner = gang.rank;
+        u64 there = position;
+        if (position >= owned) {
+            const i64 vertex = i64(slots[position - owned]);
+            owner = gang.owner_of(vertex);
+            there = u64(vertex - gang.bounds[owner]);
+            const bool changes = merge_far<Op>(targets.of[owner] + there, targets.of[gang.rank][position]);
+            if (emptied) emptied[position] = neutral;
+            if (!changes) continue;
+        }
+        atomicOr_system(marks.of[owner] + there / 32, 1u << (there % 32));
+    }
 }
 
 // Supersteps that a launch has pushed: what the host reads afterwards, and what the blocks share.

@@ -63,6 +63,7 @@ from dask_graphflow.kernels.device_bitmap import new_words as new_words
 from dask_graphflow.kernels.device_bitmap import sum_degrees as sum_degrees
 from dask_graphflow.kernels.device_bitmap import tally as tally
 from dask_graphflow.kernels.device_bitmap import to_words as to_words
+from dask_graphflow.kernels.device_peers import COLUMNS
 from dask_graphflow.kernels.launching import (
     blocks_for,
     launch,
@@ -365,6 +366,17 @@ def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:
     count = program.columns
     pointers = (column.data.ptr for column in columns[:count])
     return np.array((*pointers, *columns[count:]), program.layout)
+
+
+def deliver(program, memory, positions, slots, target, marks, neutral):
+    if not len(positions):
+        return
+    kernel = _kernel(program, other_expression("advance_deliver", program, slots.dtype))
+    targets, marked = (np.array((column.pointers,), COLUMNS) for column in (target, marks))
+    emptied = None if neutral is None else target.own
+    value = target.own.dtype.type(0 if neutral is None else neutral)
+    given = positions, len(positions), slots, targets, marked, emptied, value
+    launch(kernel, len(positions), memory.gang, *given)
 
 
 def uniquify(

@@ -2,11 +2,59 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Light, Rows
+
+LISTS = 6  # of the device: two for each of its piles
+
+
+class SharedBuckets:
+    """What members share that find shortest paths with one launch for many steps.
+
+    Parameters
+    ----------
+    memory : SharedMemory
+    distance : Column of float64
+        For all members' vertices. Each member knows the distances of its own vertices. Those of the others
+        are upper bounds, until :meth:`publish`.
+    predecessors : Column of index
+        For all members' vertices, like the distances.
+    turns, waiting, lists, tails, sizes : Column
+        See the struct ``Search`` in buckets.cu.
+    """
+
+    def __init__(self, memory: Any, distance: Any, predecessors: Any, *columns: Any) -> None:
+        self.memory, self.distance, self.predecessors = memory, distance, predecessors
+        self._turns, self._waiting, self._lists, self._tails, self._sizes = columns
+        rank, bounds = int(memory.gang["rank"]), memory.gang["bounds"].tolist()
+        self._low, self._high = bounds[rank], bounds[rank + 1]
+
+    def own(self, column: Any) -> Any:
+        """Return the part of a column of all members' vertices that has those of this member."""
+        return column.own[self._low : self._high]
+
+    def begin(self, light: Light) -> tuple[Any, ...]:
+        """Return the columns of a search that has not begun, in the order of ``Search`` in buckets.cu."""
+        self.distance.own[: self._low] = self.distance.own[self._high :] = math.inf
+        for column in (self._turns, self._waiting, self._tails):
+            column.own[:] = 0
+        offsets = light.rows.offsets
+        sizes = self._sizes.own.reshape(-1, 2)[: self._high - self._low]
+        sizes[:, 0], sizes[:, 1] = light.middle - offsets[:-1], offsets[1:] - light.middle
+        return (
+            *(self.distance, self._turns, self._waiting),
+            *(self._lists, self._tails, self._sizes),
+        )
+
+    def publish(self) -> None:
+        """Send the distances of this member's vertices to all members, which do the same."""
+        column, size = self.distance._replace(own=self.own(self.distance)), self.memory.gang["size"]
+        every, begins = [None] * int(size), [self._low] * int(size)
+        self.memory.publication(column, every, self._high - self._low, begins).send()
 
 
 class VertexBuckets(Protocol):
@@ -104,8 +152,13 @@ class BucketsKernels(Protocol):
         *,
         cutoff: float = float("inf"),
         threads: int = 1,
+        shared: SharedBuckets | None = None,
     ) -> VertexBuckets:
-        """Return a :class:`VertexBuckets` with these parameters."""
+        """Return a :class:`VertexBuckets` with these parameters.
+
+        If members share the search, `distance` is the part of the shared column for this member's vertices,
+        and all members call all methods at once, with the same arguments.
+        """
 
     def predecessors(
         self,
@@ -187,6 +240,18 @@ class BucketsKernels(Protocol):
         array of integers, shape (k,)
             Vertices that got their first predecessor.
         """
+
+
+def shared_predecessors(rows: Rows, shared: SharedBuckets) -> Array | None:
+    """Find the smallest predecessors of this member's vertices, of a search that the members share.
+
+    See :meth:`BucketsKernels.predecessors`. The result is None if some vertices are as far away as a vertex
+    that leads to them. The shared distances are then those that the search found.
+    """
+    from . import device
+
+    found: Array | None = device.shared_predecessors(rows, shared)
+    return found
 
 
 of: Callable[[Any], BucketsKernels] = bind(__name__)

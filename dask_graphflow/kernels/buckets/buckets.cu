@@ -9,6 +9,9 @@
 // then settled: their heavy edges are relaxed (U. Meyer, P. Sanders, "Delta-stepping", Journal of Algorithms 49 (1),
 // 2003).
 //
+// Members that share memory have the piles of their own vertices, and put vertices onto the piles of all members. They
+// take the same steps, because each step depends only on what all members have told.
+//
 // Distances are never negative, so their bits, read as integers, are in the same order.
 #include "common.cuh"
 #include "appending.cuh"
@@ -17,153 +20,331 @@
 
 constexpr u64 FURTHEST = 0x7ff0000000000000ull;  // the bits of infinity
 
-// The counts of a turn.
+// The vertices that a step puts onto piles.
 struct Found {
     Listed near;
     Listed settled;  // the near vertices that come below the limit for the first time
     i64 far;
-    u64 least;  // the bits of the smallest distance put onto the far pile
+    i64 least;       // the bits of the smallest distance put onto the far pile; NEVER for none
 };
 
-// The state of a search, and when to stop it.
-struct Going {
-    Listed near;
-    Listed settled;      // vertices that came below the limit since it was raised
-    i64 far;             // number of vertices on the far pile
-    u64 least;           // bits of a lower bound of the distances on the far pile, except of vertices also near
-    double limit;        // vertices with smaller distances are near
-    double delta, cutoff;
-    double horizon;      // the distance that all members have reached
-    i64 ahead;           // beyond the horizon, a launch continues only until this many edges have been relaxed
-    i64 turn;            // number of the current turn, from 1; relaxing heavy edges is a turn too
-    i64 first_turn;      // the first turn since the limit was raised, or since heavy edges were relaxed
-    i64 settled_side, near_side, far_side;  // which of its two lists each pile uses
-    i64 vertices, edges;  // number of vertices and edges relaxed
-    i64 steps, most_steps;  // of this launch
-    i64 most_edges, longest;  // a launch stops at a pile with more edges, or with a longer row
-    Found sets[SETS];
-    u32 arrived;
+// Each pile has two lists. What is put onto a pile while it is used up goes into the other list.
+enum List : u32 { NEAR_LISTS = 0, SETTLED_LISTS = 2, FAR_LISTS = 4, LISTS = 6 };
+
+// What all members found, and the number of vertices in the member's own lists.
+struct Heard {
+    Found all;
+    i64 ends[LISTS];
 };
+
+// The state of a search. Its numbers are those of all members.
+struct State {
+    Listed near;
+    Listed settled;       // vertices that came below the limit since it was raised
+    i64 far;              // number of vertices on the far pile
+    i64 least;            // bits of a lower bound of the distances on the far pile, except of vertices also near
+    double limit;         // vertices with smaller distances are near
+    i64 turn;             // number of the current turn, from 1; relaxing heavy edges is a turn too
+    i64 first_turn;       // the first turn since the limit was raised, or since heavy edges were relaxed
+    i64 near_side, settled_side, far_side;  // which of its two lists each pile uses
+    i64 vertices, edges;  // number of vertices and edges relaxed
+    i64 steps;            // of this launch
+    i64 near_here, settled_here, far_here;  // number of vertices on this member's piles
+};
+
+struct Going {
+    MeetingsOf<Found, Heard> meetings;
+    State now;
+};
+
+// When to stop a launch.
+struct Limits {
+    double delta, cutoff;
+    double horizon;   // the distance that all members have reached
+    i64 ahead;        // beyond the horizon, a launch continues only until this many edges have been relaxed
+    i64 most_steps;
+    i64 most_edges, longest;  // a launch stops at a pile with more edges, or with a longer row
+};
+
+// Puts vertices onto piles from outside, relaxes light edges, relaxes heavy edges, or sorts the far pile.
+enum Kind : u32 { PUT, TURN, SETTLE, SORT };
 
 // FIRST is near, and was not near before, or not since its heavy edges were relaxed. WAITS is already on the far pile.
 enum Pile { NEITHER, NEAR, FIRST, FAR, WAITS };
 
 __device__ __forceinline__ bool is_near(Pile to) { return to == NEAR || to == FIRST; }
 
+__device__ __forceinline__ i64 bits_of(double distance) { return i64(__double_as_longlong(distance)); }
+__device__ __forceinline__ double distance_of(i64 bits) { return __longlong_as_double(bits); }
+
+__device__ __forceinline__ void clear(Found& found)
+{
+    if (lane() == 0) found = Found{{0, 0, 0}, {0, 0, 0}, 0, NEVER};
+}
+
+__device__ __forceinline__ Heard fresh_of(const Heard& from)
+{
+    Heard heard{{fresh_of(from.all.near), fresh_of(from.all.settled), fresh(from.all.far), fresh(from.all.least)}, {}};
+#pragma unroll
+    for (u32 i = 0; i < LISTS; ++i) heard.ends[i] = fresh(from.ends[i]);
+    return heard;
+}
+
+__device__ __forceinline__ State fresh_of(const State& from)
+{
+    i64 words[sizeof(State) / sizeof(i64)];
+#pragma unroll
+    for (u32 i = 0; i < sizeof(State) / sizeof(i64); ++i) words[i] = fresh(reinterpret_cast<const i64*>(&from)[i]);
+    State state;
+    memcpy(&state, words, sizeof(State));
+    return state;
+}
+
+__device__ __forceinline__ void add(Listed& to, const Listed& more)
+{
+    to.count += more.count;
+    to.edges += more.edges;
+    to.largest = max(to.largest, more.largest);
+}
+
+// Update the state after a step, with what all members heard about it.
+__device__ __forceinline__ void advance(State& now, Kind kind, const Heard& heard, bool peers)
+{
+    const Found& found = heard.all;
+    now.least = kind == SORT ? found.least : min(now.least, found.least);
+    if (kind == TURN || kind == SETTLE) {
+        now.vertices += kind == TURN ? now.near.count : 0;
+        now.edges += kind == TURN ? now.near.edges : now.settled.edges;
+        ++now.turn;
+        now.near_side = 1 - now.near_side;
+        now.near = Listed{0, 0, 0};
+    }
+    if (kind == SETTLE) {
+        now.settled_side = 1 - now.settled_side;
+        now.settled = Listed{0, 0, 0};
+    }
+    if (kind == SORT) {
+        now.far_side = 1 - now.far_side;
+        now.far = 0;
+    }
+    if (kind == SETTLE || kind == SORT) now.first_turn = now.turn;
+    add(now.near, found.near);
+    add(now.settled, found.settled);
+    if (kind == SORT) now.settled.count = found.near.count;  // all of them are near for the first time
+    now.far += found.far;
+    now.near_here = peers ? heard.ends[NEAR_LISTS + now.near_side] : now.near.count;
+    now.settled_here = peers ? heard.ends[SETTLED_LISTS + now.settled_side] : now.settled.count;
+    now.far_here = peers ? heard.ends[FAR_LISTS + now.far_side] : now.far;
+}
+
+// The number of light and heavy edges of a vertex.
+struct alignas(16) Sizes {
+    i64 light, heavy;
+};
+
+// The rows of a member's own vertices, and what it shares with other members. Vertices in lists are positions.
 template <typename I, typename W>
 struct Search {
     const i64* offsets;
-    const i64* middle;  // where the heavy edges of each row begin
-    const I* ends;
+    const i64* middle;         // where the heavy edges of each row begin
+    const I* ends;             // numbers of all members' vertices
     const W* weights;
-    double* distance;
-    u32* turns;    // the turn whose near pile each vertex was last put onto; 0 for never
-    u32* waiting;  // a bitmap of the far pile
-    I* near_lists[2];
-    I* far_lists[2];
-    I* settled_lists[2];
+    i64 most;                  // number of entries of a list
+    Columns<double> distance;  // of all members' vertices. Those of other members' vertices are upper bounds
+    Columns<u32> turns;        // the turn whose near pile each vertex was last put onto; 0 for never
+    Columns<u32> waiting;      // a bitmap of the far pile
+    Columns<I> lists;
+    Columns<u64> tails;        // where the lists end, if there are several members; 0 for lists not in use
+    Columns<const Sizes> sizes;  // those of other members are read
 
-    __device__ __forceinline__ I* near(bool side) const { return side ? near_lists[1] : near_lists[0]; }
-    __device__ __forceinline__ I* far(bool side) const { return side ? far_lists[1] : far_lists[0]; }
-    __device__ __forceinline__ I* settled(bool side) const { return side ? settled_lists[1] : settled_lists[0]; }
+    __device__ __forceinline__ I* list(u32 member, u32 which) const { return lists.of[member] + which * most; }
 
-    // Offer a distance to a vertex; return the pile to put the vertex onto.
-    __device__ __forceinline__ Pile offer(u64 vertex, double there, double limit, double cutoff, u32 turn,
-                                          u32 first_turn) const
+    __device__ __forceinline__ Sizes sizes_of(u32 rank, u32 owner, u64 vertex) const
     {
-        if (!(there <= cutoff) || !(there < __ldcg(distance + vertex))) return NEITHER;
-        const u64 bits = u64(__double_as_longlong(there));
-        if (bits >= atomicMin(reinterpret_cast<u64*>(distance) + vertex, bits)) return NEITHER;
+        if (owner != rank) return sizes.of[owner][vertex];
+        return {middle[vertex] - offsets[vertex], offsets[vertex + 1] - middle[vertex]};
+    }
+};
+
+// A vertex that was offered a distance, and the pile to put it onto.
+template <typename I>
+struct Offer {
+    Pile to = NEITHER;
+    u32 owner = 0;
+    I vertex = 0;
+    double there = 0;
+};
+
+// A step that offers distances: where vertices are put.
+template <typename I, typename W>
+struct Offering {
+    const Gang& gang;
+    const Search<I, W>& search;
+    Found* found;
+    double limit, cutoff;
+    u32 turn, first_turn;
+    u32 near, settled, far;              // lists
+    i64 near_end, settled_end, far_end;  // where they end, if there is one member
+
+    // Offer a distance to a vertex by its number.
+    __device__ __forceinline__ Offer<I> make(I number, double there) const
+    {
+        double* distance = search.distance.of[gang.rank] + number;
+        if (!(there <= cutoff) || !(there < __ldcg(distance))) return {};
+        const u32 owner = gang.owner_of(number);
+        if (!lower(distance, there, owner == gang.rank)) return {};
+        if (owner != gang.rank && !lower_there(search.distance.of[owner] + number, distance, there)) return {};
+        const I vertex = number - I(gang.bounds[owner]);
+        return {pile_of(owner, u64(vertex), there), owner, vertex, there};
+    }
+
+    // Lower a distance in this member's memory. Return false if it was not larger.
+    __device__ __forceinline__ bool lower(double* distance, double there, bool own) const
+    {
+        u64* at = reinterpret_cast<u64*>(distance);
+        const u64 bits = u64(bits_of(there));
+        return bits < (own && gang.size > 1 ? atomicMin_system(at, bits) : atomicMin(at, bits));
+    }
+
+    // Lower a distance in the memory of its owner. If it was not larger, this member remembers what it was.
+    __device__ __forceinline__ bool lower_there(double* distance, double* known, double there) const
+    {
+        const u64 bits = u64(bits_of(there)), before = atomicMin_system(reinterpret_cast<u64*>(distance), bits);
+        if (before < bits) atomicMin(reinterpret_cast<u64*>(known), before);
+        return bits < before;
+    }
+
+    __device__ __forceinline__ Pile pile_of(u32 owner, u64 vertex, double there) const
+    {
+        const bool peers = gang.size > 1;
         if (there < limit) {
-            const u32 before = atomicMax(turns + vertex, turn + 1);
+            u32* mark = search.turns.of[owner] + vertex;
+            const u32 before = peers ? atomicMax_system(mark, turn + 1) : atomicMax(mark, turn + 1);
             return before > turn ? NEITHER : before < first_turn ? FIRST : NEAR;
         }
+        u32* word = search.waiting.of[owner] + vertex / 32;
         const u32 bit = 1u << (vertex % 32);
-        return atomicOr(waiting + vertex / 32, bit) & bit ? WAITS : FAR;
+        return (peers ? atomicOr_system(word, bit) : atomicOr(word, bit)) & bit ? WAITS : FAR;
     }
 
-    __device__ __forceinline__ i64 light(u64 vertex) const { return middle[vertex] - offsets[vertex]; }
-    __device__ __forceinline__ i64 heavy(u64 vertex) const { return offsets[vertex + 1] - middle[vertex]; }
-};
-
-// A lane's part of the counts of a turn.
-struct Counting {
-    i64 edges = 0, largest = 0, settled_edges = 0, settled_largest = 0;
-    u64 least = ~0ull;
-
-    // Count a vertex that an edge leads to, at a distance.
-    template <typename I, typename W>
-    __device__ __forceinline__ void add(const Search<I, W>& search, Pile to, I vertex, double there)
+    // Append the vertices of a warp's lanes to the lists of their piles. All lanes call it together.
+    __device__ __forceinline__ void put(const Offer<I>& offer) const
     {
-        if (is_near(to)) near(search.light(u64(vertex)));
-        if (to == FIRST) settled(search.heavy(u64(vertex)));
-        if (to == FAR || to == WAITS) far(there);
+        append(is_near(offer.to), offer, near, near_end, &found->near.count);
+        append(offer.to == FIRST, offer, settled, settled_end, &found->settled.count);
+        append(offer.to == FAR, offer, far, far_end, &found->far);
     }
 
-    __device__ __forceinline__ void near(i64 light)
+    __device__ __forceinline__ void append(bool mine, const Offer<I>& offer, u32 which, i64 end, i64* count) const
     {
-        edges += light;
-        largest = max(largest, light);
-    }
-    __device__ __forceinline__ void settled(i64 heavy)
-    {
-        settled_edges += heavy;
-        settled_largest = max(settled_largest, heavy);
-    }
-    __device__ __forceinline__ void far(double there) { least = min(least, u64(__double_as_longlong(there))); }
-
-    __device__ __forceinline__ void report(Found* found)
-    {
-        list(&found->near, edges, largest);
-        list(&found->settled, settled_edges, settled_largest);
-        if (__any_sync(ALL_LANES, least != ~0ull)) {
-            least = warp_min(least);
-            if (lane() == 0) atomicMin(&found->least, least);
+        if (gang.size == 1) {
+            const i64 place = end + place_for(mine, count);
+            if (mine) search.list(0, which)[place] = offer.vertex;
+            return;
+        }
+        if (!__any_sync(ALL_LANES, mine)) return;
+        for (u32 q = 0; q < gang.size; ++q) {
+            const u32 lanes = __ballot_sync(ALL_LANES, mine && offer.owner == q);
+            if (!lanes) continue;
+            u64 place = 0;
+            if (lane() == 0) place = atomicAdd_system(search.tails.of[q] + which, u64(__popc(lanes)));
+            place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & lanes_before());
+            if (mine && offer.owner == q) search.list(q, which)[place] = offer.vertex;
         }
     }
+};
 
-    static __device__ __forceinline__ void list(Listed* listed, i64 edges, i64 largest)
+// Return where a turn puts vertices. A list that is used up is empty afterwards.
+template <typename I, typename W>
+__device__ __forceinline__ Offering<I, W> begin_turn(const Gang& gang, const Search<I, W>& search, const State& now,
+                                                     bool settling, double cutoff, Found* found)
+{
+    if (gang.size > 1 && thread_index() == 0)
+        search.tails.of[gang.rank][settling ? SETTLED_LISTS + now.settled_side : NEAR_LISTS + now.near_side] = 0;
+    const u32 turn = u32(now.turn), settled_side = u32(settling ? 1 - now.settled_side : now.settled_side);
+    return {gang, search, found, now.limit, cutoff, turn, settling ? turn + 1 : u32(now.first_turn),
+            NEAR_LISTS + u32(1 - now.near_side), SETTLED_LISTS + settled_side, FAR_LISTS + u32(now.far_side),
+            0, settling ? 0 : now.settled.count, now.far};
+}
+
+// A lane's part of what a step finds.
+struct Counting {
+    Found mine{{0, 0, 0}, {0, 0, 0}, 0, NEVER};
+
+    // Count a vertex that an edge leads to.
+    template <typename I, typename W>
+    __device__ __forceinline__ void add(const Offering<I, W>& offering, const Offer<I>& offer)
     {
-        if (!__any_sync(ALL_LANES, edges > 0)) return;
-        edges = warp_sum(edges);
-        largest = warp_max(largest);
+        if (is_near(offer.to)) {
+            const Sizes sizes = offering.search.sizes_of(offering.gang.rank, offer.owner, u64(offer.vertex));
+            add(mine.near, sizes.light);
+            if (offer.to == FIRST) add(mine.settled, sizes.heavy);
+        }
+        if (offer.to == FAR || offer.to == WAITS) far(offer.there, offer.to == FAR);
+    }
+
+    static __device__ __forceinline__ void add(Listed& listed, i64 edges)
+    {
+        ++listed.count;
+        listed.edges += edges;
+        listed.largest = max(listed.largest, edges);
+    }
+    __device__ __forceinline__ void far(double there, bool added)
+    {
+        mine.far += added;
+        mine.least = min(mine.least, bits_of(there));
+    }
+
+    // Add what the lanes of a warp have counted. A single member has counted the vertices to find their places.
+    __device__ __forceinline__ void report(Found* found, bool vertices) const
+    {
+        __syncwarp();
+        report(found->near, mine.near, vertices);
+        report(found->settled, mine.settled, vertices);
+        if (!__any_sync(ALL_LANES, mine.least != NEVER)) return;
+        const i64 least = warp_min(mine.least), far = warp_sum(vertices ? mine.far : 0);
         if (lane() != 0) return;
-        add_to(&listed->edges, edges);
-        atomicMax(&listed->largest, largest);
+        atomicMin(&found->least, least);
+        if (far) add_to(&found->far, far);
+    }
+
+    static __device__ __forceinline__ void report(Listed& to, const Listed& mine, bool vertices)
+    {
+        if (!__any_sync(ALL_LANES, mine.count > 0)) return;
+        const i64 count = warp_sum(vertices ? mine.count : 0), edges = warp_sum(mine.edges);
+        const i64 largest = warp_max(mine.largest);
+        if (lane() != 0) return;
+        if (count) add_to(&to.count, count);
+        if (!edges) return;
+        add_to(&to.edges, edges);
+        atomicMax(&to.largest, largest);
     }
 };
 
-// Append the vertices of a warp's lanes to the lists of their piles. All lanes call it together.
-template <typename I>
-__device__ __forceinline__ void put(Pile to, I vertex, I* near, I* settled, I* far, Found* found)
-{
-    i64 place = place_for(is_near(to), &found->near.count);
-    if (is_near(to)) near[place] = vertex;
-    place = place_for(to == FIRST, &found->settled.count);
-    if (to == FIRST) settled[place] = vertex;
-    place = place_for(to == FAR, &found->far);
-    if (to == FAR) far[place] = vertex;
-}
-
 // Relax the light edges of a near pile, or the heavy edges of the settled vertices, in equal shares. `costs` is the
-// running sum of the numbers of these edges. Near vertices go into the other near list. Far and settled vertices are
-// appended to their lists. The host reads sets[0].
+// running sum of the numbers of these edges.
 template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS) relax(Search<I, W> search, const i64* costs, bool settling, Going* going)
+__global__ void __launch_bounds__(THREADS)
+    relax(const __grid_constant__ Gang gang, const __grid_constant__ Search<I, W> search, const i64* costs, bool settling,
+          double cutoff, Going* going)
 {
     __shared__ I queues[3][THREADS / 32][QUEUED];
-    const u32 warp = threadIdx.x / 32;
-    Found* found = going->sets;
-    const I* pile = settling ? search.settled(going->settled_side) : search.near(going->near_side);
+    const u32 warp = threadIdx.x / 32, rank = gang.rank;
+    const bool peers = gang.size > 1;
+    const State& now = going->now;
+    Found* found = going->meetings.telling;
+    const I* pile = search.list(rank, u32(settling ? SETTLED_LISTS + now.settled_side : NEAR_LISTS + now.near_side));
     const i64* begins = settling ? search.middle : search.offsets;
-    const u64 count = u64(settling ? going->settled.count : going->near.count);
-    const double limit = going->limit, cutoff = going->cutoff;
-    const u32 turn = u32(going->turn), first_turn = settling ? turn + 1 : u32(going->first_turn);
-    Appending<I> near{queues[0][warp], search.near(!going->near_side), &found->near.count};
-    Appending<I> far{queues[1][warp], search.far(going->far_side) + going->far, &found->far};
-    I* settled_list = settling ? search.settled(!going->settled_side)
-                               : search.settled(going->settled_side) + going->settled.count;
-    Appending<I> settled{queues[2][warp], settled_list, &found->settled.count};
+    const double* own = search.distance.of[rank] + gang.bounds[rank];
+    const u64 count = u64(settling ? now.settled_here : now.near_here);
+    const Offering<I, W> turn = begin_turn(gang, search, now, settling, cutoff, found);
+    const auto appending = [&](u32 at, u32 list, i64 end, i64* counted) {
+        i64* tail = peers ? reinterpret_cast<i64*>(search.tails.of[rank] + list) : counted;
+        return Appending<I>{queues[at][warp], search.list(rank, list) + (peers ? 0 : end), tail, peers};
+    };
+    Appending<I> near = appending(0, turn.near, turn.near_end, &found->near.count);
+    Appending<I> far = appending(1, turn.far, turn.far_end, &found->far);
+    Appending<I> settled = appending(2, turn.settled, turn.settled_end, &found->settled.count);
     Counting counting;
     visit_edges(costs, count, [&](const Span& span) {
         u64 vertex = 0;
@@ -172,241 +353,201 @@ __global__ void __launch_bounds__(THREADS) relax(Search<I, W> search, const i64*
         if (span.row < count) {
             vertex = u64(pile[span.row]);
             ahead = begins[vertex] - costs[span.row];
-            mine = __ldcg(search.distance + vertex);
+            mine = __ldcg(own + vertex);
         }
         visit_span(span, mine, ahead, [&](bool valid, double here, i64 edge) {
-            Pile to = NEITHER;
-            I other = 0;
+            Offer<I> offer;
             if (valid) {
-                other = __ldcs(search.ends + edge);
-                const double there = __dadd_rn(here, double(__ldcs(search.weights + edge)));
-                to = search.offer(u64(other), there, limit, cutoff, turn, first_turn);
-                counting.add(search, to, other, there);
+                offer = turn.make(__ldcs(search.ends + edge), __dadd_rn(here, double(__ldcs(search.weights + edge))));
+                counting.add(turn, offer);
             }
-            near.add(is_near(to), other);
-            settled.add(to == FIRST, other);
-            far.add(to == FAR, other);
+            const bool here_too = offer.owner == rank;
+            near.add(here_too && is_near(offer.to), offer.vertex);
+            settled.add(here_too && offer.to == FIRST, offer.vertex);
+            far.add(here_too && offer.to == FAR, offer.vertex);
+            if (peers) {
+                if (here_too) offer.to = NEITHER;
+                turn.put(offer);
+            }
         });
     });
     near.flush();
     far.flush();
     settled.flush();
-    counting.report(found);
+    counting.report(found, peers);
 }
 
-// Relax pile after pile, and raise the limit, as long as piles are small. A step relaxes a near pile, or relaxes the
-// heavy edges of the settled vertices, or sorts the far pile.
-template <typename I, typename W>
-__global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* going)
+// Tell all members what this one has found, and wait for what they tell; see swap_numbers(). `tails` are the member's.
+__device__ __forceinline__ bool tell(const Gang& gang, const u64* tails, const Found& found, Heard& heard)
 {
-    __shared__ Found own[SETS];
-    constexpr Found NOTHING{{0, 0, 0}, {0, 0, 0}, 0, ~0ull};
-    if (threadIdx.x < SETS) own[threadIdx.x] = NOTHING;
-    __syncthreads();
-    const double delta = going->delta, cutoff = going->cutoff, horizon = going->horizon;
-    const i64 ahead = going->ahead;
-    const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
-
-    struct State {
-        Listed near, settled;
-        i64 far;
-        u64 least;
-        double limit;
-        i64 turn, first_turn, settled_side, near_side, far_side, vertices, edges, steps;
-    } now;
-    const auto load = [&] {
-        now.near = fresh_of(going->near);
-        now.settled = fresh_of(going->settled);
-        now.far = fresh(going->far);
-        now.least = fresh(going->least);
-        now.limit = fresh(going->limit);
-        now.turn = fresh(going->turn);
-        now.first_turn = fresh(going->first_turn);
-        now.settled_side = fresh(going->settled_side);
-        now.near_side = fresh(going->near_side);
-        now.far_side = fresh(going->far_side);
-        now.vertices = fresh(going->vertices);
-        now.edges = fresh(going->edges);
-        now.steps = fresh(going->steps);
-    };
-    const auto store = [&] {
-        going->near = now.near;
-        going->settled = now.settled;
-        going->far = now.far;
-        going->least = now.least;
-        going->limit = now.limit;
-        going->turn = now.turn;
-        going->first_turn = now.first_turn;
-        going->settled_side = now.settled_side;
-        going->near_side = now.near_side;
-        going->far_side = now.far_side;
-        going->vertices = now.vertices;
-        going->edges = now.edges;
-        going->steps = now.steps;
-    };
-    const auto items = [&] {
-        return now.near.count ? now.near.count : now.settled.count ? now.settled.count : now.far;
-    };
-    const auto stops = [&] {
-        const Listed& next = now.near.count ? now.near : now.settled;
-        if (!items() || now.steps == most_steps || next.edges > most_edges || next.largest > longest) return true;
-        return !next.count && now.edges >= ahead && __longlong_as_double(i64(now.least)) > horizon;
-    };
-
-    const auto turn = [&](bool alone, bool settling, Found* found) {
-        const I* pile = settling ? search.settled(now.settled_side) : search.near(now.near_side);
-        I* settled =
-            settling ? search.settled(!now.settled_side) : search.settled(now.settled_side) + now.settled.count;
-        const u32 first_turn = u32(settling ? now.turn + 1 : now.first_turn);
-        I* near = search.near(!now.near_side);
-        I* far = search.far(now.far_side) + now.far;
-        Counting counting;
-        visit_rows(
-            settling ? search.middle : search.offsets, settling ? search.offsets + 1 : search.middle, items(), alone,
-            [&](i64 i) { return u64(__ldcg(pile + i)); },
-            [&](bool valid, u64 vertex, i64 edge) {
-                Pile to = NEITHER;
-                I other = 0;
-                double there = 0;
-                if (valid) {
-                    other = search.ends[edge];
-                    there = __dadd_rn(__ldcg(search.distance + vertex), double(search.weights[edge]));
-                    to = search.offer(u64(other), there, now.limit, cutoff, u32(now.turn), first_turn);
-                    counting.add(search, to, other, there);
-                }
-                put(to, other, near, settled, far, found);
-            });
-        counting.report(found);
-    };
-    // Vertices that have come nearer than the old limit were already relaxed. The others become near or stay far.
-    const auto sort = [&](bool alone, double settled, double limit, Found* found) {
-        const I* pile = search.far(now.far_side);
-        I* near = search.near(now.near_side);
-        I* settled_list = search.settled(now.settled_side);
-        I* far = search.far(!now.far_side);
-        const i64 threads = alone ? blockDim.x : i64(thread_count());
-        const i64 mine = alone ? threadIdx.x : i64(thread_index());
-        Counting counting;
-        for (i64 first = mine - lane(); first < now.far; first += threads) {
-            Pile to = NEITHER;
-            I vertex = 0;
-            double there = 0;
-            if (first + lane() < now.far) {
-                vertex = __ldcg(pile + first + lane());
-                there = __ldcg(search.distance + vertex);
-                to = there < settled ? NEITHER : there < limit ? NEAR : FAR;
-                if (to != FAR) atomicAnd(search.waiting + u64(vertex) / 32, ~(1u << (u64(vertex) % 32)));
-            }
-            i64 place = place_for(to == NEAR, &found->near.count);
-            if (to == NEAR) {
-                near[place] = settled_list[place] = vertex;
-                search.turns[vertex] = u32(now.turn);
-                counting.near(search.light(u64(vertex)));
-                counting.settled(search.heavy(u64(vertex)));
-            }
-            place = place_for(to == FAR, &found->far);
-            if (to == FAR) {
-                far[place] = vertex;
-                counting.far(there);
-            }
+    const bool member = lane() < gang.size, peers = gang.size > 1;
+    const Listed near = fresh_of(found.near), settled = fresh_of(found.settled);
+    i64 numbers[] = {near.count, near.edges, near.largest, settled.count, settled.edges, settled.largest,
+                     fresh(found.far), fresh(found.least)};
+    const bool fine = swap_numbers(gang, numbers);
+    if (peers) {
+#pragma unroll
+        for (u32 i = 0; i < 7; ++i) {
+            const i64 number = member ? numbers[i] : 0;
+            numbers[i] = i % 3 == 2 ? warp_max(number) : warp_sum(number);
         }
-        counting.report(found);
-    };
-    const auto step = [&](bool alone, Found* sets, u32 set) {
-        Found* found = sets + set;
-        if (threadIdx.x == 0 && blockIdx.x == 0) sets[(set + 1) % SETS] = NOTHING;
-        const bool turns = now.near.count > 0, settles = !turns && now.settled.count > 0;
-        const double settled = now.limit;
-        if (turns || settles) {
-            turn(alone, settles, found);
-        } else {
-            const double least = __longlong_as_double(i64(now.least));
-            now.limit = __dadd_rn(fmax(settled, least), delta);
-            // If delta is lost in rounding, raise the limit by the smallest possible step.
-            if (!(now.limit > least)) now.limit = __longlong_as_double(i64(now.least) + 1);
-            sort(alone, settled, now.limit, found);
-        }
-        if (alone)
-            __syncthreads();
-        else
-            meet_grid(&going->arrived);
-        const Found done{fresh_of(found->near), fresh_of(found->settled), fresh(found->far), fresh(found->least)};
-        now.least = turns || settles ? min(now.least, done.least) : done.least;
-        if (turns || settles) {
-            now.vertices += turns ? now.near.count : 0;
-            now.edges += turns ? now.near.edges : now.settled.edges;
-            now.far += done.far;
-            ++now.turn;
-            now.near_side = 1 - now.near_side;
-            if (settles) {
-                now.first_turn = now.turn;
-                now.settled_side = 1 - now.settled_side;
-                now.settled = Listed{0, 0, 0};
-            }
-            now.settled.count += done.settled.count;
-            now.settled.edges += done.settled.edges;
-            now.settled.largest = max(now.settled.largest, done.settled.largest);
-        } else {
-            now.far_side = 1 - now.far_side;
-            now.far = done.far;
-            now.first_turn = now.turn;
-            now.settled = Listed{done.near.count, done.settled.edges, done.settled.largest};
-        }
-        now.near = done.near;
-        ++now.steps;
-    };
-
-    load();
-    meet_grid(&going->arrived);  // all blocks have read it before any block writes
-    u32 set = 0, own_set = 0;
-    while (!stops()) {
-        if (items() > ALONE) {
-            step(false, going->sets, set);
-            set = (set + 1) % SETS;
-            continue;
-        }
-        if (blockIdx.x == 0) {
-            do {
-                step(true, own, own_set);
-                own_set = (own_set + 1) % SETS;
-            } while (!stops() && items() <= ALONE);
-            if (threadIdx.x == 0) store();
-        }
-        meet_grid(&going->arrived);
-        load();
+        numbers[7] = warp_min(member ? numbers[7] : NEVER);
     }
-    meet_grid(&going->arrived);  // no block reads any more when the state is written
-    if (threadIdx.x == 0 && blockIdx.x == 0) store();
+    heard.all = Found{{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5]}, numbers[6], numbers[7]};
+#pragma unroll
+    for (u32 i = 0; i < LISTS; ++i) heard.ends[i] = peers ? i64(fresh(tails[i])) : 0;
+    return fine;
 }
 
-// Put vertices to which other members offer smaller distances onto piles. Each vertex is offered at most once. The host
-// reads sets[0].
+// Sort the far pile. Vertices that have come nearer than the old limit were already relaxed. The others become near or
+// stay far. The near pile and the settled vertices are none before. Only their owners put vertices onto piles.
 template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, const I* vertices, const double* values,
-                                                          u64 count, Going* going)
+__device__ __forceinline__ void sort_far(const Gang& gang, const Search<I, W>& search, const State& now, double old_limit,
+                                         bool alone, Found& found)
 {
-    Found* found = going->sets;
-    I* near = search.near(going->near_side) + going->near.count;
-    I* far = search.far(going->far_side) + going->far;
-    I* settled = search.settled(going->settled_side) + going->settled.count;
-    const double limit = going->limit, cutoff = going->cutoff;
-    // `offer` marks near vertices with the next turn. These are for the current one, so give it the turn before.
-    const u32 turn = u32(going->turn) - 1, first_turn = u32(going->first_turn);
+    const u32 rank = gang.rank, near_list = u32(NEAR_LISTS + now.near_side);
+    const u32 settled_list = u32(SETTLED_LISTS + now.settled_side), far_list = u32(FAR_LISTS + 1 - now.far_side);
+    const I* pile = search.list(rank, u32(FAR_LISTS + now.far_side));
+    const double* own = search.distance.of[rank] + gang.bounds[rank];
+    I *near = search.list(rank, near_list), *settled = search.list(rank, settled_list), *far = search.list(rank, far_list);
+    const bool peers = gang.size > 1;
+    i64* tails = reinterpret_cast<i64*>(search.tails.of[rank]);
+    if (peers && thread_index() == 0) tails[FAR_LISTS + now.far_side] = 0;
+    const i64 threads = alone ? blockDim.x : i64(thread_count());
+    const i64 mine = alone ? threadIdx.x : i64(thread_index());
     Counting counting;
-    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
-        const u64 i = first + lane();
+    for (i64 first = mine - lane(); first < now.far_here; first += threads) {
         Pile to = NEITHER;
         I vertex = 0;
         double there = 0;
-        if (i < count) {
-            vertex = vertices[i];
-            there = values[i];
-            to = search.offer(u64(vertex), there, limit, cutoff, turn, first_turn);
-            counting.add(search, to, vertex, there);
+        if (first + lane() < now.far_here) {
+            vertex = __ldcg(pile + first + lane());
+            there = __ldcg(own + vertex);
+            to = there < old_limit ? NEITHER : there < now.limit ? NEAR : FAR;
+            if (to != FAR) atomicAnd(search.waiting.of[rank] + u64(vertex) / 32, ~(1u << (u64(vertex) % 32)));
         }
-        put(to, vertex, near, settled, far, found);
+        i64 place = place_for(to == NEAR, peers ? tails + near_list : &found.near.count);
+        if (peers) place_for(to == NEAR, tails + settled_list);  // it ends where the near list ends
+        if (to == NEAR) {
+            near[place] = settled[place] = vertex;
+            search.turns.of[rank][vertex] = u32(now.turn);
+            const Sizes sizes = search.sizes_of(rank, rank, u64(vertex));
+            counting.add(counting.mine.near, sizes.light);
+            counting.add(counting.mine.settled, sizes.heavy);
+        }
+        place = place_for(to == FAR, peers ? tails + far_list : &found.far);
+        if (to == FAR) {
+            far[place] = vertex;
+            counting.far(there, true);
+        }
     }
-    counting.report(found);
+    counting.report(&found, peers);
+}
+
+// Relax pile after pile, and raise the limit, as long as piles are small. A step relaxes a near pile, or relaxes the
+// heavy edges of the settled vertices, or sorts the far pile. At first, the members tell what a step of the given kind
+// has found before the launch.
+template <typename I, typename W>
+__global__ void __launch_bounds__(GANG)
+    relax_on(const __grid_constant__ Gang gang, const __grid_constant__ Search<I, W> search,
+             const __grid_constant__ Limits limits, u32 before, Going* going)
+{
+    __shared__ Found alone_found[SETS];
+    const bool peers = gang.size > 1;
+    const u32 rank = gang.rank;
+    const double* own = search.distance.of[rank] + gang.bounds[rank];
+    MeetingOf<Found, Heard> meeting{gang, &going->meetings};
+    meeting.prepare(alone_found);
+    const auto meet = [&](const Found& found, Heard& heard) { return tell(gang, search.tails.of[rank], found, heard); };
+    State now = fresh_of(going->now);
+    now.steps = 0;
+    advance(now, Kind(before), meeting.take(false, [](Found&) {}, meet), peers);
+
+    i64 items = 0;
+    const auto count_items = [&] {
+        items = now.near.count ? now.near.count : now.settled.count ? now.settled.count : now.far;
+    };
+    const auto stops = [&] {
+        const Listed& next = now.near.count ? now.near : now.settled;
+        if (meeting.failed || !items || now.steps == limits.most_steps) return true;
+        if (next.edges > limits.most_edges || next.largest > limits.longest) return true;
+        return !next.count && now.edges >= limits.ahead && distance_of(now.least) > limits.horizon;
+    };
+    const auto turn = [&](bool alone, bool settling, Found& found) {
+        const I* pile = search.list(rank, u32(settling ? SETTLED_LISTS + now.settled_side : NEAR_LISTS + now.near_side));
+        const Offering<I, W> turn = begin_turn(gang, search, now, settling, limits.cutoff, &found);
+        Counting counting;
+        visit_rows(
+            settling ? search.middle : search.offsets, settling ? search.offsets + 1 : search.middle,
+            settling ? now.settled_here : now.near_here, alone, [&](i64 i) { return u64(__ldcg(pile + i)); },
+            [&](bool valid, u64 vertex, i64 edge) {
+                Offer<I> offer;
+                if (valid) {
+                    offer = turn.make(search.ends[edge], __dadd_rn(__ldcg(own + vertex), double(search.weights[edge])));
+                    counting.add(turn, offer);
+                }
+                turn.put(offer);
+            });
+        counting.report(&found, peers);
+    };
+    const auto step = [&](bool alone) {
+        const Kind kind = now.near.count ? TURN : now.settled.count ? SETTLE : SORT;
+        const double old_limit = now.limit;
+        if (kind == SORT) {
+            const double least = distance_of(now.least);
+            now.limit = __dadd_rn(fmax(old_limit, least), limits.delta);
+            // If delta is lost in rounding, raise the limit by the smallest possible step.
+            if (!(now.limit > least)) now.limit = distance_of(now.least + 1);
+        }
+        const auto find = [&](Found& found) {
+            if (kind == SORT)
+                sort_far(gang, search, now, old_limit, alone, found);
+            else
+                turn(alone, kind == SETTLE, found);
+        };
+        advance(now, kind, meeting.take(alone, find, meet), peers);
+        ++now.steps;
+        count_items();
+    };
+    const auto save = [&] {
+        going->now = now;
+        going->meetings.failed = meeting.failed;
+    };
+    const auto load = [&] {
+        now = fresh_of(going->now);
+        meeting.failed = fresh(going->meetings.failed);
+        count_items();
+    };
+    count_items();
+    take_steps(items, &going->meetings.blocks, stops, step, save, load);
+    meet_grid(&going->meetings.blocks);  // no block reads any more when the state is written
+    if (threadIdx.x == 0 && blockIdx.x == 0) save();
+}
+
+// Put vertices to which other members offer smaller distances, by messages, onto piles. Each vertex is offered at most
+// once.
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS)
+    offer_distances(const __grid_constant__ Gang gang, const __grid_constant__ Search<I, W> search, const I* vertices,
+                    const double* values, u64 count, double cutoff, Going* going)
+{
+    const State& now = going->now;
+    Found* found = going->meetings.telling;
+    // Near vertices are marked with the turn after the given one. These are for the current turn.
+    const Offering<I, W> offering{gang, search, found, now.limit, cutoff, u32(now.turn) - 1, u32(now.first_turn),
+                                  NEAR_LISTS + u32(now.near_side), SETTLED_LISTS + u32(now.settled_side),
+                                  FAR_LISTS + u32(now.far_side), now.near.count, now.settled.count, now.far};
+    Counting counting;
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const u64 i = first + lane();
+        Offer<I> offer;
+        if (i < count) {
+            offer = offering.make(vertices[i], values[i]);
+            counting.add(offering, offer);
+        }
+        offering.put(offer);
+    }
+    counting.report(found, false);
 }
 
 // List the mirrors that are nearer than a limit and nearer than their owners were told, and their distances. `sent`
@@ -459,20 +600,18 @@ __global__ void __launch_bounds__(THREADS) light_first(const i64* offsets, const
     }
 }
 
-// Add the edges of some vertices to the near pile, which has the light ones, and to the settled pile.
+// Count the vertices that a search begins with. They are near, and come below the limit for the first time.
 template <typename I>
-__global__ void measure_piles(const i64* offsets, const i64* middle, const I* vertices, u64 count, Listed* near,
-                              Listed* settled)
+__global__ void measure_piles(const i64* offsets, const i64* middle, const I* vertices, u64 count, Going* going)
 {
+    Found* found = going->meetings.telling;
     Counting counting;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const u64 vertex = u64(vertices[i]);
-        counting.near(middle[vertex] - offsets[vertex]);
-        counting.settled(offsets[vertex + 1] - middle[vertex]);
+        counting.add(counting.mine.near, middle[vertex] - offsets[vertex]);
+        counting.add(counting.mine.settled, offsets[vertex + 1] - middle[vertex]);
     }
-    __syncwarp();
-    counting.list(near, counting.edges, counting.largest);
-    counting.list(settled, counting.settled_edges, counting.settled_largest);
+    counting.report(found, true);
 }
 
 // Lower `least` to the bits of the smallest distance of some vertices.
@@ -487,31 +626,38 @@ __global__ void least_distance(const double* distance, const I* vertices, u64 co
 }
 
 // Offer each vertex as predecessor to the neighbors that a shortest path reaches through it. If such an edge joins two
-// vertices at the same distance, set `level` instead. If rows are by labels, `names` contains the vertex of each row,
-// which is offered.
+// vertices at the same distance, set `level` instead. The number that is offered is in `names`, if there are any; with
+// several members, it is the vertex's among all of them. `distance` has those of all members' vertices. A member notes
+// in its own memory what it has offered to the vertices of others.
 template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS) offer_nearer(const i64* offsets, const I* ends, const W* weights, u64 rows,
-                                                       const I* names, const double* distance, I* predecessor,
-                                                       u32* level)
+__global__ void __launch_bounds__(THREADS)
+    offer_nearer(const __grid_constant__ Gang gang, const i64* offsets, const I* ends, const W* weights, u64 rows,
+                 const I* names, const double* distance, const __grid_constant__ Columns<I> predecessors, u32* level)
 {
+    const u64 low = u64(gang.bounds[gang.rank]);
+    I* known = predecessors.of[gang.rank];
     visit_edges(offsets, rows, [&](const Span& span) {
-        const double mine = span.row < rows ? distance[span.row] : 0;
-        const I name = names && span.row < rows ? names[span.row] : I(span.row);
+        const double mine = span.row < rows ? distance[low + span.row] : 0;
+        const I name = names && span.row < rows ? names[span.row] : I(low + span.row);
         for (i64 at = span.first; at < span.last; at += 32) {
-            const u32 owner = owner_of(span, at + lane());
-            const double here = __shfl_sync(ALL_LANES, mine, owner);
-            const u64 near = span.row - lane() + owner;
-            const I offered = __shfl_sync(ALL_LANES, name, owner);
+            const u32 row = owner_of(span, at + lane());
+            const double here = __shfl_sync(ALL_LANES, mine, row);
+            const u64 near = low + span.row - lane() + row;
+            const I offered = __shfl_sync(ALL_LANES, name, row);
             const i64 edge = at + lane();
-            if (edge >= span.last || u64(__double_as_longlong(here)) == FURTHEST) continue;
+            if (edge >= span.last || bits_of(here) == i64(FURTHEST)) continue;
             const I far = __ldcs(ends + edge);
             const double there = distance[far];
             if (__dadd_rn(here, double(__ldcs(weights + edge))) != there) continue;
             if (here == there) {
                 if (u64(far) != near) *level = 1;
-            } else if (offered < __ldcg(predecessor + far)) {
-                atomicMin(predecessor + far, offered);
+                continue;
             }
+            if (!(offered < __ldcg(known + far))) continue;
+            const u32 owner = gang.owner_of(far);
+            const bool peers = gang.size > 1;
+            const bool less = offered < (peers && owner == gang.rank ? atomicMin_system(known + far, offered) : atomicMin(known + far, offered));
+            if (less && owner != gang.rank) atomicMin_system(predecessors.of[owner] + far, offered);
         }
     });
 }

@@ -21,8 +21,22 @@ import numpy as np
 
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.advance.device import gather_sizes, to_words
+from dask_graphflow.kernels.buckets import LISTS
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Light, Reached, Rows
+from dask_graphflow.kernels.device_peers import (
+    COLUMNS,
+    MEMBERS,
+    NOTHING,
+    TELLING,
+    Column,
+    address,
+    gang,
+    meet,
+    meetings,
+    meetings_of,
+    pointers_of,
+)
 from dask_graphflow.kernels.launching import launch, launch_gang, read
 from dask_graphflow.kernels.outbox import HOST_ENTRIES
 from dask_graphflow.kernels.pull.device import floats
@@ -34,21 +48,34 @@ LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp t
 AHEAD = 1 << 22  # edges that a member relaxes ahead in a round: this takes about as long as a round
 STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the launch to end
 
-_LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
-_FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")])
-_SIDES = "ahead turn first_turn settled_side near_side far_side"
-_LIMITS = "vertices edges steps most_steps most_edges longest"
-_GOING = np.dtype(
+# The structs in buckets.cu.
+_LISTED = np.dtype([("count", "i8"), ("edges", "i8"), ("largest", "i8")])
+_FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")])
+_SIDES = "turn first_turn near_side settled_side far_side"
+_STATE = np.dtype(
     [
-        *(("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")),
-        *((name, "f8") for name in ("limit", "delta", "cutoff", "horizon")),
-        *((name, "i8") for name in (*_SIDES.split(), *_LIMITS.split())),
-        *(("sets", _FOUND, 3), ("arrived", "u8")),
+        *((name, _FOUND[name]) for name in _FOUND.names),
+        ("limit", "f8"),
+        *((name, "i8") for name in f"{_SIDES} vertices edges steps".split()),
+        *((name, "i8") for name in ("near_here", "settled_here", "far_here")),
     ]
 )
-NOTHING = np.zeros(3, _FOUND)
-NOTHING["least"] = np.iinfo("u8").max
-_SEARCH = np.dtype([("arrays", "u8", 13)])
+_HEARD = np.dtype([("all", _FOUND), ("ends", "i8", LISTS)])
+_GOING = np.dtype([("meetings", meetings_of(_FOUND, _HEARD)), ("now", _STATE)])
+_LIMITS = np.dtype(
+    [
+        *((name, "f8") for name in ("delta", "cutoff", "horizon")),
+        *((name, "i8") for name in ("ahead", "most_steps", "most_edges", "longest")),
+    ]
+)
+_SEARCH = np.dtype(
+    [
+        *((name, "u8") for name in ("offsets", "middle", "ends", "weights", "most")),
+        *((name, "u8", MEMBERS) for name in ("distance", "turns", "waiting")),
+        *((name, "u8", MEMBERS) for name in ("lists", "tails", "sizes")),
+    ]
+)
+PUT, TURN, SETTLE = (np.uint32(kind) for kind in range(3))
 
 
 # The piles of a search. A position is a distance. Mirrors are put onto piles like other vertices, but they
@@ -56,9 +83,9 @@ _SEARCH = np.dtype([("arrays", "u8", 13)])
 class DeviceBuckets:
     late = False  # no waiting vertex is nearer than lowest() says
 
-    def __init__(self, light, distance, sources, delta, *, cutoff=np.inf, threads=1):
+    def __init__(self, light, distance, sources, delta, *, cutoff=np.inf, threads=1, shared=None):
         size, self._owned = len(distance), len(light.rows.offsets) - 1
-        self.distance = distance
+        self.distance, self._shared = distance, shared
         self._light = light = _with_mirrors(light, size - self._owned)
         assert light.rows.weights is not None
         self._ends, self._weights = light.rows.ends.dtype, light.rows.weights.dtype
@@ -71,82 +98,90 @@ class DeviceBuckets:
         self._host_lists = tuple(
             _pinned(*each) for each in ((1, "i8"), (capacity, self._ends), (capacity, "f8"))
         )
-        self._turns = cupy.zeros(size, "uint32")
-        self._turns[sources] = 1
-        self._waiting = cupy.zeros(-(-size // 32), "uint32")
-        near, far, settled = (cupy.empty((2, size), self._ends) for _ in range(3))
-        self._near, self._far, self._settled = near, far, settled
-        near[0, : len(sources)] = settled[0, : len(sources)] = sources
+        if shared is None:
+            self._gang, columns = gang(0, 1, [0, size]), _columns(distance, self._ends)
+        else:
+            self._gang, columns = shared.memory.gang, shared.begin(light)
+        _, turns, _, lists, tails, _ = columns
+        own = [one.own if isinstance(one, Column) else one for one in (turns, lists, tails)]
+        most = len(own[1]) // LISTS
+        self._lists = own[1][: LISTS * most].reshape(LISTS, most)
+        own[0][sources] = 1
+        for at in (0, 2):  # on the near pile, and on the settled one
+            self._lists[at, : len(sources)] = sources
+            own[2][at] = len(sources)
+        rows = (*light.rows[:2], light.rows.weights)
+        arrays = address(rows[0]), address(light.middle), *map(address, rows[1:]), most
+        self._search = np.array((*arrays, *map(pointers_of, columns)), _SEARCH)
+        self._limits = np.zeros((), _LIMITS)
+        for name, value in {
+            "delta": delta, "cutoff": cutoff, "most_edges": SMALL_PILE, "longest": LONG,
+        }.items():  # fmt: skip
+            self._limits[name] = value
         self._going = _pinned(1, _GOING)  # copies to and from pinned memory take one transfer
         self._going[:] = np.zeros(1, _GOING)
+        self._now = now = self._going["now"][0]
+        now["limit"], now["least"], now["turn"], now["first_turn"] = delta, NOTHING, 1, 1
+        # Whether the state is on the device, with counts that are not part of it yet.
+        self._begun = False
         self._there = cupy.empty(_GOING.itemsize // 8, "int64")
-        going = self._going[0]
-        going["delta"] = going["limit"] = delta
-        going["cutoff"], going["most_steps"] = cutoff, STEPS
-        going["most_edges"], going["longest"] = SMALL_PILE, LONG
-        going["turn"] = going["first_turn"] = 1
-        going["least"] = np.iinfo("u8").max
-        offsets, middle = light.rows.offsets, light.middle
-        piles = cupy.zeros((2, len(_LISTED)), "int64")
         kernel, count = instance("measure_piles", self._ends), len(sources)
-        launch(kernel, len(sources), offsets, middle, near[0], count, *piles)
-        measured = read(piles).view(np.dtype(_LISTED))[:, 0]
-        measured["count"] = len(sources)
-        going["near"], going["settled"] = measured
-        arrays = (
-            *(offsets, middle, light.rows.ends, light.rows.weights, distance, self._turns),
-            *(self._waiting, *near, *far, *settled),
-        )
-        self._search = np.array(([array.data.ptr for array in arrays],), _SEARCH)
+        given = light.rows.offsets, light.middle, self._lists[0], count, self._begin()
+        launch(kernel, count, *given)
 
     @property
     def counts(self):
-        return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
+        return {name: int(self._now[name]) for name in ("edges", "vertices")}
 
     def relax(self, low, most):
-        going = self._going[0]
-        near, settled = (going[pile] for pile in ("near", "settled"))
-        if not (near["count"] or settled["count"] or going["far"]):
-            return False
-        if going["edges"] >= most and self.lowest() > low:
-            return False
-        if near["count"] and _large(near):
-            self._relax_large(settling=False)
-            # Settled in the same call, because relaxing a pile is one superstep.
-            if not near["count"] and _large(settled):
-                self._relax_large(settling=True)
-        elif not near["count"] and _large(settled):
-            self._relax_large(settling=True)
-        else:
-            going["horizon"], going["ahead"], going["steps"] = low, most, 0
-            launch_gang(
-                instance("relax_on", self._ends, self._weights), self._search, self._begun()
-            )
-            self._ended()
+        now, kind, steps = self._now, PUT, STEPS
+        if not self._begun:
+            near, settled = now["near"], now["settled"]
+            if not (near["count"] or settled["count"] or now["far"]):
+                return False
+            if now["edges"] >= most and self.lowest() > low:
+                return False
+            kind, pile = (TURN, near) if near["count"] else (SETTLE, settled)
+            if _large(pile):
+                steps = STEPS if now["edges"] + pile["edges"] < most else 0
+                self._relax_large(settling=kind == SETTLE)
+            else:
+                kind = PUT
+        limits = self._limits
+        limits["horizon"], limits["ahead"], limits["most_steps"] = low, most, steps
+        kernel = instance("relax_on", self._ends, self._weights)
+        launch_gang(kernel, self._gang, self._search, limits, kind, self._begin())
+        self._there.get(out=self._going.view("i8"))  # waits for the kernel
+        self._begun = False
+        if self._shared is not None:
+            self._shared.memory.check(self._going["meetings"]["failed"][0])
         return True
 
     def lowest(self):
-        going, piles = self._going[0], []
-        if count := int(going["near"]["count"]):
-            piles.append(self._near[int(going["near_side"]), :count])
-        if count := int(going["settled"]["count"]):
-            piles.append(self._settled[int(going["settled_side"]), :count])
-        if piles:
-            least = cupy.full(1, np.inf)
-            for pile in piles:
-                kernel, size = instance("least_distance", self._ends), len(pile)
-                launch(kernel, size, self.distance, pile, size, least)
+        now = self._now
+        if not (now["near"]["count"] or now["settled"]["count"]):
+            # Only vertices on the far pile wait. The limit will be raised for them.
+            return float(now["least"].view("f8")) if now["far"] else np.inf
+        telling = cupy.zeros(TELLING.itemsize // 8, "int64")
+        least = telling[-1:].view("float64")
+        least[0] = np.inf
+        for list_, here in (
+            (int(now["near_side"]), int(now["near_here"])),
+            (2 + int(now["settled_side"]), int(now["settled_here"])),
+        ):
+            kernel, pile = instance("least_distance", self._ends), self._lists[list_]
+            if here:
+                launch(kernel, here, self.distance, pile, here, least)
+        if self._shared is None:
             return float(read(least)[0])
-        # Only vertices on the far pile wait. The limit will be raised for them.
-        return float(going["least"].view("f8")) if int(going["far"]) else np.inf
+        told = meet(self._shared.memory, sent=telling)
+        return float(told["least"].view("f8"))
 
     def offer(self, vertices, values):
-        going = self._going
         kernel, count = instance("offer_distances", self._ends, self._weights), len(vertices)
         offered = vertices.astype(self._ends, copy=False), values, count
-        launch(kernel, count, self._search, *offered, self._begun())
-        self._ended()
-        self._put(going[0]["sets"][0])
+        cutoff = float(self._limits["cutoff"])
+        launch(kernel, count, self._gang, self._search, *offered, cutoff, self._begin())
 
     def lowest_of(self, distances):
         return float(distances.min()) if len(distances) else np.inf
@@ -157,7 +192,7 @@ class DeviceBuckets:
             return self._mirrors, self._sent
         count, host_mirrors, host_distances = self._host_lists
         self._count.data.memset_async(0, self._count.nbytes)
-        own = self.distance, self._owned, size, self._going["limit"][0], self._sent
+        own = self.distance, self._owned, size, float(self._now["limit"]), self._sent
         few = host_mirrors.ctypes.data, host_distances.ctypes.data, len(host_mirrors)
         found = self._mirrors, self._mirror_distances, *few, self._count
         launch(instance("take_mirrors", self._ends), size, *own, *found)
@@ -170,51 +205,37 @@ class DeviceBuckets:
         order = mirrors.argsort()
         return mirrors[order], distances[order]
 
-    def _begun(self) -> Any:
-        """Copy the state to the device, with its counts reset, and return it."""
-        self._going["sets"], self._going["arrived"] = NOTHING, 0
-        self._there.set(self._going.view("i8"))
+    def _begin(self) -> Any:
+        """Copy the state to the device, unless it is there, and return it."""
+        if not self._begun:
+            self._going["meetings"] = meetings(_GOING["meetings"])
+            self._there.set(self._going.view("i8"))
+            self._begun = True
         return self._there
-
-    def _ended(self) -> None:
-        """Wait until a launch has ended, and copy the state back from the device."""
-        self._there.get(out=self._going.view("i8"))
 
     def _relax_large(self, *, settling: bool) -> None:
         """Relax the light edges of the near pile, or the heavy edges of settled vertices, in one launch."""
         (offsets, ends, _, _), middle = self._light
-        now = self._going[0]
+        now = self._now
         if settling:
-            pile = self._settled[int(now["settled_side"]), : int(now["settled"]["count"])]
-            begins, stops = middle, offsets[1:]
+            pile = self._lists[2 + int(now["settled_side"]), : int(now["settled_here"])]
+            costs = gather_sizes(middle, offsets[1:], pile)
         else:
-            pile = self._near[int(now["near_side"]), : int(now["near"]["count"])]
-            begins, stops = offsets, middle
-        costs = gather_sizes(begins, stops, pile)
-        kernel, there = instance("relax", self._ends, self._weights), self._begun()
-        launch(kernel, len(ends) // 8, self._search, costs, np.bool_(settling), there)
-        self._ended()
-        settled = now["settled"]
-        now["edges"] += settled["edges"] if settling else now["near"]["edges"]
-        now["vertices"] += 0 if settling else now["near"]["count"]
-        if settling:
-            now["first_turn"] = now["turn"] + 1
-            now["settled_side"] = 1 - now["settled_side"]
-            settled["count"] = settled["edges"] = settled["largest"] = 0
-        now["turn"] += 1
-        now["near_side"] = 1 - now["near_side"]
-        now["near"] = 0
-        self._put(now["sets"][0])
+            pile = self._lists[int(now["near_side"]), : int(now["near_here"])]
+            costs = gather_sizes(offsets, middle, pile)
+        kernel = instance("relax", self._ends, self._weights)
+        cutoff = float(self._limits["cutoff"])
+        given = self._gang, self._search, costs, np.bool_(settling), cutoff
+        launch(kernel, len(ends) // 8, *given, self._begin())
 
-    def _put(self, counts: Any) -> None:
-        """Add the counts of the vertices that a launch put onto the piles."""
-        now = self._going[0]
-        for pile in ("near", "settled"):
-            for name in ("count", "edges"):
-                now[pile][name] += counts[pile][name]
-            now[pile]["largest"] = max(now[pile]["largest"], counts[pile]["largest"])
-        now["far"] += counts["far"]
-        now["least"] = min(now["least"], counts["least"])
+
+def _columns(distance: Any, ids: Any) -> tuple[Any, ...]:
+    """Return the columns of a search by one member; see :class:`.SharedBuckets`."""
+    size = len(distance)
+    lists = cupy.empty(LISTS * size, ids)
+    turns, waiting = cupy.zeros(size, "uint32"), cupy.zeros(-(-size // 32), "uint32")
+    tails = cupy.zeros(LISTS, "int64")
+    return distance, turns, waiting, lists, tails, tails
 
 
 def _pinned(count: int, dtype: Any) -> np.ndarray:
@@ -264,15 +285,35 @@ def predecessors(rows, distance, sources, *, names=None, threads=1):
     return predecessor
 
 
+def shared_predecessors(rows: Rows, shared: Any) -> Any:
+    """Return the smallest predecessor of each of this member's vertices.
+
+    Return None if an edge of a shortest path joins vertices at the same distance. See :func:`predecessors`.
+    """
+    memory, column = shared.memory, shared.predecessors
+    column.own[:] = np.iinfo(column.own.dtype).max
+    shared.publish()
+    telling = np.zeros(1, TELLING)
+    telling["edges"] = _offer_nearer(memory.gang, rows, None, shared.distance.own, column)
+    told = meet(memory, sent=cupy.asarray(telling.view("i8")))
+    return None if told["edges"] else shared.own(column).copy()
+
+
 def offer_nearer(rows, names, distance, predecessor, *, threads=1):
+    return _offer_nearer(gang(0, 1, [0, len(distance)]), rows, names, distance, predecessor)
+
+
+def _offer_nearer(members: Any, rows: Rows, names: Any, distance: Any, predecessors: Any) -> bool:
     alike = cupy.zeros(1, "uint32")
     if len(rows.ends):
-        dtype, weights = predecessor.dtype, floats(rows.weights)
+        own = predecessors.own if isinstance(predecessors, Column) else predecessors
+        dtype, weights = own.dtype, floats(rows.weights)
         ends = rows.ends.astype(dtype, copy=False)
         names = None if names is None else names.astype(dtype, copy=False)
         edges = rows.offsets, ends, weights, len(rows.offsets) - 1
-        kernel = instance("offer_nearer", dtype, weights.dtype)
-        launch(kernel, len(ends) // 8, *edges, names, distance, predecessor, alike)
+        kernel, columns = instance("offer_nearer", dtype, weights.dtype), pointers_of(predecessors)
+        given = names, distance, np.array((columns,), COLUMNS), alike
+        launch(kernel, len(ends) // 8, members, *edges, *given)
     return bool(read(alike)[0])
 
 

@@ -273,7 +273,7 @@ def light_first(rows, delta):
 
 
 class HostBuckets:
-    def __init__(self, light, distance, sources, delta, *, cutoff=np.inf, threads=1):
+    def __init__(self, light, distance, sources, delta, *, cutoff=np.inf, threads=1, shared=None):
         dtype = index_dtype(len(distance))
         self.distance = distance
         self._light, self._cutoff = light, cutoff

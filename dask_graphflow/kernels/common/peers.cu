@@ -64,3 +64,65 @@ __global__ void publish(const __grid_constant__ Gang gang, const __grid_constant
             [&](u64 i, V value) { to[i] = value; });
     }
 }
+
+// The vertices of a member that others mirror, and where the mirrors are.
+template <typename I>
+struct Mirrored {
+    u64 counts[MEMBERS];      // number of the member's vertices that each member mirrors
+    const I* which[MEMBERS];  // their positions, in the order of the mirrors
+    u64 begins[MEMBERS];      // where these mirrors begin in a wide column of each member
+};
+
+// Copy the entries of a column that differ to the member's part of a wide column, and mark them in a bitmap.
+template <typename V>
+__global__ void take_changes(const V* column, u64 count, V* wide, u32* marks)
+{
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const u64 i = first + lane();
+        const bool differs = i < count && column[i] != wide[i];
+        if (differs) wide[i] = column[i];
+        const u32 lanes = __ballot_sync(ALL_LANES, differs);
+        if (lane() == 0 && lanes) marks[first / 32] |= lanes;
+    }
+}
+
+// Write the member's entries that are marked, or all of them if `marks` is null, to their mirrors.
+template <typename V, typename I>
+__global__ void publish_changes(const __grid_constant__ Gang gang, const __grid_constant__ Mirrored<I> mirrored,
+                                const __grid_constant__ Columns<V> wide, const u32* marks)
+{
+    const V* own = wide.of[gang.rank];
+    for (u32 step = 1; step < gang.size; ++step) {
+        const u32 q = (gang.rank + step) % gang.size;
+        const I* which = mirrored.which[q];
+        V* to = wide.of[q] + mirrored.begins[q];
+        for (u64 i = thread_index(); i < mirrored.counts[q]; i += thread_count()) {
+            const u64 from = u64(which[i]);
+            if (!marks || marks[from / 32] >> (from % 32) & 1) to[i] = own[from];
+        }
+    }
+}
+
+// Set the bits of the mirrors of marked vertices. The bits of all mirrors are 0 before. One warp per half of a word.
+template <typename I>
+__global__ void publish_marks(const __grid_constant__ Gang gang, const __grid_constant__ Mirrored<I> mirrored,
+                              const __grid_constant__ Columns<u32> marks)
+{
+    const u32* own = marks.of[gang.rank];
+    for (u32 step = 1; step < gang.size; ++step) {
+        const u32 q = (gang.rank + step) % gang.size;
+        const I* which = mirrored.which[q];
+        const u64 begin = mirrored.begins[q], end = begin + mirrored.counts[q];
+        for (u64 half = begin / 32 + thread_index() / 32; half * 32 < end; half += thread_count() / 32) {
+            const u64 bit = half * 32 + lane();
+            bool marked = false;
+            if (bit >= begin && bit < end) {
+                const u64 from = u64(which[bit - begin]);
+                marked = own[from / 32] >> (from % 32) & 1;
+            }
+            const u32 lanes = __ballot_sync(ALL_LANES, marked);
+            // The first and the last half can have bits of other members' vertices.
+            if (lane() == 0 && lanes) atomicOr_system(marks.of[q] + half, lanes);
+        }
+    }
+}

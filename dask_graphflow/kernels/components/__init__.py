@@ -20,18 +20,25 @@ class ComponentKernels(Protocol):
     """What :mod:`.components.host` and :mod:`.components.device` can do."""
 
     def join_rows(
-        self, rows: Rows, *, threads: int = 1, forests: SharedForests | None = None
+        self,
+        rows: Rows,
+        *,
+        both: bool = True,
+        threads: int = 1,
+        forests: SharedForests | None = None,
     ) -> Array:
-        """Return the smallest vertex of the component of each vertex, if rows contain each edge twice.
+        """Return the smallest vertex of the component of each vertex.
 
-        After a few edges of each row are hooked, most vertices of most graphs are in one tree. Only the
-        rows of the other vertices have to be read, because they contain all edges between them and that
-        tree [1]_.
+        After a few edges of each row are hooked, most vertices of most graphs are in one tree. If every
+        edge is in the rows of both its ends, only the rows of the other vertices have to be read, because
+        they contain all edges between them and that tree [1]_.
 
         Parameters
         ----------
         rows : Rows
-            The rows of all vertices. Every edge must be in the rows of both its ends.
+            The rows of all vertices.
+        both : bool
+            Whether every edge is in the rows of both its ends.
         forests : SharedForests, optional
             The forests of members that have some of the rows each. All members call this function, and then
             :func:`merge`.

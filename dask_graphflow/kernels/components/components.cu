@@ -1,4 +1,5 @@
-// Components of the edges in rows: those of a vertex are in its row, and in the rows of their other ends.
+// Components of a graph whose edges are in rows. A few edges of each row are hooked first. Then most vertices of most
+// graphs are in one tree, and the edges inside it are skipped.
 #include "common.cuh"
 #include "unite.cuh"
 #include "edges.cuh"
@@ -39,7 +40,8 @@ __global__ void choose_tree(const P* parent, u64 size, i64* root)
     if (me == 0) *root = i64(votes[best % VOTERS]);
 }
 
-// Hook the edges of all rows whose vertex has another parent than `vertex`. The edges of a row are read by a warp.
+// Hook the edges of all rows whose vertex has another parent than `vertex`, if each edge is in the rows of both its ends.
+// The edges of a row are read by a warp.
 template <typename P>
 __global__ void hook_rest(P* parent, const i64* offsets, const P* ends, i64 first, u64 rows, const i64* vertex)
 {
@@ -53,5 +55,29 @@ __global__ void hook_rest(P* parent, const i64* offsets, const P* ends, i64 firs
             for (i64 edge = begin + lane(); edge < end; edge += 32) hook_edge(parent, row, ends[edge]);
             __syncwarp();
         }
+    });
+}
+
+// Set the bits of the vertices that have the same parent as `vertex`.
+template <typename P>
+__global__ void mark_tree(const P* parent, u64 size, const i64* vertex, u32* inside)
+{
+    const P root = parent[*vertex];
+    for (u64 first = thread_index() - lane(); first < size; first += thread_count()) {
+        const u32 word = __ballot_sync(ALL_LANES, first + lane() < size && parent[first + lane()] == root);
+        if (lane() == 0) inside[first / 32] = word;
+    }
+}
+
+// Hook all edges that have an end outside of the tree whose vertices are `inside`.
+template <typename P>
+__global__ void hook_outside_tree(P* parent, const i64* offsets, const P* ends, i64 first, u64 rows, const u32* inside)
+{
+    visit_edges(offsets, rows, [&](const Span& span) {
+        visit_span(span, span.row, 0, [&](bool valid, u64 row, i64 edge) {
+            if (!valid) return;
+            const P near = P(first + i64(row)), far = ends[edge];
+            if (!has(inside, u64(far)) || !has(inside, u64(near))) hook_edge(parent, near, far);
+        });
     });
 }

@@ -15,7 +15,7 @@ from dask_graphflow.kernels.sources import instance
 FIRST = 2  # edges of each row that are hooked to find the largest tree
 
 
-def join_rows(rows, *, threads=1, forests=None):
+def join_rows(rows, *, both=True, threads=1, forests=None):
     count = len(rows.offsets) - 1
     with rows.ends.device:
         if forests is None:
@@ -34,7 +34,15 @@ def join_rows(rows, *, threads=1, forests=None):
         if forests is not None:
             # An edge between trees that two members skip would be lost, unless one vertex is in both.
             root = least_told(align(forests.memory, sent=sent))
-        launch(instance("hook_rest", parent.dtype), count, *some, root)
+        if both:
+            launch(instance("hook_rest", parent.dtype), count, *some, root)
+        else:
+            inside = cupy.empty(-(-len(parent) // 32), "uint32")
+            launch(
+                instance("mark_tree", parent.dtype), len(parent), parent, len(parent), root, inside
+            )
+            kernel = instance("hook_outside_tree", parent.dtype)
+            launch(kernel, len(rows.ends) // 8, *some, inside)
         compress(parent)
     return parent
 

@@ -77,12 +77,12 @@ def _vote(parent, team):
 
 
 @_compiled
-def _join_rows(offsets, ends, parent, samples, team, part):
+def _join_rows(offsets, ends, parent, how, team, part):
     """Point each vertex at the smallest vertex of its component: a few edges per row, then the rest."""
     me, members = enter(team, part)
     if me < 0:
         return
-    rows = parent.size
+    rows, (samples, both) = parent.size, how
     low, high = rows * me // members, rows * (me + 1) // members
     _join_smallest(offsets, ends, parent, low, high)
     for step in range(4):
@@ -97,7 +97,7 @@ def _join_rows(offsets, ends, parent, samples, team, part):
             skips = votes < SOME if step == 0 else step == 1 and votes > MOST
             team[NEXT] = rows if skips else 0
         meet(team, members)
-        skipped, most = (team[TREE], ends.size) if step == 2 else (-1, 1)
+        skipped, most = (team[TREE] if both else -1, ends.size) if step == 2 else (-1, 1)
         every = 1 if step else SAMPLE
         start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
         while start < rows:
@@ -106,13 +106,15 @@ def _join_rows(offsets, ends, parent, samples, team, part):
             start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
 
 
-def join_rows(rows, *, threads=1, forests=None):
+def join_rows(rows, *, both=True, threads=1, forests=None):
     parent = np.empty(len(rows.offsets) - 1, rows.ends.dtype)
     # On disk, another pass over the rows takes longer than the edges that it saves.
     samples = not is_on_disk(rows.ends)
     if len(rows.ends):
         members = min(threads, len(parent) // JOINED + 1)
-        together(_join_rows, members, rows.offsets, rows.ends, parent, samples, own=16 + VOTERS)
+        together(
+            _join_rows, members, rows.offsets, rows.ends, parent, (samples, both), own=16 + VOTERS
+        )
     else:
         parent[:] = np.arange(len(parent))
     return parent

@@ -10,6 +10,7 @@ struct Appending {
     I* queue;  // room for QUEUED vertices of this warp
     I* list;
     i64* count;  // length of the list; vertices are appended from there on
+    bool shared = false;  // whether other members append to the list too
     u32 waiting = 0;
 
     __device__ __forceinline__ void add(bool mine, I vertex)
@@ -25,7 +26,8 @@ struct Appending {
         __syncwarp();
         if (!waiting) return;
         u64 place = 0;
-        if (lane() == 0) place = atomicAdd(reinterpret_cast<u64*>(count), u64(waiting));
+        u64* length = reinterpret_cast<u64*>(count);
+        if (lane() == 0) place = shared ? atomicAdd_system(length, u64(waiting)) : atomicAdd(length, u64(waiting));
         place = __shfl_sync(ALL_LANES, place, 0);
         for (u32 i = lane(); i < waiting; i += 32) list[place + i] = queue[i];
         __syncwarp();

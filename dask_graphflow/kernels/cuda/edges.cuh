@@ -102,6 +102,9 @@ __device__ __forceinline__ void add_to(i64* total, i64 value)
     atomicAdd(reinterpret_cast<u64*>(total), u64(value));
 }
 
+// Return whether a vertex is in a bitmap.
+__device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
+
 // Statistics of a list of vertices: its length, the sum of the sizes of their rows, and the size of the largest row.
 struct Listed {
     i64 count, edges, largest;

@@ -42,20 +42,22 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
 
 // The members of a gang. If they have a device each, a kernel of one member reads and writes the memory of the others.
 [[maybe_unused]] constexpr u32 MEMBERS = 16;  // most members of such a gang
+[[maybe_unused]] constexpr u32 WORDS = 8;     // most numbers that a member tells another one in a meeting
 [[maybe_unused]] constexpr i64 NEVER = 0x7fffffffffffffffll;
+[[maybe_unused]] constexpr u32 LOOKS = 64;   // meetings until a member that never waits looks whether to give up
 
 // What the members tell each other when they meet. It is in the memory of one of them, and the others write to it.
 struct Mail {
-    u64 tail;                 // where the member's list ends
-    u32 met[MEMBERS];         // number of meetings at which each member has arrived
-    i64 told[2][MEMBERS][5];  // by even and odd meetings: what each member tells this one
+    u64 tail;                     // where the member's list ends
+    u32 met[MEMBERS];             // number of meetings at which each member has arrived
+    i64 told[2][MEMBERS][WORDS];  // by even and odd meetings: what each member tells this one
 };
 
 struct Gang {
     u32 rank, size;
     i64 bounds[MEMBERS + 1];  // where the members' ranges of vertices begin, and where the last one ends
     Mail* mail[MEMBERS];
-    u32* meetings;            // number of meetings so far
+    u32* meetings;            // number of meetings so far, and whether the members have given up
     const u32* stopped;       // in host memory; not 0 once the members must give up
 
     __device__ __forceinline__ u32 owner_of(i64 vertex) const
@@ -65,6 +67,12 @@ struct Gang {
         return owner;
     }
 };
+
+// Return whether the members have given up. Then a kernel must not use what the others were to do before it.
+__device__ __forceinline__ bool gave_up(const Gang& gang)
+{
+    return gang.size > 1 && fresh(gang.meetings[1]);
+}
 
 // One column of each member.
 template <typename T>
@@ -98,68 +106,89 @@ __device__ __forceinline__ Told fresh_of(const Told& from)
     return {fresh(from.here), fresh(from.everywhere), fresh(from.edges), fresh(from.largest), fresh(from.least)};
 }
 
-// The state of a grid that takes part in meetings. It begins with zeros, and NEVER for `least`.
-struct Meetings {
-    Telling telling[SETS];
-    Told told;           // in the last meeting
-    u32 arrived;         // blocks, over all meetings of the launch
-    u32 over;            // number of meetings that are over
-    u32 failed;          // whether the members have given up
-    u32 blocks;          // of meet_grid()
-    i64 begin, end;      // of the items of the next step in the list
-};
+// Lane q tells member q some numbers, and gets those that member q tells this one. A warp of one block calls it, after all
+// other threads of the member have done their part of the step. Return false if the members give up.
+template <u32 COUNT>
+__device__ __forceinline__ bool swap_numbers(const Gang& gang, i64 (&numbers)[COUNT])
+{
+    static_assert(COUNT <= WORDS, "a mail has room for these numbers");
+    if (gang.size == 1) return true;
+    const u32 q = lane(), meeting = fresh(*gang.meetings) + 1;
+    const bool member = q < gang.size;
+    Mail& own = *gang.mail[gang.rank];
+    if (member) {
+        volatile i64* mail = gang.mail[q]->told[meeting % 2][gang.rank];
+#pragma unroll
+        for (u32 i = 0; i < COUNT; ++i) mail[i] = numbers[i];
+        __threadfence_system();
+        *static_cast<volatile u32*>(gang.mail[q]->met + gang.rank) = meeting;
+    }
+    const auto goes_on = [&] { return !__shfl_sync(ALL_LANES, fresh(*gang.stopped), 0); };
+    const auto waits = [&] { return member && int(fresh(own.met[q]) - meeting) < 0; };
+    // A look reads host memory, which takes about a microsecond.
+    bool fine = meeting % LOOKS || goes_on();
+    for (u32 looks = 1; fine && __any_sync(ALL_LANES, waits()); ++looks)
+        if (looks % 256 == 0) fine = goes_on();
+    __threadfence_system();
+    const i64* mail = own.told[meeting % 2][member ? q : 0];
+#pragma unroll
+    for (u32 i = 0; i < COUNT; ++i)
+        if (member) numbers[i] = fresh(mail[i]);
+    if (q == 0) {
+        gang.meetings[0] = meeting;
+        if (!fine) gang.meetings[1] = 1;
+    }
+    return fine;
+}
 
-// Tell all members, and wait for what they tell. A warp of one block calls it, after all other threads of the member have
-// done their part of the step. Return false if the members give up.
+// Tell all members, and wait for what they tell; see swap_numbers().
 __device__ __forceinline__ bool tell(const Gang& gang, const Telling& telling, Told& told)
 {
-    const u32 q = lane();
-    const bool member = q < gang.size;
-    i64 here = member ? i64(fresh(telling.sent[q])) : 0;
+    const bool member = lane() < gang.size;
+    i64 here = member ? i64(fresh(telling.sent[lane()])) : 0;
     Told all{0, warp_sum(here), fresh(telling.edges), fresh(telling.largest), fresh(telling.least)};
-    bool fine = true;
+    i64 numbers[] = {here, all.everywhere, all.edges, all.largest, all.least};
+    const bool fine = swap_numbers(gang, numbers);
     if (gang.size > 1) {
-        const u32 meeting = fresh(*gang.meetings) + 1;
-        Mail& own = *gang.mail[gang.rank];
-        if (member) {
-            volatile i64* mail = gang.mail[q]->told[meeting % 2][gang.rank];
-            mail[0] = here;
-            mail[1] = all.everywhere;
-            mail[2] = all.edges;
-            mail[3] = all.largest;
-            mail[4] = all.least;
-            __threadfence_system();
-            *static_cast<volatile u32*>(gang.mail[q]->met + gang.rank) = meeting;
-        }
-        const auto waits = [&] { return member && int(fresh(own.met[q]) - meeting) < 0; };
-        for (u32 looks = 1; fine && __any_sync(ALL_LANES, waits()); ++looks)
-            if (looks % 256 == 0) fine = !__shfl_sync(ALL_LANES, fresh(*gang.stopped), 0);
-        __threadfence_system();
-        const i64* mail = own.told[meeting % 2][member ? q : 0];
-        here = member ? fresh(mail[0]) : 0;
-        all.everywhere = warp_sum(member ? fresh(mail[1]) : 0);
-        all.edges = warp_sum(member ? fresh(mail[2]) : 0);
-        all.largest = warp_max(member ? fresh(mail[3]) : 0);
-        all.least = -warp_max(member ? -fresh(mail[4]) : -NEVER);
-        if (q == 0) *gang.meetings = meeting;
+        here = member ? numbers[0] : 0;
+        all.everywhere = warp_sum(member ? numbers[1] : 0);
+        all.edges = warp_sum(member ? numbers[2] : 0);
+        all.largest = warp_max(member ? numbers[3] : 0);
+        all.least = warp_min(member ? numbers[4] : NEVER);
     }
     all.here = gang.size > 1 ? warp_sum(here) : all.everywhere;
     told = all;
     return fine;
 }
 
+// The state of a grid that takes part in meetings. It begins with zeros, and with clear() for what is told.
+template <typename Said, typename Heard>
+struct MeetingsOf {
+    Said telling[SETS];
+    Heard told;          // in the last meeting
+    u32 arrived;         // blocks, over all meetings of the launch
+    u32 over;            // number of meetings that are over
+    u32 failed;          // whether the members have given up
+    u32 blocks;          // of meet_grid()
+};
+
+// The state of members that have a list each.
+struct Meetings : MeetingsOf<Telling, Told> {
+    i64 begin, end;      // of the items of the next step in the list
+};
+
 // A block's part in the meetings that end the steps of a gang. A step is one of all blocks of all members, or of their
 // first blocks. Threads count into telling() during a step.
-struct Meeting {
+template <typename Said, typename Heard>
+struct MeetingOf {
     const Gang& gang;
-    Meetings* state;
-    Telling* alone = nullptr;       // in shared memory
+    MeetingsOf<Said, Heard>* state;
+    Said* alone = nullptr;       // in shared memory
     u32 steps = 0, steps_alone = 0;  // number of steps so far
-    i64 end = 0;                    // where this member's list ends
     bool failed = false;
 
     // Prepare for steps of the first block alone.
-    __device__ __forceinline__ void prepare(Telling* sets)
+    __device__ __forceinline__ void prepare(Said* sets)
     {
         alone = sets;
         if (threadIdx.x < 32)
@@ -167,21 +196,22 @@ struct Meeting {
         __syncthreads();
     }
 
-    // Begin a list with items that this member sends itself in the first step, for which all members wait.
-    __device__ __forceinline__ void begin(i64 first)
+    __device__ __forceinline__ void fence() const
     {
-        end = first;
-        if (gang.size > 1 && blockIdx.x == 0 && threadIdx.x == 0)
-            gang.mail[gang.rank]->tail = u64(first) + state->telling[0].sent[gang.rank];
+        if (gang.size > 1)
+            __threadfence_system();
+        else
+            __threadfence();
     }
 
-    // Call f(Telling&), and return what all members told when all threads that take the step have called it.
-    template <typename F>
-    __device__ __forceinline__ Told take(bool by_first_blocks, F f)
+    // Call f(Said&), and return what all members told when all threads that take the step have called it. One warp
+    // calls meet(const Said&, Heard&), which tells the others and returns false if the members give up.
+    template <typename F, typename Meet>
+    __device__ __forceinline__ Heard take(bool by_first_blocks, F f, Meet meet)
     {
-        __shared__ Told shared;
+        __shared__ Heard shared;
         __shared__ bool fine;
-        Telling* sets = by_first_blocks ? alone : state->telling;
+        Said* sets = by_first_blocks ? alone : state->telling;
         u32& step = by_first_blocks ? steps_alone : steps;
         f(sets[step % SETS]);
         __syncthreads();
@@ -190,9 +220,9 @@ struct Meeting {
                 while (fresh(state->arrived) != (gridDim.x - 1) * (step + 1)) __nanosleep(20);
             if (threadIdx.x < 32) {
                 __syncwarp();
-                __threadfence_system();
-                Told told;
-                const bool all = tell(gang, sets[step % SETS], told);
+                if (gang.size > 1 || !by_first_blocks) fence();
+                Heard told;
+                const bool all = meet(sets[step % SETS], told);
                 // No thread counts into the set after the next before the next meeting.
                 clear(sets[(step + 2) % SETS]);
                 if (lane() == 0) {
@@ -207,7 +237,7 @@ struct Meeting {
                 }
             }
         } else if (threadIdx.x == 0) {
-            __threadfence_system();
+            fence();
             atomicAdd(&state->arrived, 1u);
             while (fresh(state->over) != step + 1) __nanosleep(20);
             __threadfence();
@@ -216,27 +246,51 @@ struct Meeting {
         }
         __syncthreads();
         ++step;
-        const Told told = shared;
+        const Heard told = shared;
         failed = !fine;
-        end += told.here;
         __syncthreads();
+        return told;
+    }
+};
+
+// The part of a block whose member has a list.
+struct Meeting : MeetingOf<Telling, Told> {
+    i64 end = 0;  // where this member's list ends
+
+    // Begin a list with items that this member sends itself in the first step, for which all members wait.
+    __device__ __forceinline__ void begin(i64 first)
+    {
+        end = first;
+        if (gang.size > 1 && blockIdx.x == 0 && threadIdx.x == 0)
+            gang.mail[gang.rank]->tail = u64(first) + state->telling[0].sent[gang.rank];
+    }
+
+    template <typename F>
+    __device__ __forceinline__ Told take(bool by_first_blocks, F f)
+    {
+        const Told told = MeetingOf::take(by_first_blocks, f, [&](const Telling& telling, Told& all) {
+            return tell(gang, telling, all);
+        });
+        end += told.here;
         return told;
     }
 
     // After steps of the first block alone, it saves where they ended, and all blocks load it.
     __device__ __forceinline__ void save(i64 begin, const Told& told) const
     {
-        state->begin = begin;
-        state->end = end;
-        state->told = told;
-        state->failed = failed;
+        Meetings& saved = *static_cast<Meetings*>(state);
+        saved.begin = begin;
+        saved.end = end;
+        saved.told = told;
+        saved.failed = failed;
     }
     __device__ __forceinline__ void load(i64& begin, Told& told)
     {
-        begin = fresh(state->begin);
-        end = fresh(state->end);
-        told = fresh_of(state->told);
-        failed = fresh(state->failed);
+        const Meetings& saved = *static_cast<Meetings*>(state);
+        begin = fresh(saved.begin);
+        end = fresh(saved.end);
+        told = fresh_of(saved.told);
+        failed = fresh(saved.failed);
     }
 };
 

@@ -109,6 +109,7 @@ class PullKernels(Protocol):
         dangling: Callable[[], float | None],
         totals: RunningTotals,
         *,
+        publication: Any = None,
         threads: int = 1,
     ) -> Ranks:
         """Sum the contributions of the neighbors of each vertex, and compute ranks from these sums.
@@ -133,6 +134,8 @@ class PullKernels(Protocol):
             Set to the sum of the absolute changes of ranks, and the sum of the ranks of vertices without
             outgoing edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order
             of vertices.
+        publication : Publication, optional
+            Of the contributions. If members read all of them, they are written to their memory too.
 
         Returns
         -------

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.common.device import namespace as cupy
+from dask_graphflow.kernels.device_peers import COLUMNS
 from dask_graphflow.kernels.fixed_point import HIGH, SUM
 from dask_graphflow.kernels.launching import launch, launch_resident, read
 from dask_graphflow.kernels.scores.device import DeviceTotals
@@ -59,7 +60,9 @@ def new_ranks(rank, share_out, wide):
     return Ranks(rank, share_out, wide, cupy.zeros(len(rank), "int64"))
 
 
-def iterate(rows, ranks, restart, onward, damping, dangling, totals, *, threads=1):
+def iterate(
+    rows, ranks, restart, onward, damping, dangling, totals, *, publication=None, threads=1
+):
     rank, share_out, contribution, sums = ranks
     sum_contributions(rows, contribution, sums, totals)
     dangled = dangling()
@@ -68,7 +71,10 @@ def iterate(rows, ranks, restart, onward, damping, dangling, totals, *, threads=
     restarts = restart, np.bool_(len(restart) == 1), onward
     factors = np.float64(damping), np.float64(0 if dangled is None else dangled)
     before = totals.before if dangled is None else None
-    launch_resident(kernel, count, *columns, *restarts, *factors, before, totals.now)
+    others = np.zeros((), COLUMNS) if publication is None else publication.open()
+    launch_resident(kernel, count, *columns, *restarts, *factors, before, totals.now, others)
+    if publication is not None:
+        publication.close()
     return ranks
 
 

@@ -242,7 +242,9 @@ def new_ranks(rank, share_out, wide):
     return Ranks(rank, share_out, wide, np.empty_like(rank))
 
 
-def iterate(rows, ranks, restart, onward, damping, dangling, totals, *, threads=1):
+def iterate(
+    rows, ranks, restart, onward, damping, dangling, totals, *, publication=None, threads=1
+):
     dangled = dangling()
     totals.turn()
     if dangled is None:

@@ -3,6 +3,7 @@
 // fused operation rounds once, while the host rounds twice.
 #include "common.cuh"
 #include "edges.cuh"
+#include "gang.cuh"
 #include "totals.cuh"
 
 constexpr double ONE = 4611686018427387904.0;     // 2**62
@@ -152,12 +153,14 @@ struct Before {
 };
 
 // The totals are the sum of the changes of ranks, and the sum of the ranks of vertices that no edge leaves. `before` is
-// null if `dangling` is the latter of the iteration before. The sums are left at 0 for the next iteration.
+// null if `dangling` is the latter of the iteration before. The sums are left at 0 for the next iteration. Contributions
+// are also written to the columns of other members, after which there is a null pointer in `others`.
 template <typename F>
 __global__ void __launch_bounds__(THREADS)
     apply_sums(i64* __restrict__ sums, F* __restrict__ rank, const F* __restrict__ share_out,
                F* __restrict__ contribution, u64 count, const double* __restrict__ restart, bool everywhere,
-               const double* __restrict__ onward, double damping, double dangling, const Totals* before, Totals* totals)
+               const double* __restrict__ onward, double damping, double dangling, const Totals* before, Totals* totals,
+               const __grid_constant__ Columns<F> others)
 {
     if (before) dangling = __ddiv_rn(double(before->change_low), CHANGE);
     double restarts = __dsub_rn(1, damping);
@@ -175,7 +178,9 @@ __global__ void __launch_bounds__(THREADS)
         rank[v] = now;
         change += i64(__dmul_rn(double(distance_of(now, at.rank)), CHANGE));
         if (at.share == F(0)) sinks += i64(__dmul_rn(double(now), CHANGE));
-        contribution[v] = times(now, at.share);
+        const F told = times(now, at.share);
+        contribution[v] = told;
+        for (u32 q = 0; others.of[q]; ++q) others.of[q][v] = told;
     });
     add_block<2>({&totals->change_high, &totals->change_low}, {change, sinks});
 }

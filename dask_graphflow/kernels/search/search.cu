@@ -13,8 +13,6 @@ constexpr u32 TRIED = 4;           // neighbors that a lane reads at once
 constexpr i64 BY_LANE = 32;        // most edges of a row that a lane reads
 constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a block reads the rest
 
-__device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
-
 // Return whether an edge counts: without weights always, and with weights if its ends have the same distance and its
 // weight does not change it.
 template <typename W>
@@ -228,6 +226,7 @@ __global__ void __launch_bounds__(THREADS)
     bfs_push_to_all(const __grid_constant__ Gang gang, const __grid_constant__ Searching<I> search, const I* frontier,
                     const i64* costs, u64 count, int depth, Telling* sent)
 {
+    if (gave_up(gang)) return;  // the others' lists may not be ready
     const Meeting meeting{gang, nullptr};
     const None* none = nullptr;
     Measured measured;

@@ -31,7 +31,8 @@ from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
 
-from .local_advance import LocalAdvance, bind
+from .local_advance import LocalAdvance, bind, nothing
+from .shared_side import SharedSide, share_side
 
 SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
 
@@ -104,9 +105,9 @@ class Advance:
         self.supersteps = 0
         self._params = dict(op.params)
         self._columns = {name: columns[name] for name in op.columns}
-        self._sides: dict[str, _Side] = {}
+        self._sides: dict[str, _Side | SharedSide] = {}
         # Direction of the last step, and the masters that it changed.
-        self._last: tuple[str, Any] = "", None
+        self._last: tuple[str, VertexSet | None] = "", None
 
     def step(self, way: str, frontier: Frontier, **params: Any) -> Frontier:
         """Push or pull; return the vertices that changed.
@@ -124,13 +125,17 @@ class Advance:
             if side.mirrors is None:
                 return self._alone(side, frontier, "push", row)
             column, owned = side.columns[op.target], g.owned
+            empties = op.target not in op.reads_dst and (op.slot == "add" or not self._own_changes)
+            if isinstance(side, SharedSide):
+                moved = self._push_shared(side, frontier.own, empties=empties)
+                return self._finish("push", side, *moved, row)
             masters, mirrors, leaving, edges = self._move(side, frontier.own, "push")
             following = VertexSet(owned, vertices=masters, edges=leaving)
             # If no member changed a mirror, these totals are final.
             sums = len(masters), following.edges(g.degrees), len(mirrors), edges
             side.mirrors.reduce(column, mirrors - owned, sums)
-            if op.target not in op.reads_dst and (op.slot == "add" or not self._own_changes):
-                column[mirrors] = _nothing(op.slot, column.dtype)
+            if empties:
+                column[mirrors] = nothing(op.slot, column.dtype)
             changed = [masters]
 
             def apply(at: Any, values: Any) -> None:
@@ -177,6 +182,8 @@ class Advance:
             if side.mirrors is None:
                 return self._alone(side, frontier, "pull", row)
             active = frontier.own
+            if isinstance(side, SharedSide):
+                return self._finish("pull", side, *self._pull_shared(side, active), row)
             if active is not None:
                 there = side.broadcast(None, active.vertices)
                 vertices = np.concatenate([active.vertices, *there])
@@ -185,7 +192,9 @@ class Advance:
             following = VertexSet(g.owned, vertices=moved, edges=leaving)
             return self._finish("pull", side, following, self._totals(following, edges), row)
 
-    def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
+    def _alone(
+        self, side: _Side | SharedSide, frontier: Frontier, way: str, row: dict[str, Any]
+    ) -> Frontier:
         self.supersteps += 1
         step = None if self._op.after is None else self.supersteps
         changed, moved = self._advance(side, frontier.own, way, step)
@@ -196,7 +205,11 @@ class Advance:
         return Frontier(changed, len(changed), leaving)
 
     def _advance(
-        self, side: _Side, active: VertexSet | None, way: str, superstep: int | None = None
+        self,
+        side: _Side | SharedSide,
+        active: VertexSet | None,
+        way: str,
+        superstep: int | None = None,
     ) -> tuple[VertexSet, Any]:
         """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
         g = self._g
@@ -224,13 +237,35 @@ class Advance:
         leaving = None if moved.leaving is None else (self._g.degrees, moved.leaving)
         return vertices[:owned], vertices[owned:], leaving, moved.edges
 
+    def _push_shared(
+        self, side: SharedSide, own: VertexSet | None, *, empties: bool
+    ) -> tuple[VertexSet, tuple[int, ...]]:
+        """Push on members that share memory; return the owned vertices that changed, and the totals."""
+        changed, edges = side.local.rows.ends[:0], 0
+        if own is None or len(own):
+            pushed, moved = self._advance(side, own, "push")
+            changed, edges = pushed.vertices, moved.edges
+        following = side.deliver(changed, self._g.degrees, empties=empties)
+        return following, self._totals(following, edges)
+
+    def _pull_shared(
+        self, side: SharedSide, own: VertexSet | None
+    ) -> tuple[VertexSet, tuple[int, ...]]:
+        """Pull on members that share memory; return the owned vertices that changed, and the totals."""
+        g = self._g
+        changed, moved = self._advance(side, side.mark(own), "pull")
+        words = changed.words[: -(-g.owned // 64)]
+        known = g.degrees, moved.leaving
+        following = VertexSet(g.owned, words=words, count=len(changed), edges=known)
+        return following, self._totals(following, moved.edges)
+
     def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
         return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums
 
     def _finish(
         self,
         way: str,
-        side: _Side,
+        side: _Side | SharedSide,
         following: VertexSet,
         totals: tuple[int, ...],
         row: dict[str, Any],
@@ -240,7 +275,7 @@ class Advance:
         at = following.vertices
         if wide is not column:
             column[at] = wide[at]
-        self._last = way, at
+        self._last = way, following
         if row:
             row["edges"] = totals[3]
         self.supersteps += 1
@@ -251,14 +286,15 @@ class Advance:
             totals = self._totals(following, 0)
         return Frontier(following, *totals[:2])
 
-    def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
+    def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side | SharedSide:
         """Return the rows and columns of a direction, after updating its wide columns."""
         if self._before is not None:
             self._before[:] = self._columns[self._op.target]
         if way not in self._sides:
             target = self._op.target
             wide = {*asked, target} if way == "push" else {*asked}
-            self._sides[way] = _Side(self._g, rows, self._op, self._columns, wide, asked)
+            given = self._g, rows, self._op, self._columns, wide, asked
+            self._sides[way] = share_side(*given) or _Side(*given)
             return self._sides[way]
         side, (last, changed) = self._sides[way], self._last
         if side.mirrors is not None:
@@ -313,10 +349,10 @@ class _Side:
             if name in asked:
                 self.broadcast(column)
             else:
-                column[g.owned :] = _nothing(op.slot, column.dtype)
+                column[g.owned :] = nothing(op.slot, column.dtype)
         self.advance = LocalAdvance(op, self.columns, local.rows)
 
-    def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
+    def refresh(self, name: str, changed: VertexSet | None = None, *, look: bool = True) -> None:
         """Update a wide column with the changes of the algorithm's column.
 
         `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
@@ -326,12 +362,13 @@ class _Side:
         if look and wide is not own:
             differing = np.flatnonzero(wide[: self._owned] != own)
             wide[differing] = own[differing]
+            at = differing
             if changed is not None:
-                changed = _union([differing, changed], self._owned).vertices
-            else:
-                changed = differing
+                at = _union([differing, changed.vertices], self._owned).vertices
+        else:
+            at = None if changed is None else changed.vertices
         if name in self._asked:
-            self.broadcast(wide, changed)
+            self.broadcast(wide, at)
 
     def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
         """Send masters' values, or only which masters changed, to mirrors; return the mirrors set here."""
@@ -373,15 +410,3 @@ def _combine(slot: str, column: Any, at: Any, values: Any) -> Any:
     at = at[better]
     column[at] = values[better]
     return at
-
-
-def _nothing(slot: str, dtype: Any) -> Any:
-    """Return the neutral value: every message beats it or, for sums and bits, it changes nothing."""
-    if slot in ("add", "or"):
-        return 0
-    if dtype.kind == "b":
-        return slot == "min"
-    if dtype.kind == "f":
-        return np.inf if slot == "min" else -np.inf
-    limits = np.iinfo(dtype)
-    return dtype.type(limits.max if slot == "min" else limits.min)

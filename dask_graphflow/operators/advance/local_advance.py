@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import is_on_disk, on_device
 from dask_graphflow.operators.frontier import VertexSet
@@ -87,6 +89,12 @@ class LocalAdvance:
         )
         return done
 
+    def deliver(
+        self, memory: Any, positions: Any, slots: Any, target: Any, marks: Any, neutral: Any
+    ) -> None:
+        """Send what mirrors have gathered to the owners; see :func:`.kernels.advance.deliver`."""
+        advance_kernels.deliver(self._program, memory, positions, slots, target, marks, neutral)
+
     def after(
         self, params: Mapping[str, Any], changed: VertexSet, step: int, degrees: Any
     ) -> VertexSet:
@@ -105,3 +113,15 @@ class LocalAdvance:
 def bind(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
     """Bind a program to dtypes. This is cached, because it takes as long as a small superstep."""
     return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)
+
+
+def nothing(slot: str, dtype: Any) -> Any:
+    """Return the neutral value: every message beats it or, for sums and bits, it changes nothing."""
+    if slot in ("add", "or"):
+        return 0
+    if dtype.kind == "b":
+        return slot == "min"
+    if dtype.kind == "f":
+        return np.inf if slot == "min" else -np.inf
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.max if slot == "min" else limits.min)

@@ -63,23 +63,16 @@ def _join_forests(g: GraphView, forests: SharedForests) -> Any:
     """Return the smallest number in the component of each owned vertex, by forests of all vertices."""
     rows, shard = g.member.rows("out"), g.member.shard
     rows = rows._replace(weights=None, ends=rows.ends.astype(g.index, copy=False))
-    if g.directed:
-        parent = forests.parents.own
-        parent[:] = np.arange(len(parent), dtype=parent.dtype, like=parent)
-        forest = Forest.of(0, parent, g.column(0, "uint8", len(parent)))
-        for _, piece in blocks(rows, CHUNK):
-            forest.hook(sources_of(g, piece), piece.ends)
-        forest.compress()
-    else:
-        component_kernels.of(rows.ends).join_rows(rows, forests=forests)
+    component_kernels.of(rows.ends).join_rows(rows, both=not g.directed, forests=forests)
     return component_kernels.merge(forests, shard.low, shard.high)
 
 
 def _roots(g: GraphView, labels: Any) -> tuple[Any, Any]:
     """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
     local, threads = g.member.local("out"), g.member.threads
-    if g.member.alone and not g.directed and labels is None:
-        parent = component_kernels.of(local.rows.ends).join_rows(local.rows, threads=threads)
+    if g.member.alone and labels is None:
+        kernels = component_kernels.of(local.rows.ends)
+        parent = kernels.join_rows(local.rows, both=not g.directed, threads=threads)
         return parent, parent[g.owned :]
     forest = Forest(local.rows.ends, size=local.size)
     for _, piece in blocks(local.rows._replace(weights=None), CHUNK):

@@ -123,6 +123,7 @@ class Pull(HubRows):
             alpha,
             self._dangling,
             self.totals,
+            publication=self._publication,
             threads=self._g.member.threads,
         )
         self._known = None  # from now on, that of the previous iteration
