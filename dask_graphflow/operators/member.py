@@ -87,7 +87,8 @@ class Member:
     def all_rows(self, side: str = "out") -> Rows:
         """Return the rows of the vertices of all members, by number. All members call it.
 
-        Several members copy the rows of each other once, and keep the copies as long as this object.
+        Several members copy the rows of each other once, without weights, and keep the copies as long as
+        this object.
         """
         if self.alone:
             alone: Rows = self.local(side).rows

@@ -82,7 +82,7 @@ SEARCHES = {
 @pytest.mark.parametrize("shape", ["power law", "grid"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_members_that_share_memory_take_turns_at_sources(client, rng, shape, directed):
-    edges = power_law(rng, 9000, 60_000) if shape == "power law" else grid(200)
+    edges = power_law(rng, 9000, 60_000) if shape == "power law" else grid(rng)
     pieces, options = partitioned(edges, 8), ENDS | {"directed": directed}
     many = gf.Graph(on_device(pieces), **options, shards=min(GPUS, 4)).persist()
     with dask.config.set(scheduler="threads"):
@@ -95,14 +95,6 @@ def test_members_that_share_memory_take_turns_at_sources(client, rng, shape, dir
             assert len(steps) == min(GPUS, 4), name  # one per member
         elif shape == "grid" and name != "edges":
             assert len(steps) < 30 * min(GPUS, 4), name  # not one per level
-
-
-def grid(side):
-    """Return the edges from each vertex of a grid to the next ones in its row and column."""
-    at = np.arange(side * side).reshape(side, side)
-    nearer = at[:, :-1].ravel(), at[:-1].ravel()
-    farther = at[:, 1:].ravel(), at[1:].ravel()
-    return pd.DataFrame({"a": np.concatenate(nearer), "b": np.concatenate(farther)})
 
 
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):

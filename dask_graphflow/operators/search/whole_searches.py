@@ -133,7 +133,7 @@ def add_dependencies(
         if not g.member.alone:
             several = partial(searches_kernels.dependencies, rows, into, endpoints=endpoints)
             for (part,) in _find_in_order(g, some, ("float64",), several):
-                scores[:] += part
+                np.add(scores, part, out=scores)
             return True
         found = search(rows, into, some, *sums, endpoints=endpoints, threads=g.member.threads)
         return found is not False
