@@ -10,7 +10,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import cupy_or_skip, partitioned
+from conftest import ENDS, cupy_or_skip, partitioned
 from distributed import Client, wait
 from members import eventually
 from shapes import ASKED, KINDS, graph, power_law, same
@@ -82,6 +82,33 @@ def test_more_results_are_those_of_the_host(client, rng, directed):
         wanted = {name: plain(ask(one, start).compute()) for name, ask in MORE.items()}
     for name, ask in MORE.items():
         assert plain(ask(many, start).compute()) == wanted[name], name
+
+
+SEARCHES = {
+    "betweenness": lambda g: g.betweenness_centrality(k=9, trace=True),
+    "endpoints": lambda g: g.betweenness_centrality(k=9, endpoints=True, trace=True),
+    "edges": lambda g: g.edge_betweenness_centrality(k=9, trace=True),
+    "closeness": lambda g: g.closeness_centrality(k=70, trace=True),
+    "harmonic": lambda g: g.harmonic_centrality(k=70, trace=True),
+}
+
+
+@pytest.mark.parametrize("shape", ["power law", "grid"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_members_that_share_memory_take_turns_at_sources(client, rng, shape, directed):
+    edges = power_law(rng, 9000, 60_000) if shape == "power law" else grid(rng)
+    pieces, options = partitioned(edges, 8), ENDS | {"directed": directed}
+    many = gf.Graph(on_device(pieces), **options, shards=min(GPUS, 4)).persist()
+    with dask.config.set(scheduler="threads"):
+        one = gf.Graph(pieces, **options, shards=1).persist()
+        wanted = {name: plain(ask(one)[0].compute()) for name, ask in SEARCHES.items()}
+    for name, ask in SEARCHES.items():
+        found, steps = dask.compute(*ask(many))
+        assert plain(found) == wanted[name], name
+        if name in ("betweenness", "endpoints"):
+            assert len(steps) == min(GPUS, 4), name  # one per member
+        elif shape == "grid" and name != "edges":
+            assert len(steps) < 30 * min(GPUS, 4), name  # not one per level
 
 
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
