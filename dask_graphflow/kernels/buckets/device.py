@@ -50,11 +50,12 @@ STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the l
 
 # The structs in buckets.cu.
 _LISTED = np.dtype([("count", "i8"), ("edges", "i8"), ("largest", "i8")])
-_FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")])
+_COUNTS = [("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")]
+_FOUND = np.dtype(_COUNTS)
 _SIDES = "turn first_turn near_side settled_side far_side"
 _STATE = np.dtype(
     [
-        *((name, _FOUND[name]) for name in _FOUND.names),
+        *_COUNTS,
         ("limit", "f8"),
         *((name, "i8") for name in f"{_SIDES} vertices edges steps".split()),
         *((name, "i8") for name in ("near_here", "settled_here", "far_here")),

@@ -96,8 +96,8 @@ class Groups(Labels):
             self.skew_load = g.column(0, "int64", g.member.shard.count)
             _add(self.skew_load, every, gather(g, skew))
             self._skew = skew, self.skew_load
-        self._rows, self._shared = self._sides[0], _share(g, room, skewed=skew is not None)
-        if self._shared is not None:
+        self._rows, self._together = self._sides[0], _share(g, room, skewed=skew is not None)
+        if self._together is not None:
             self._rows = g.member.rows("out")._replace(weights=weights)
             slots = g.member.shard.slot_numbers("out", g.member.threads)
             self._names = np.concatenate([g.numbers, slots])
@@ -155,7 +155,7 @@ class Groups(Labels):
                 row |= {"frontier": len(looking), "edges": looking.leaving}
             if g.member.alone:
                 return self._sweep_alone(draw, awake, within)
-            if self._shared is not None:
+            if self._together is not None:
                 return self._sweep_shared(draw, awake, within)
             return self._sweep_together(draw, awake, within)
 
@@ -164,10 +164,11 @@ class Groups(Labels):
 
     def _sweep_shared(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
         """Copy what the sweep changes to the columns that the members share, sweep, and copy it back."""
-        assert self._shared is not None
-        g, shared, names = self._g, self._shared, self._names
+        assert self._together is not None
+        g, shared, names = self._g, self._together, self._names
         own, skew = slice(g.member.shard.low, g.member.shard.high), self._skew
-        looking, labels, load = (column.own[: g.size] for column in shared[1:4])
+        columns = shared.awake, shared.labels, shared.load
+        looking, labels, load = (column.own[: g.size] for column in columns)
         looking[own], labels[names], load[:] = awake, self.labels, self.load
         if skew is not None:
             skew = skew[0], shared.skew_load.own[: g.size]
@@ -192,7 +193,7 @@ class Groups(Labels):
             skew,
             room=self._tables,
             threads=self._g.member.threads,
-            shared=self._shared,
+            shared=self._together,
         )
         return count
 
