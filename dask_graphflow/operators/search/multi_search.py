@@ -197,7 +197,6 @@ def _search(
     `levels` has the level of each vertex in the search from source i of a batch.
     """
     search, by_source = WordSearch(g, sums, terms), False
-    whole = g.member.alone or on_one_device(g)
     for batch in search.batches(count):
         frontier = search.begin(places, batch)
         own = frontier.vertices
@@ -205,8 +204,9 @@ def _search(
             add(find_levels(g, own), 0, sums)
             continue
         while frontier:
-            left = search.DEEP - search.supersteps if whole else 0
-            by_source = left == 0 and whole and search.is_deep() and _has_room(g)
+            left = search.DEEP - search.supersteps
+            able = left == 0 and (g.member.alone or on_one_device(g))
+            by_source = able and search.is_deep() and _has_room(g)
             if by_source:
                 add(find_levels(g, own), search.DEEP, sums)
                 break
