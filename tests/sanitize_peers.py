@@ -155,8 +155,9 @@ def published_to_mirrors(kernels, parents, ids):
 
     xp, rng = kernels.namespace, np.random.default_rng(3)
     memories, mail = in_turn(kernels, [0, OWNED[0], sum(OWNED)])
-    mail[0].view("uint32")[3] = 100  # the second member has met the first one, as often as asked
     for dtype in (parents, "bool"):
+        # The second member has met the first one as often as asked.
+        mail[0].view("uint32")[3] = 100
         wide, marks = xp.zeros((2, max(SIZES)), dtype), xp.zeros((2, len(words_of([]))), "uint64")
         columns = shared(kernels, wide, marks)
         new = [rng.integers(0, 2, owned).astype(dtype) for owned in OWNED]

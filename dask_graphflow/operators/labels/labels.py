@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.make_rows import make_rows
@@ -18,7 +19,6 @@ from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.operators.access import sources_of, update_mirrors
-from dask_graphflow.operators.frontier import VertexSet
 from dask_graphflow.operators.shared_columns import SharedColumns, share_columns
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
@@ -47,25 +47,18 @@ class Labels:
     ) -> None:
         self._g, self._sides, self._mirrors = g, sides, None
         self._tables: dict[int, Any] = {}
-        self._shared: SharedColumns | None = None
+        self._which, self._looked = which, False
+        self._wide: SharedColumns | None = None  # with the labels, once they are shared
         numbers = [g.numbers]
         if not g.member.alone:
             self._mirrors = numbering.mirrors(
                 g.member.shard, g.member.exchange, which, g.member.threads
             )
             numbers.append(g.member.shard.slot_numbers(which, g.member.threads))
-            local = g.member.shard.local(which, g.member.threads)
-            self._shared = share_columns(g, local, self._mirrors, [g.index])
         self.labels = np.concatenate(numbers).astype(g.index, copy=False)
-        if self._shared is not None:
-            entries = self._shared.wide[0].own[: len(self.labels)]
-            entries[:] = self.labels
-            self.labels = entries
         if labels is not None:
             self.own[:] = labels
-            if self._shared is not None:
-                self._shared.mirrors.send(self._shared.wide[0])
-            elif self._mirrors is not None:
+            if self._mirrors is not None:
                 update_mirrors(self._mirrors, self.labels)
 
     @property
@@ -94,9 +87,9 @@ class Labels:
         if self._mirrors is None:
             changed, self.labels = labels != self.labels, labels
             return count_true(changed)
-        if self._shared is not None and send:
-            labels = labels.astype(self._g.index, copy=False)
-            words = self._shared.mirrors.update(labels, self._shared.wide[0])
+        shared = self._share(self._mirrors) if send else None
+        if shared is not None:
+            words = shared.mirrors.update(labels.astype(self._g.index, copy=False), shared.wide[0])
             return self._g.all_sum(advance_kernels.of(words).tally(words)[0])
         vertices = np.flatnonzero(labels != self.own)
         if send:
@@ -112,11 +105,20 @@ class Labels:
         self.labels[vertices] = labels
         if self._mirrors is None:
             return len(vertices)
-        if self._shared is not None:
-            words = VertexSet(self._g.owned, vertices=vertices).words
-            self._shared.mirrors.send(self._shared.wide[0], words)
-            return self._g.all_sum(len(vertices))
         return update_mirrors(self._mirrors, self.labels, vertices, (len(vertices),)).sums[0]
+
+    def _share(self, mirrors: Mirrors) -> SharedColumns | None:
+        """Return columns with the labels if members share memory, to which the first call moves them."""
+        g = self._g
+        if not self._looked and g.member.shared_memory() is not None:
+            local = g.member.shard.local(self._which, g.member.threads)
+            self._wide = share_columns(g, local, mirrors, [g.index])
+            if self._wide is not None:
+                entries = self._wide.wide[0].own[: len(self.labels)]
+                entries[:] = self.labels
+                self.labels = entries
+        self._looked = True
+        return self._wide
 
 
 def labels_of_neighbors(g: GraphView) -> Labels:
