@@ -86,6 +86,7 @@ class GraphView:
         self.index, self._tell = np.dtype(index_dtype(shard.size)), tell
         self._degrees: Any = None
         self._vertices: int | None = None
+        self._ranks: Any = None
         self._like = empty_on(shard.on_device)
 
     @property
@@ -166,7 +167,11 @@ class GraphView:
         m = self.member
         if self.count == m.shard.count:  # each number belongs to a vertex
             return m.shard.numbers
-        return self.keep("ranks", lambda: vertex_numbers.number(m.shard, m.exchange, m.threads).own)
+        if self._ranks is None:
+            self._ranks = self.keep(
+                "ranks", lambda: vertex_numbers.number(m.shard, m.exchange, m.threads).own
+            )
+        return self._ranks
 
     @property
     def degrees(self) -> Any:
