@@ -177,6 +177,21 @@ struct Offer {
     double there = 0;
 };
 
+// Append vertices of a warp's lanes to a list of their owners, if several members append to it. Lanes without a vertex have
+// the owner -1. This is not inlined, since it is called in many places, and compiling all of them takes long.
+template <typename I, typename W>
+__device__ __noinline__ void append_to_owners(u32 members, const Search<I, W>& search, u32 which, int owner, I vertex)
+{
+    for (u32 q = 0; q < members; ++q) {
+        const u32 lanes = __ballot_sync(ALL_LANES, owner == int(q));
+        if (!lanes) continue;
+        u64 place = 0;
+        if (lane() == 0) place = atomicAdd_system(search.tails.of[q] + which, u64(__popc(lanes)));
+        place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & lanes_before());
+        if (owner == int(q)) search.list(q, which)[place] = vertex;
+    }
+}
+
 // A step that offers distances: where vertices are put. PEERS says whether there are other members that share memory.
 template <typename I, typename W, bool PEERS>
 struct Offering {
@@ -244,15 +259,8 @@ struct Offering {
             if (mine) search.list(0, which)[place] = offer.vertex;
             return;
         }
-        if (!__any_sync(ALL_LANES, mine)) return;
-        for (u32 q = 0; q < gang.size; ++q) {
-            const u32 lanes = __ballot_sync(ALL_LANES, mine && offer.owner == q);
-            if (!lanes) continue;
-            u64 place = 0;
-            if (lane() == 0) place = atomicAdd_system(search.tails.of[q] + which, u64(__popc(lanes)));
-            place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & lanes_before());
-            if (mine && offer.owner == q) search.list(q, which)[place] = offer.vertex;
-        }
+        if (__any_sync(ALL_LANES, mine)) append_to_owners(gang.size, search, which, mine ? int(offer.owner) : -1,
+                                                           offer.vertex);
     }
 };
 
