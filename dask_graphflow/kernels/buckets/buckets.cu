@@ -182,18 +182,18 @@ struct Offer {
 // in several places, and compiling all of them takes long. All lanes call it together.
 template <typename I, typename W>
 __device__ __noinline__ void append_to_owners(u32 members, const Search<I, W>& search, u32 near, u32 settled, u32 far,
-                                              const Offer<I>& offer)
+                                              Pile to, u32 owner, I vertex)
 {
     const u32 each = 3 * members > 32 ? 1 : 3;  // lists at once
     for (u32 first = 0; first < 3; first += each) {
         u32 count = 0, before[3] = {0, 0, 0};
         const auto in_list = [&](u32 i) {
-            return i >= first && i < first + each && (i == 0 ? is_near(offer.to) : offer.to == (i == 1 ? FIRST : FAR));
+            return i >= first && i < first + each && (i == 0 ? is_near(to) : to == (i == 1 ? FIRST : FAR));
         };
 #pragma unroll
         for (u32 i = 0; i < 3; ++i)
             for (u32 q = 0; q < members; ++q) {
-                const bool mine = in_list(i) && offer.owner == q;
+                const bool mine = in_list(i) && owner == q;
                 const u32 lanes = __ballot_sync(ALL_LANES, mine);
                 if (mine) before[i] = __popc(lanes & lanes_before());
                 if (i >= first && lane() == (i - first) * members + q) count = __popc(lanes);
@@ -205,9 +205,9 @@ __device__ __noinline__ void append_to_owners(u32 members, const Search<I, W>& s
         }
 #pragma unroll
         for (u32 i = 0; i < 3; ++i) {
-            const u32 from = i >= first ? (i - first) * members + offer.owner : 0;
+            const u32 from = i >= first ? (i - first) * members + owner : 0;
             const u64 end = __shfl_sync(ALL_LANES, place, from % 32);
-            if (in_list(i)) search.list(offer.owner, i == 0 ? near : i == 1 ? settled : far)[end + before[i]] = offer.vertex;
+            if (in_list(i)) search.list(owner, i == 0 ? near : i == 1 ? settled : far)[end + before[i]] = vertex;
         }
     }
 }
@@ -269,7 +269,7 @@ struct Offering {
     {
         if (PEERS) {
             if (__any_sync(ALL_LANES, offer.to != NEITHER && offer.to != WAITS))
-                append_to_owners(gang.size, search, near, settled, far, offer);
+                append_to_owners(gang.size, search, near, settled, far, offer.to, offer.owner, offer.vertex);
             return;
         }
         append(is_near(offer.to), offer.vertex, near, near_end, &found->near.count);
