@@ -177,6 +177,41 @@ struct Offer {
     double there = 0;
 };
 
+// Append the vertices of a warp's lanes to the lists of their owners' piles, to which several members append. An atomic
+// on a tail takes a microsecond, so lanes reserve the places in all lists at once. This is not inlined, since it is called
+// in several places, and compiling all of them takes long. All lanes call it together.
+template <typename I, typename W>
+__device__ __noinline__ void append_to_owners(u32 members, const Search<I, W>& search, u32 near, u32 settled, u32 far,
+                                              Pile to, u32 owner, I vertex)
+{
+    const u32 each = 3 * members > 32 ? 1 : 3;  // lists at once
+    for (u32 first = 0; first < 3; first += each) {
+        u32 count = 0, before[3] = {0, 0, 0};
+        const auto in_list = [&](u32 i) {
+            return i >= first && i < first + each && (i == 0 ? is_near(to) : to == (i == 1 ? FIRST : FAR));
+        };
+#pragma unroll
+        for (u32 i = 0; i < 3; ++i)
+            for (u32 q = 0; q < members; ++q) {
+                const bool mine = in_list(i) && owner == q;
+                const u32 lanes = __ballot_sync(ALL_LANES, mine);
+                if (mine) before[i] = __popc(lanes & lanes_before());
+                if (i >= first && lane() == (i - first) * members + q) count = __popc(lanes);
+            }
+        u64 place = 0;
+        if (count) {
+            const u32 i = first + lane() / members, list = i == 0 ? near : i == 1 ? settled : far;
+            place = atomicAdd_system(search.tails.of[lane() % members] + list, u64(count));
+        }
+#pragma unroll
+        for (u32 i = 0; i < 3; ++i) {
+            const u32 from = i >= first ? (i - first) * members + owner : 0;
+            const u64 end = __shfl_sync(ALL_LANES, place, from % 32);
+            if (in_list(i)) search.list(owner, i == 0 ? near : i == 1 ? settled : far)[end + before[i]] = vertex;
+        }
+    }
+}
+
 // A step that offers distances: where vertices are put. PEERS says whether there are other members that share memory.
 template <typename I, typename W, bool PEERS>
 struct Offering {
@@ -232,27 +267,20 @@ struct Offering {
     // Append the vertices of a warp's lanes to the lists of their piles. All lanes call it together.
     __device__ __forceinline__ void put(const Offer<I>& offer) const
     {
-        append(is_near(offer.to), offer, near, near_end, &found->near.count);
-        append(offer.to == FIRST, offer, settled, settled_end, &found->settled.count);
-        append(offer.to == FAR, offer, far, far_end, &found->far);
-    }
-
-    __device__ __forceinline__ void append(bool mine, const Offer<I>& offer, u32 which, i64 end, i64* count) const
-    {
-        if (!PEERS) {
-            const i64 place = end + place_for(mine, count);
-            if (mine) search.list(0, which)[place] = offer.vertex;
+        if (PEERS) {
+            if (__any_sync(ALL_LANES, offer.to != NEITHER && offer.to != WAITS))
+                append_to_owners(gang.size, search, near, settled, far, offer.to, offer.owner, offer.vertex);
             return;
         }
-        if (!__any_sync(ALL_LANES, mine)) return;
-        for (u32 q = 0; q < gang.size; ++q) {
-            const u32 lanes = __ballot_sync(ALL_LANES, mine && offer.owner == q);
-            if (!lanes) continue;
-            u64 place = 0;
-            if (lane() == 0) place = atomicAdd_system(search.tails.of[q] + which, u64(__popc(lanes)));
-            place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & lanes_before());
-            if (mine && offer.owner == q) search.list(q, which)[place] = offer.vertex;
-        }
+        append(is_near(offer.to), offer.vertex, near, near_end, &found->near.count);
+        append(offer.to == FIRST, offer.vertex, settled, settled_end, &found->settled.count);
+        append(offer.to == FAR, offer.vertex, far, far_end, &found->far);
+    }
+
+    __device__ __forceinline__ void append(bool mine, I vertex, u32 which, i64 end, i64* count) const
+    {
+        const i64 place = end + place_for(mine, count);
+        if (mine) search.list(0, which)[place] = vertex;
     }
 };
 

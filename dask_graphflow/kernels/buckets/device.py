@@ -5,7 +5,9 @@ pile. The light edges of the near pile are relaxed, turn by turn, until the pile
 edges of all vertices that were on it are relaxed once. After that the limit is raised, and the vertices of
 the far pile are distributed again. One launch repeats these steps while the piles are small, with a single
 block while they are very small. A large pile gets a launch of its own, in which all warps have the same
-number of edges.
+number of edges; the next launch adds what it put onto piles.
+
+Members that share memory run the same launches, and wait for each other in their kernels after each step.
 
 The distances are bit-identical to those of the host: each one is the smallest of the sums along paths.
 
@@ -50,12 +52,12 @@ STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the l
 
 # The structs in buckets.cu.
 _LISTED = np.dtype([("count", "i8"), ("edges", "i8"), ("largest", "i8")])
-_COUNTS = [("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")]
-_FOUND = np.dtype(_COUNTS)
+_PILES = [("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")]
+_FOUND = np.dtype(_PILES)
 _SIDES = "turn first_turn near_side settled_side far_side"
 _STATE = np.dtype(
     [
-        *_COUNTS,
+        *_PILES,
         ("limit", "f8"),
         *((name, "i8") for name in f"{_SIDES} vertices edges steps".split()),
         *((name, "i8") for name in ("near_here", "settled_here", "far_here")),
@@ -113,9 +115,9 @@ class DeviceBuckets:
         for at in (0, 2):  # on the near pile, and on the settled one
             self._lists[at, : len(sources)] = sources
             own[2][at] = len(sources)
-        rows = (*light.rows[:2], light.rows.weights)
-        arrays = address(rows[0]), address(light.middle), *map(address, rows[1:]), most
-        self._search = np.array((*arrays, *map(pointers_of, columns)), _SEARCH)
+        offsets, ends, weights, _ = light.rows
+        arrays = map(address, (offsets, light.middle, ends, weights))
+        self._search = np.array((*arrays, most, *map(pointers_of, columns)), _SEARCH)
         self._limits = np.zeros((), _LIMITS)
         for name, value in {
             "delta": delta, "cutoff": cutoff, "most_edges": SMALL_PILE, "longest": LONG,
@@ -129,8 +131,7 @@ class DeviceBuckets:
         self._begun = False
         self._there = cupy.empty(_GOING.itemsize // 8, "int64")
         kernel, count = instance("measure_piles", self._ends), len(sources)
-        given = light.rows.offsets, light.middle, self._lists[0], count, self._begin()
-        launch(kernel, count, *given)
+        launch(kernel, count, offsets, light.middle, self._lists[0], count, self._begin())
 
     @property
     def counts(self):
@@ -168,13 +169,10 @@ class DeviceBuckets:
         telling = cupy.zeros(TELLING.itemsize // 8, "int64")
         least = telling[-1:].view("float64")
         least[0] = np.inf
-        for list_, here in (
-            (int(now["near_side"]), int(now["near_here"])),
-            (2 + int(now["settled_side"]), int(now["settled_here"])),
-        ):
-            kernel, pile = instance("least_distance", self._ends), self._lists[list_]
-            if here:
-                launch(kernel, here, self.distance, pile, here, least)
+        for pile in (self._near(), self._settled()):
+            if len(pile):
+                kernel = instance("least_distance", self._ends)
+                launch(kernel, len(pile), self.distance, pile, len(pile), least)
         if self._shared is None:
             return float(read(least)[0])
         told = meet(self._shared.memory, sent=telling)
@@ -208,6 +206,14 @@ class DeviceBuckets:
         order = mirrors.argsort()
         return mirrors[order], distances[order]
 
+    def _near(self) -> Any:
+        """Return this member's near pile."""
+        return self._lists[int(self._now["near_side"]), : int(self._now["near_here"])]
+
+    def _settled(self) -> Any:
+        """Return this member's settled vertices, whose heavy edges were not relaxed."""
+        return self._lists[2 + int(self._now["settled_side"]), : int(self._now["settled_here"])]
+
     def _begin(self) -> Any:
         """Copy the state to the device, unless it is there, and return it."""
         if not self._begun:
@@ -219,13 +225,10 @@ class DeviceBuckets:
     def _relax_large(self, *, settling: bool) -> None:
         """Relax the light edges of the near pile, or the heavy edges of settled vertices, in one launch."""
         (offsets, ends, _, _), middle = self._light
-        now = self._now
         if settling:
-            pile = self._lists[2 + int(now["settled_side"]), : int(now["settled_here"])]
-            costs = gather_sizes(middle, offsets[1:], pile)
+            costs = gather_sizes(middle, offsets[1:], self._settled())
         else:
-            pile = self._lists[int(now["near_side"]), : int(now["near_here"])]
-            costs = gather_sizes(offsets, middle, pile)
+            costs = gather_sizes(offsets, middle, self._near())
         kernel = instance("relax", self._ends, self._weights, self._peers)
         cutoff = float(self._limits["cutoff"])
         given = self._gang, self._search, costs, np.bool_(settling), cutoff
@@ -233,7 +236,7 @@ class DeviceBuckets:
 
 
 def _columns(distance: Any, ids: Any) -> tuple[Any, ...]:
-    """Return the columns of a search by one member; see :class:`.SharedBuckets`."""
+    """Return the columns of a search by one member; see :class:`.SharedBuckets`. It needs no sizes."""
     size = len(distance)
     lists = cupy.empty(LISTS * size, ids)
     turns, waiting = cupy.zeros(size, "uint32"), cupy.zeros(-(-size // 32), "uint32")
