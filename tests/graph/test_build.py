@@ -59,14 +59,19 @@ def dealt_out(pieces, size):
 
 
 def shards(pieces, size, directed=True, multi="keep"):
-    return gang._together(build.build, dealt_out(pieces, size), (Recipe(directed, multi),))
+    return build_together(dealt_out(pieces, size), Recipe(directed, multi))
+
+
+def build_together(dealt, recipe):
+    """Return the shards that members build from the pieces that were dealt to them."""
+    return gang._together(
+        lambda channel, pieces, rank: build.build(channel, pieces, rank, recipe), dealt
+    )
 
 
 def together(loop, made, *args):
     """Call a function with each shard and an exchange; return the results."""
-    return gang._together(
-        lambda channel, shard, rank: loop(shard, Exchange(channel), *args), made, ()
-    )
+    return gang._together(lambda channel, shard, rank: loop(shard, Exchange(channel), *args), made)
 
 
 def alone(loop, shard, *args):
@@ -535,9 +540,9 @@ def test_the_member_that_reads_a_partition_changes_no_bit(rng, fine, multi):
     edges = frame((u % 200, v % 180) for u, v in rmat())
     edges = edges.assign(w=100 * rng.normal(size=len(edges)))  # sums depend on the order
     pieces = pieces_of(edges, 7, weight="w")
-    (whole,) = gang._together(build.build, [pieces], (Recipe(True, multi),))
+    (whole,) = build_together([pieces], Recipe(True, multi))
     mixed = [[pieces[i] for i in own] for own in ([1, 4, 6], [0, 5], [2, 3])]
-    found = gang._together(build.build, mixed, (Recipe(True, multi),))
+    found = build_together(mixed, Recipe(True, multi))
     ends = np.concatenate([shard.out.ends for shard in found])
     weights = np.concatenate([shard.out.weights for shard in found])
     np.testing.assert_array_equal(ends, whole.out.ends)

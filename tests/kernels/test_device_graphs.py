@@ -215,7 +215,7 @@ def columns_of(pieces, directed, members, start):
         g = GraphView(shard, Exchange(channel, device=shard.on_device))
         return [[to_host(column).copy() for column in ask(g, start)] for ask in OPERATORS.values()]
 
-    parts = zip(*gang._together(loop, list(shards), ()), strict=True)
+    parts = zip(*gang._together(loop, list(shards)), strict=True)
     return [[np.concatenate(column) for column in zip(*part, strict=True)] for part in parts]
 
 

@@ -20,8 +20,8 @@ from dask_graphflow.operators.whole_weights import own_sums
 from .groups import Groups
 
 # Each of several members has a graph with fewer edges as a whole, and sends nothing while vertices move.
-# Devices read edges faster, but messages between them take as long as between hosts. So there, a graph with
-# this factor as many edges is small.
+# Devices that share memory keep it there. They read edges faster, so a graph with this factor as many edges
+# is small.
 SMALL_GRAPH, ON_DEVICE = 1 << 20, 8
 
 
@@ -79,16 +79,15 @@ def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[Grap
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
     If `g` has several members, each of them has a small graph as a whole, because messages would take
-    longer than all of its steps. Parts of a hybrid graph are in host memory. Edges of weight 0 are left
-    out.
+    longer than all of its steps. It is in host memory, unless the members share the memory of their
+    devices. Parts of a hybrid graph are in host memory, too. Edges of weight 0 are left out.
     """
     shard, rows = g.member.shard, g.member.local("out").rows._replace(weights=weights)
     rows = groups_kernels.of(holder).sums_between(rows, holder, count, threads=g.member.threads)
-    exchange, most = g.member.exchange, 2 * SMALL_GRAPH
-    if shard.on_device and shard.placed is None:
-        most *= ON_DEVICE
+    exchange, shares = g.member.exchange, g.member.shared_memory() is not None
+    most = 2 * SMALL_GRAPH * (ON_DEVICE if shares else 1)
     small = not g.member.alone and g.all_sum(len(rows.ends)) < most
-    if shard.placed is not None:
+    if shard.placed is not None or (small and not shares):
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
     if small:
