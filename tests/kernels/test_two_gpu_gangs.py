@@ -260,9 +260,11 @@ def test_members_that_share_memory_push_small_supersteps_without_messages(client
     assert steps.bytes.sum() < 5000
 
 
-def test_members_that_share_memory_search_and_peel_without_messages(client, rng):
-    many = graph(on_device(partitioned(power_law(rng), 8)), 2, False)
-    for call in (many.core_number, partial(many.bfs, [int(power_law(rng).a.iloc[0])])):
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_members_that_share_memory_search_peel_and_join_without_messages(client, rng, directed):
+    many = graph(on_device(partitioned(power_law(rng), 8)), 2, directed)
+    search = partial(many.bfs, [int(power_law(rng).a.iloc[0])])
+    for call in (many.core_number, search, many.connected_components):
         steps = call(trace=True)[1].compute()
         assert not steps.bytes.sum()
         assert set(steps.transfer) == {"memory"}
