@@ -482,11 +482,15 @@ def two_workers(**options):
         with dask.config.set(settings):
             two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
             cluster = LocalCluster(**two | options)
-        with cluster:
+        try:
             if BACKEND.name == "cudf":
                 with Client(cluster, set_as_default=False) as client:
                     client.run(_start_gpu)
             yield cluster
+        finally:
+            # Dask looks for the name of a worker that was lost before its cluster had listed it.
+            with contextlib.suppress(KeyError):
+                cluster.close()
 
 
 @pytest.fixture(scope="session")

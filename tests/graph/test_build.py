@@ -362,7 +362,7 @@ def test_ids_are_sent_once_and_stored_by_one_member():
         (1, "keep", "int64", 0.15, True),
         (1, "sum", "int64", 0.75, False),
         (2, "keep", "int64", 0.95, False),
-        (2, "keep", "int32", 1.1, True),
+        (2, "keep", "int32", 1.15, True),
     ],
 )
 def test_memory_that_a_build_needs_beyond_its_input_and_result(
