@@ -42,6 +42,7 @@ class Member:
     def __init__(self, shard: Shard, exchange: Exchange, threads: int, reverse: bool) -> None:
         self.shard, self.exchange, self.threads, self.reverse = shard, exchange, threads, reverse
         self.alone = exchange.size == 1 and shard.placed is None
+        self._memory: SharedMemory | None = None
         self._all_rows: dict[str, Rows] = {}
 
     def shared_memory(self) -> SharedMemory | None:
@@ -49,7 +50,9 @@ class Member:
         shard = self.shard
         if not shard.on_device or shard.placed is not None:
             return None
-        return self.exchange.shared_memory(shard.bounds, able=not shard.linked)
+        if self._memory is None:
+            self._memory = self.exchange.shared_memory(shard.bounds, able=not shard.linked)
+        return self._memory
 
     def side(self, side: str) -> str:
         """Return the name of the shard's rows for the edges that leave ("out") or enter ("into")."""

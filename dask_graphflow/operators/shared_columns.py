@@ -35,10 +35,21 @@ def share_columns(
     if memory is None:
         return None
     begins = [local.owned + bound for bound in local.slot_bounds[:-1]]
-    members = memory.swap((local.size, begins))
-    most, rank = max(size for size, _ in members), g.member.exchange.rank
+    most, there = largest_of_all(memory, g.member.exchange.rank, local.size, begins)
     columns = memory.columns(("uint64", -(-most // 64)), *((dtype, most) for dtype in dtypes))
     if columns is None:
         return None
-    to_mirrors = memory.mirrors(mirrors.mirrored, [there[rank] for _, there in members])
+    to_mirrors = memory.mirrors(mirrors.mirrored, there)
     return SharedColumns(memory, to_mirrors, columns[0], columns[1:])
+
+
+def largest_of_all(
+    memory: SharedMemory, rank: int, size: int, begins: Sequence[int]
+) -> tuple[int, list[int]]:
+    """Return the size of the largest wide column, and where this member's mirrors begin in each one.
+
+    `begins` are where the mirrors of each member's vertices begin in a wide column of this member, of which
+    `size` is the number of entries. All members call it.
+    """
+    members = memory.swap((size, begins))
+    return max(size for size, _ in members), [there[rank] for _, there in members]

@@ -195,9 +195,8 @@ class Advance:
             self._last = "push", None
         g.fused(["push"] * len(done), sizes, edges, seconds)
         known = (g.degrees, leaving) if g.member.alone else None
-        return Frontier(VertexSet(g.owned, vertices=vertices, edges=known), count, leaving), len(
-            done
-        )
+        own = VertexSet(g.owned, vertices=vertices, edges=known)
+        return Frontier(own, count, leaving), len(done)
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
@@ -298,7 +297,7 @@ class Advance:
         """Copy the changes to the algorithm's column, and return the next frontier."""
         column, wide = self._columns[self._op.target], side.columns[self._op.target]
         if wide is not column and isinstance(side, SharedSide):
-            # A copy of all entries is faster than a list of those that changed.
+            # To list the changes takes longer than to copy all entries.
             column[: side.local.owned] = wide[: side.local.owned]
         elif wide is not column:
             at = following.vertices
@@ -321,8 +320,8 @@ class Advance:
         if way not in self._sides:
             target = self._op.target
             wide = {*asked, target} if way == "push" else {*asked}
-            given = self._g, rows, self._op, self._columns, wide, asked
-            self._sides[way] = share_side(*given) or _Side(*given)
+            about = self._g, rows, self._op, self._columns, wide, asked
+            self._sides[way] = share_side(*about) or _Side(*about)
             return self._sides[way]
         side, (last, changed) = self._sides[way], self._last
         if side.mirrors is not None:

@@ -101,13 +101,7 @@ class SharedSide:
         return VertexSet(self.local.size, words=marks.own[: -(-self.local.size // 64)])
 
     def run(
-        self,
-        params: Mapping[str, Any],
-        frontier: Frontier,
-        first: int,
-        most: int,
-        dense: tuple[int, int, bool],
-        before: Any,
+        self, params: Mapping[str, Any], frontier: Frontier, *limits: Any
     ) -> tuple[Any, tuple[int, int], Any] | None:
         """Push several small supersteps in one call; see :meth:`.LocalAdvance.run`. None if it cannot.
 
@@ -118,7 +112,8 @@ class SharedSide:
         if not self._run:
             return None
         run, shared = self._run
-        return run.run(params, frontier, first, most, dense, before, shared)
+        limits = *limits, shared
+        return run.run(params, frontier, *limits)
 
     def _new_run(self) -> tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()]:
         # Their ends are the numbers of all members' vertices.

@@ -34,6 +34,7 @@ from dask_graphflow.kernels import rows as rows_kernels
 from dask_graphflow.kernels import scores as scores_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES
 from dask_graphflow.operators.access import update_mirrors
+from dask_graphflow.operators.shared_columns import largest_of_all
 from dask_graphflow.operators.view import GraphView
 
 MOST = 2  # if at least 1/2 of the other members' vertices are read, all of them are sent
@@ -86,12 +87,11 @@ class HubRows:
 
     def new_wide(self, dtype: Any) -> Any:
         """Return a wide column of zeros, which :meth:`send` takes. All members call it."""
-        g, memory = self._g, self._g.member.shared_memory()
-        shared = (
-            None if memory is None else _share(memory, self.layout, g.member.exchange.rank, dtype)
-        )
+        g, layout = self._g, self.layout
+        memory, rank = g.member.shared_memory(), g.member.exchange.rank
+        shared = None if memory is None else _share(memory, layout, rank, dtype)
         if shared is None:
-            return g.column(0, dtype, self.layout.size)
+            return g.column(0, dtype, layout.size)
         wide, self._publication = shared
         wide[:] = 0
         return wide
@@ -155,12 +155,11 @@ def _share(memory: SharedMemory, layout: Layout, rank: int, dtype: Any) -> tuple
     """Return a wide column that members share, and what sends its entries; None without room."""
     low, high = layout.bounds[rank : rank + 2]
     begins = [high - low + bound for bound in layout.slot_bounds[:-1]]
-    members = memory.swap((layout.size, begins))
-    columns = memory.columns((dtype, max(size for size, _ in members)))
+    most, there = largest_of_all(memory, rank, layout.size, begins)
+    columns = memory.columns((dtype, most))
     if columns is None:
         return None
     (column,) = columns
-    there = [begins_there[rank] for _, begins_there in members]
     sent = memory.publication(column, layout.mirrored, high - low, there)
     return column.own[: layout.size], sent
 

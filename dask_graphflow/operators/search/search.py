@@ -76,10 +76,8 @@ class Search:
             self._level = g.column(-1, "int32", size)
             self._parent = g.column(np.iinfo(g.index).max, g.index, size)
         else:
-            self._level, self._parent = (
-                self._shared.levels.own[:size],
-                self._shared.predecessors.own[:size],
-            )
+            self._level = self._shared.levels.own[:size]
+            self._parent = self._shared.predecessors.own[:size]
             self._level[:], self._parent[:] = -1, np.iinfo(g.index).max
             self._shared.degrees.own[:size] = g.degrees
         self._seen = g.column(0, "uint64", -(-size // 64))
