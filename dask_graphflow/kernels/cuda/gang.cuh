@@ -186,7 +186,7 @@ struct MeetingOf {
     MeetingsOf<Said, Heard>* state;
     Said* alone = nullptr;       // in shared memory
     u32 steps = 0, steps_alone = 0;  // number of steps so far
-    bool failed = false;
+    bool failed = false;  // whether the members gave up in any meeting so far
 
     // Prepare for steps of the first block alone.
     __device__ __forceinline__ void prepare(Said* sets)
@@ -248,7 +248,7 @@ struct MeetingOf {
         __syncthreads();
         ++step;
         const Heard told = shared;
-        failed = !fine;
+        failed |= !fine;
         __syncthreads();
         return told;
     }
