@@ -284,6 +284,8 @@ class GraphOnHost:
         return repr(self.graph)
 
     def __getattr__(self, name):
+        if name.startswith("__"):  # Python looks for these in a copy that has no graph yet
+            raise AttributeError(name)
         found = getattr(self.graph, name)
         return _calling(found) if callable(found) else found
 

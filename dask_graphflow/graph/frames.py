@@ -86,9 +86,15 @@ def are_integers(types: Sequence[Any]) -> bool:
     return all(isinstance(dtype, np.dtype) and dtype.kind in "iu" for dtype in types)
 
 
-@lru_cache(maxsize=64)  # because a frame takes 0.1 ms to make, and one of cuDF more
 def no_integers(kind: Any, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
-    """Return an empty frame of integer columns. It is the same each time, so no code may change it."""
+    """Return an empty frame of integer columns. It may be the same each time, so no code may change it."""
+    # To pickle a frame of cuDF changes its buffers, which two threads must not do at once.
+    make = _no_integers if is_pandas(kind) else _no_integers.__wrapped__
+    return make(kind, names, types)
+
+
+@lru_cache(maxsize=64)  # because a frame takes 0.1 ms to make
+def _no_integers(kind: Any, names: tuple[str, ...], types: tuple[Any, ...]) -> Any:
     columns = zip(names, types, strict=True)
     return kind({name: np.empty(0, dtype) for name, dtype in columns})
 

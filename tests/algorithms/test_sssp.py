@@ -13,6 +13,7 @@ import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import UnknownVertexError, WeightError
 from dask_graphflow.kernels import buckets as buckets_kernels
+from dask_graphflow.kernels import whole_buckets as whole_kernels
 from dask_graphflow.kernels.whole_buckets import host as whole_buckets
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -26,6 +27,7 @@ def step_by_step(monkeypatch):
 
     def begin():
         monkeypatch.setattr(buckets_kernels.of(on_backend(np.zeros(1))), "AHEAD", 0)
+        monkeypatch.setattr(whole_kernels.of(np.zeros(1)), "AHEAD", 0)
 
     return begin
 
@@ -190,8 +192,7 @@ def test_a_search_stops_once_the_distances_of_all_targets_are_final(built, step_
     found, steps = traced(g.sssp([0], targets=[90, 5], trace=True))
     same(found, whole[whole["vertex"].isin([5, 90])])
     assert found["distance"].tolist() == [5, 90]
-    # A single device does all of them in one launch.
-    assert len(steps) < max(2, len(all_steps) / 2)
+    assert steps["edges"].sum() < all_steps["edges"].sum() / 2
 
 
 def test_targets_that_are_no_vertices_or_cannot_be_reached(built):

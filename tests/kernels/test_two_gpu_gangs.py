@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import contextmanager
 from functools import partial
 
 import dask
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ENDS, cupy_or_skip, partitioned
-from distributed import Client, wait
+from distributed import Client, WorkerPlugin, wait
 from members import eventually
 from shapes import ASKED, KINDS, graph, power_law, same
 from test_device_many import MORE, on_device, plain
@@ -21,6 +22,7 @@ from dask_graphflow.cli import checks
 from dask_graphflow.comm import carriers
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.graph import partition
 from dask_graphflow.tasks import gang
 from dask_graphflow.tasks.membership import Membership
 
@@ -43,9 +45,23 @@ def cluster(**options):
     return dask_cuda.LocalCUDACluster(n_workers=min(GPUS, 4), dashboard_address=":0", **options)
 
 
+class FineCuts(WorkerPlugin):
+    """Cuts shards at multiples of 64 vertices instead of 4096, so that members share small graphs too."""
+
+    def setup(self, worker):
+        partition.GRAIN = 64
+
+
+@contextmanager
+def connected():
+    with cluster() as workers, Client(workers) as client:
+        client.register_plugin(FineCuts())
+        yield client
+
+
 @pytest.fixture(scope="module")
 def client():
-    with cluster() as workers, Client(workers) as client:
+    with connected() as client:
         yield client
 
 
@@ -192,7 +208,7 @@ def failing(channel, shard, rank, forever, where):
 def long_path(rng):
     """Return a path whose search takes seconds, since each level takes a meeting of the devices."""
     ids = np.arange(400_001)
-    return pd.DataFrame({"a": ids[:-1], "b": ids[1:]})
+    return pd.DataFrame({"a": ids[:-1], "b": ids[1:], "w": 1.0})
 
 
 KILLED = {
@@ -209,7 +225,7 @@ KILLED = {
 def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(rng, by):
     make, short, long = KILLED[by]
     edges = on_device(partitioned(make(rng), 8))
-    with cluster() as workers, Client(workers) as client:
+    with connected() as client:
         many = graph(edges, 2, False)
         wanted = plain(short(many).compute())
         found = long(many).persist()
@@ -240,7 +256,7 @@ SUMS = gf.EdgeOp("sums", target="x", signal="1 + x[src] % 3", slot="add")
 )
 @pytest.mark.parametrize("direction", ["gemini", "push", "pull"])
 def test_programs_of_many_supersteps_have_the_values_of_one_gpu(client, op, max_iter, direction):
-    edges = long_path(None).iloc[:2000].assign(w=1.0)
+    edges = long_path(None).iloc[:2000]
     near = edges.iloc[::7]
     edges = pd.concat([edges, near.assign(b=near.a // 2 + 1)])
     pieces = on_device(partitioned(edges, 8))
@@ -252,7 +268,7 @@ def test_programs_of_many_supersteps_have_the_values_of_one_gpu(client, op, max_
 
 
 def test_members_that_share_memory_push_small_supersteps_without_messages(client):
-    many = graph(on_device(partitioned(long_path(None).iloc[:5000].assign(w=1.0), 8)), 2, True)
+    many = graph(on_device(partitioned(long_path(None).iloc[:5000], 8)), 2, True)
     begin = pd.DataFrame({"vertex": [0], "x": [0]})
     how = {"columns": {"x": 1 << 30}, "start": begin, "direction": "push"}
     steps = many.run(HOPS, **how, trace=True)[1].compute()

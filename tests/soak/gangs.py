@@ -102,6 +102,8 @@ class Gangs:
         self._graph: Any = None
         self.memory: list[int] = []
         self.renewed = 0  # times that a worker did not come back, and all were started anew
+        for call in CALLS:  # the first call compiles kernels, which nothing interrupts
+            self._asked(call, self._persisted()).result()
 
     def play(self, number: int) -> tuple[str, str]:
         """Play a round. Return how its call ended, and what is wrong, if anything."""

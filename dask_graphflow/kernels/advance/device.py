@@ -303,6 +303,10 @@ class DeviceRun:
         # The numbers of the launch, followed by those of each superstep.
         words = _RAN.itemsize // 8
         self._ran = cupy.zeros(words + 2 * SPAN, "int64")
+        if before is not None and not own:
+            # Null means that messages read no copy. Then there is one meeting less in each superstep, so a
+            # member without vertices must not have the null pointer of an empty array.
+            before = cupy.empty(1, before.dtype)
         self._before, self._kept = before, (lists, target, stamps, offsets)
         self._shared = np.array(tuple(map(pointers_of, self._kept)), _RUN_COLUMNS)
         self._task = task = np.zeros((), _RUN)

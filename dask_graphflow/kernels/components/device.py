@@ -34,6 +34,8 @@ def join_rows(rows, *, both=True, threads=1, forests=None):
         if forests is not None:
             # An edge between trees that two members skip would be lost, unless one vertex is in both.
             root = least_told(align(forests.memory, sent=sent))
+            if not both:
+                _adopt(forests)
         if both:
             launch(instance("hook_rest", parent.dtype), count, *some, root)
         else:
@@ -45,6 +47,23 @@ def join_rows(rows, *, both=True, threads=1, forests=None):
             launch(kernel, len(rows.ends) // 8, *some, inside)
         compress(parent)
     return parent
+
+
+def _adopt(forests: Any) -> None:
+    """Join each vertex with its parent at the member that has its row, as far as that member is.
+
+    So the largest tree at each member gets vertices of all rows, and more edges are inside it. Another
+    member may change the parents meanwhile. Each of them is in the tree of its vertex, old or new.
+    """
+    gang, parents = forests.memory.gang, forests.parents
+    rank, size = int(gang["rank"]), int(gang["size"])
+    bounds = gang["bounds"].tolist()
+    meet(forests.memory)  # raises if members gave up; see merge
+    for other in range(size):
+        if other != rank:
+            low, high = bounds[other : other + 2]
+            absorb(parents.own, parents.of(other)[low:high], first=low)
+    compress(parents.own)
 
 
 def merge(forests: Any, low: int, high: int) -> Any:
