@@ -26,7 +26,8 @@ from benchmarks.peers import cugraph
 
 ONE = "one member"
 BUILDS = ("undirected", "directed")
-CALLS = (side.IDLE, *side.CALLS)
+CALLS = (side.IDLE, *side.CALLS, *side.OTHERS)
+BUILT_FOR = {call: build for call, (build, _) in (side.TRACED | side.OTHERS).items()}
 NOTES = """\
 Times go from a persisted graph to the computed frame, or to the frame on the workers of a cluster; a build
 starts from persisted edges. "as built" is a graph with as many members as the build chooses. A ratio below
@@ -97,9 +98,7 @@ def _files(
     """Return what :meth:`.Side.load` takes. GPUs make the edges of large R-MAT graphs themselves."""
     if not on_gpu or name != "rmat":
         return write(GRAPHS[name](sizes), folder, sizes.ids)
-    weighted = "weighted" in {
-        side.TRACED[call][0] if call in side.TRACED else call for call in calls
-    }
+    weighted = "weighted" in {BUILT_FOR.get(call, call) for call in calls}
     edges = {"scale": sizes.scale, "parts": PARTITIONS, "weighted": weighted}
     return {"few": edges, "files": edges, "start": gpu.HUB}
 
@@ -115,6 +114,8 @@ def measure(call: str, here: side.Side, files: Any, options: argparse.Namespace)
     }
     if options.gpu:
         del places[f"{count} members, {threads}"]
+    if call in side.OTHERS:
+        del places[f"as built, {processes}"]
     if call == side.STREAMED:  # it has no graph, so members do not matter
         places = {ONE: (1, options.gpu), f"{count} workers": (count, True)}
     supersteps: dict[str, list[float]] = {name: [] for name in places}

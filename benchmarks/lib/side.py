@@ -66,6 +66,43 @@ TRACED: dict[str, tuple[str, Callable[..., Any]]] = {
     ),
     "run": ("undirected", _hops),
 }
+
+
+def _calls(build: str, **calls: dict[str, Any]) -> dict[str, tuple[str, Callable[..., Any]]]:
+    """Return calls of methods with some options, of a graph that is built in one way."""
+
+    def of(name: str, how: dict[str, Any]) -> Callable[..., Any]:
+        return lambda graph, start, **options: getattr(graph, name)(**how, **options)
+
+    return {name: (build, of(name, how)) for name, how in calls.items()}
+
+
+UP_TO = {"max_iter": ITERATIONS, "fail_on_nonconvergence": False}
+#: Calls that ``compare`` does not make.
+OTHERS = {
+    **_calls(
+        "undirected",
+        core_number={},
+        triangle_count={},
+        clustering={},
+        louvain={},
+        leiden={},
+        betweenness_centrality={"k": 16},
+        closeness_centrality={"k": 16},
+        eigenvector_centrality=UP_TO,
+        maximal_independent_set={},
+        greedy_color={},
+        bridges={},
+        k_truss={"k": 10},
+    ),
+    **_calls(
+        "directed",
+        hits=UP_TO,
+        strongly_connected_components={},
+        personalized_pagerank={"sources": [gpu.HUB]},
+    ),
+    **_calls("weighted", minimum_spanning_forest={}),
+}
 DEGREES = "degrees"
 STREAMED = "gf.connected_components"  # on the edges, without a graph
 CALLS = (*TRACED, DEGREES, STREAMED)
@@ -200,7 +237,7 @@ class Side:
             whole.append(self._timed(compute, client))
         if first:
             with self._scheduler(client):
-                return {"measures": {}, "bits": digest(frames[0].compute() if leave else frames[0])}
+                return {"measures": {}, "bits": (digest if fetch else digest_rows)(frames[0])}
         frames.clear()
         while traced is not None and len(steps) < len(whole):
             steps.append(self._steps(traced, client))
@@ -217,7 +254,7 @@ class Side:
         if name == IDLE:
             shards = self._kept("undirected", members, client)._shards
             return lambda: shards.run(_idle, NOTHING, name="idle"), None
-        build, ask = TRACED[name]
+        build, ask = (TRACED | OTHERS)[name]
         graph = self._kept(build, members, client)
         return (
             lambda: ask(graph, self._start),
@@ -315,6 +352,27 @@ def digest(frame: Any) -> str:
     }
     hashes = pd.util.hash_pandas_object(host.assign(**bits), index=False).to_numpy()
     return hashlib.sha256(repr(dtypes).encode() + hashes.tobytes()).hexdigest()
+
+
+def digest_rows(frame: Any) -> str:
+    """Return a hash of a frame's columns, dtypes and values, bit for bit. Rows may be in any order.
+
+    The frame may be lazy. Workers then compute its hash, because a large frame takes a client seconds.
+    """
+    parts = frame.to_delayed() if hasattr(frame, "to_delayed") else [frame]
+    total = sum(dask.compute(*(dask.delayed(_sum_of_hashes)(part) for part in parts)))
+    dtypes = [(str(name), str(dtype)) for name, dtype in frame.dtypes.items()]
+    return f"{dtypes} {total % (1 << 64)}"
+
+
+def _sum_of_hashes(part: Any) -> int:
+    floats = part.select_dtypes(["float32", "float64"])
+    part = part.assign(
+        **{name: floats[name].values.view(f"u{floats[name].dtype.itemsize}") for name in floats}
+    )
+    if hasattr(part, "hash_values"):
+        return int(part.hash_values("xxhash64").values.sum(dtype="uint64"))
+    return int(pd.util.hash_pandas_object(part, index=False).to_numpy().sum(dtype="uint64"))
 
 
 def _persisted(frame: Any) -> Any:
