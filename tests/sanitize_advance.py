@@ -87,8 +87,8 @@ def pushed_on(kernels, parents, ids):
         program = bound.host_program if kernels.__name__.endswith(".host") else bound.device_program
         before = None if reads == "low" else columns["copy"]
         run = advance.new_run(program, out, given, before)
-        following, leaving, done = run.push((), first, size, 2, VERTICES, (0, 0, False))
-        assert (len(following), leaving) == (0, 0)
+        following, sizes, done = run.push((), first, (1, size), 2, VERTICES, (0, 0, False))
+        assert (len(following), *sizes) == (0, 0, 0)
         assert done[0].tolist() == [1, size]
         last = 5 if after else levels[levels < 2**30].max()
         if reads == "low":  # a vertex can change twice

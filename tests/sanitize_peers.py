@@ -11,9 +11,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from sanitize_cases import VERTICES, hub_rows, launches, load_kernels
+from sanitize_groups import both_ways, one_sweep, owners_of
 
 from dask_graphflow.kernels.buckets import LISTS, SharedBuckets
 from dask_graphflow.kernels.csr import Reached, Rows
+from dask_graphflow.kernels.groups import SharedGroups
 from dask_graphflow.kernels.search import SharedSearch
 from dask_graphflow.programs.edge_op import EdgeOp
 
@@ -30,7 +32,8 @@ def in_turn(kernels, bounds):
         gang = device_peers.gang(rank, 2, bounds)
         gang["mail"][:2] = [member.data.ptr for member in mail]
         gang["meetings"], gang["stopped"] = met[rank:].data.ptr, stop.pointer
-        memories.append(SimpleNamespace(gang=gang, check=lambda failed: None, stop=stop))
+        kept = {"met": met, "stop": stop}  # the device uses it by its address
+        memories.append(SimpleNamespace(gang=gang, check=lambda failed: None, **kept))
     return memories, mail
 
 
@@ -282,8 +285,73 @@ def relaxed_by_two(kernels, parents, ids):
     reached = np.isfinite(distance)
     reached[sources] = False
     assert near[0]["count"] == reached.sum()
+    mail[0].view("uint32")[3] = 1000  # again, since the second member has written what it has told
     rows, both, _ = members[0]
     found = kernels.to_host(sssp.shared_predecessors(rows, both))
     np.testing.assert_array_equal(found, parent[:low])
     found = kernels.to_host(members[1][1].own(members[1][1].predecessors))
     np.testing.assert_array_equal(found, parent[low:])
+
+
+@launches("sweep")
+def swept_by_two(kernels, parents, ids):
+    """Sweeps and a refinement of two members that share memory, with weights and skews.
+
+    Members meet many times in a sweep. So only one of them has awake vertices in each sweep. The other one
+    takes no part: it has met the first one before, and told nothing.
+    """
+    if kernels.__name__.endswith(".host"):  # members on the host send messages
+        return
+    sweep, xp, to_host = load_kernels(kernels, "groups").sweep, kernels.namespace, kernels.to_host
+    whole, matrix = both_ways(kernels, ids)
+    offsets, ends = to_host(whole.offsets), to_host(whole.ends)
+    bounds, mass = [0, VERTICES // 2 // 64 * 64, VERTICES], matrix.sum(axis=1)
+    skew = np.random.default_rng(5).integers(-9, 10, VERTICES) * mass // 9
+    ranks, factor, rooms = np.random.default_rng(4).permutation(VERTICES), 1 / mass.sum(), ({}, {})
+    memories, mail = in_turn(kernels, bounds)
+    dtypes = "int32", ids, "int64", "int64", "bool"
+    columns = shared(kernels, *(xp.zeros((2, VERTICES), dtype) for dtype in dtypes))
+    labels, load, turns = np.arange(VERTICES), mass.copy(), skew.copy()
+    for seed in range(6):
+        rank, refined = seed % 2, seed > 3
+        low, high = bounds[rank : rank + 2]
+        if refined and not rank:
+            within, labels, load, turns = labels, np.arange(VERTICES), mass.copy(), skew.copy()
+        looking = np.arange(low, high)[mass[low:high] > 0]
+        mail[:, 9:], mail[rank].view("uint32")[3 - rank] = 0, 1 << 20
+        for q, (awake, *own, _) in enumerate(columns):
+            for column, values in zip(own, (labels, load, turns), strict=True):
+                column.own[:] = xp.asarray(values)
+            awake.own[:] = xp.asarray((q == rank) & np.isin(np.arange(VERTICES), looking))
+        part = slice(int(offsets[low]), int(offsets[high]))
+        begins = whole.offsets[low : high + 1] - part.start
+        rows = Rows(begins, whole.ends[part], whole.weights[part], low)
+        awake, *own, _ = (column.own for column in columns[rank])
+        moved = sweep(
+            rows,
+            own[0],
+            (xp.asarray(mass[low:high]), own[1], factor),
+            (xp.asarray(ranks[low:high]), seed),
+            awake,
+            xp.asarray(within.astype(ids)) if refined else None,
+            (xp.asarray(skew[low:high]), own[2]),
+            room=rooms[rank],
+            shared=SharedGroups(memories[rank], *columns[rank]),
+        )
+        wanted = one_sweep(
+            matrix, labels, (mass, load, factor), looking, (ranks, seed),
+            within if refined else None, (skew, turns),
+        )  # fmt: skip
+        assert moved == len(wanted) > 0
+        for _, *own, alone in columns:
+            for column, values in zip(own, (labels, load, turns), strict=True):
+                np.testing.assert_array_equal(to_host(column.own), values)
+            assert not to_host(alone.own).any()
+        if refined:
+            continue
+        owners = owners_of(offsets)
+        woken = np.unique(ends[np.isin(owners, wanted) & (labels[owners] != labels[ends])])
+        found = [
+            to_host(awake.own)[slice(*bounds[q:][:2])] for q, (awake, *_) in enumerate(columns)
+        ]
+        np.testing.assert_array_equal(np.flatnonzero(np.concatenate(found)), woken)

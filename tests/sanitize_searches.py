@@ -128,7 +128,8 @@ def led_through(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(found), distance)
     if not hasattr(load_kernels(kernels, "searches"), "paths"):
         return
-    counted = load_kernels(kernels, "searches").paths(out, into, kernels.namespace.asarray(sources))
+    several = load_kernels(kernels, "searches").paths(out, into, kernels.namespace.asarray(sources))
+    counted = (columns for some in several for columns in zip(*some, strict=True))
     for source, row, (level, sigma, power, _) in zip(sources, distance, counted, strict=True):
         np.testing.assert_array_equal(np.maximum(kernels.to_host(level), -1), row)
         near, edges = level == 1, ones[[source]].toarray()[0]

@@ -96,11 +96,12 @@ def address(array: Any) -> int:
 
 
 def pointers_of(column: Any) -> np.ndarray:
-    """Return the pointers of a column, or of an array of the only member."""
+    """Return the pointers of a column, or of an array of the only member; null pointers of None."""
     if isinstance(column, Column):
         return column.pointers
     pointers = np.zeros(MEMBERS, "uint64")
-    pointers[0] = address(column)
+    if column is not None:
+        pointers[0] = address(column)
     return pointers
 
 
@@ -316,16 +317,17 @@ class SharedMirrors:
         dtype = _copied(column.own)
         self._launch(instance("publish_changes", dtype, self._ids), self._most, column, marks)
 
-    def update(self, own: Any, column: Column, changed: Any = None) -> None:
+    def update(self, own: Any, column: Column, changed: Any = None) -> Any:
         """Update a wide column, and the mirrors in those of all members, with a member's entries.
 
         Mirrors are written to if the entry differs from that of the wide column, or the vertex is in the
-        bitmap `changed`. Do not wait.
+        bitmap `changed`. Return a bitmap of these vertices. Do not wait.
         """
         marks = new_words(len(own)) if changed is None else changed.copy()
         count, kernel = len(own), instance("take_changes", _copied(own))
         launch(kernel, count, own, count, column.own, marks)
         self.send(column, marks)
+        return marks
 
     def send_marks(self, marks: Column) -> None:
         """Mark the mirrors of marked vertices. Mirrors must not be marked before. Do not wait."""

@@ -99,7 +99,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
     ),
     "scores.cu": ("total", *_each("combine", _SUMS), *_each("scale", _SUMS, _FLOATS)),
     "buckets.cu": (
-        *_each("light_first relax relax_on offer_distances offer_nearer", _IDS, _FLOATS),
+        *_each("relax relax_on", _IDS, _FLOATS, ("true", "false")),
+        *_each("light_first offer_distances offer_nearer", _IDS, _FLOATS),
         *_each("take_mirrors measure_piles least_distance", _IDS),
         *_each("weigh", _FLOATS),
     ),

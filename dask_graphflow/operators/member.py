@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.comm.peers import SharedMemory
 from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import is_on_disk
+from dask_graphflow.kernels import index_dtype, is_on_disk
+from dask_graphflow.kernels.csr import Rows
 
 
 class Member:
@@ -39,6 +42,7 @@ class Member:
     def __init__(self, shard: Shard, exchange: Exchange, threads: int, reverse: bool) -> None:
         self.shard, self.exchange, self.threads, self.reverse = shard, exchange, threads, reverse
         self.alone = exchange.size == 1 and shard.placed is None
+        self._all_rows: dict[str, Rows] = {}
 
     def shared_memory(self) -> SharedMemory | None:
         """Return the memory that the members' devices share, if they do. All members call it."""
@@ -79,6 +83,25 @@ class Member:
         if which == "into":
             build.into(self.shard, self.exchange)
         return self.shard.local(which, self.threads)
+
+    def all_rows(self, side: str = "out") -> Rows:
+        """Return the rows of the vertices of all members, by number. All members call it.
+
+        Several members copy the rows of each other once, without weights, and keep the copies as long as
+        this object.
+        """
+        if self.alone:
+            alone: Rows = self.local(side).rows
+            return alone
+        which = self.side(side)
+        if which not in self._all_rows:
+            own, dtype = self.rows(side), index_dtype(self.shard.size)
+            ends = self.exchange.all_gather(own.ends.astype(dtype, copy=False))
+            degrees = np.concatenate(self.exchange.all_gather(np.diff(own.offsets)))
+            offsets = np.zeros_like(degrees, shape=len(degrees) + 1)
+            offsets[1:] = np.cumsum(degrees)
+            self._all_rows[which] = Rows(offsets, np.concatenate(ends), None, 0)
+        return self._all_rows[which]
 
     def mirrors(self, side: str = "out") -> Mirrors:
         """Return the mirrors in these rows. All members call it."""

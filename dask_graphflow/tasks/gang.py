@@ -33,6 +33,7 @@ from . import freeing, placement, plugins
 from .clients import own_worker
 from .expr import Empty, Resident, collection, fetch_result
 from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, as_delayed
+from .sealed import Sealed
 from .tokens import describe
 
 TIMEOUT = "30s"
@@ -121,7 +122,7 @@ def expression(
         raise OptionError(
             f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
         )
-    program = _Program(loop, args, timeout, alone, idle)
+    program = _Program(Sealed((loop, args, idle)), timeout, alone)
     result = None if meta is None else Empty.of(meta)
     if isinstance(shards, Sequence):
         shards = Parts(shards)
@@ -164,21 +165,31 @@ class _Apart:
 class _Program:
     """The functions that the tasks of :class:`.gang_expr.Gang` run."""
 
-    loop: Loop
-    args: tuple[Any, ...]
+    work: Sealed  # the loop, its arguments, and the part of a member without work
     timeout: float
     alone: bool
-    idle: Any
+
+    @property
+    def loop(self) -> Loop:
+        """The program of a member, which takes its channel, shard and rank."""
+        loop, args, _ = self.work.value
+        return lambda channel, shard, rank: loop(channel, shard, rank, *args)
+
+    @property
+    def idle(self) -> Any:
+        """The part of a member for which there is no work."""
+        return self.work.value[2]
 
     def __dask_tokenize__(self) -> Any:
         # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
-        return describe((self.loop, self.args, self.timeout, self.alone))
+        loop, args, _ = self.work.value
+        return describe((loop, args, self.timeout, self.alone))
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)
         channel.resources = placement.resources()
         plugins.watch_worker()
-        return self.loop(channel, shard, 0, *self.args)
+        return self.loop(channel, shard, 0)
 
     def ready(self, shard: Any, key: Any) -> _Apart | None:
         return _Apart(shard) if _worker(key) is None else None
@@ -196,7 +207,7 @@ class _Program:
             if roster.local is not None:  # the first member takes all
                 found = [one.shard for one in ready]
                 shards = [Found.all(*found), *[Found({}, len(found), found.pop)] * (size - 1)]
-            parts = ready[0].all(lambda: _together(self.loop, shards, self.args))
+            parts = ready[0].all(lambda: _together(self.loop, shards))
             return parts[rank] if rank < size else self.idle
         if rank >= size:
             return self.idle
@@ -212,7 +223,7 @@ class _Program:
             members,
         ):
             channel.resources = placement.resources(members)
-            return self.loop(channel, shard, rank, *self.args)
+            return self.loop(channel, shard, rank)
 
 
 def _find_results(worker: Any, keys: list[Any]) -> Found:
@@ -242,13 +253,13 @@ def _worker(key: Any) -> Any:
         return None
 
 
-def _together(loop: Loop, shards: list[Any], args: tuple[Any, ...]) -> list[Any]:
+def _together(loop: Loop, shards: list[Any]) -> list[Any]:
     """Run all members as threads; return their parts."""
 
     def member(channel: Channel) -> Any:
         channel.resources = placement.resources(len(shards))
         try:
-            part = loop(channel, shards[channel.rank], channel.rank, *args)
+            part = loop(channel, shards[channel.rank], channel.rank)
         except BaseException as error:
             channel.abort(error)
             raise

@@ -269,8 +269,8 @@ def join_gang(
     longer wanted.
     """
     membership = _membership(worker, timeout)
-    # Other tasks, such as other members, may need a thread. The worker starts one once a task waits, or this
-    # member waits: telling Dask takes longer than many runs.
+    # Other tasks, such as other members, may need a thread. The worker starts one for them once one of them
+    # is ready, or once this member waits for others. Always telling Dask takes longer than many runs.
     secede(adjust=False)
     shards = roster.shards[:size]
     run = {"gang": roster.name, "rank": rank, "size": size, "timeout": timeout, "alone": alone}

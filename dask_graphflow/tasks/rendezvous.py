@@ -27,7 +27,7 @@ from typing import Any
 from distributed import SchedulerPlugin
 from distributed.stealing import fast_tasks
 
-from .failing import AGAIN, WAITING, give_advice
+from .failing import AGAIN, WAITING, give_advice, send_now
 from .gang_expr import roster_of
 from .names import pinned_to, ready_name, stays
 from .ties import Ties
@@ -309,6 +309,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     def _send(self, worker: str, **message: Any) -> None:
         if worker in self._scheduler.stream_comms:
             self._scheduler.worker_send(worker, message)
+            send_now(self._scheduler.stream_comms[worker])
 
     def _later(self, seconds: float, function: Callable[..., None], *arguments: Any) -> None:
         def call() -> None:

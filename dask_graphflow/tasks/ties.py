@@ -12,7 +12,7 @@ import asyncio
 import time
 from typing import Any
 
-from .failing import WAITING, free_key
+from .failing import WAITING, free_key, send_now
 from .gang_expr import depend_on, roster_of
 
 WANTS = "graphflow-gangs"  # the name of the ties' client, which is not a process
@@ -47,10 +47,14 @@ class Ties:
 
     def transition(self, key: Any, finish: str) -> None:
         """When a task changes, end the tie of a failed member, and ties that are no longer needed."""
-        if isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
+        tie = self._scheduler.tasks.get(_tie(key)) if isinstance(key, tuple) else None
+        if tie is not None:
             self._hold(key, finish)
-        if finish == "erred" and isinstance(key, tuple) and _tie(key) in self._scheduler.tasks:
+        # What follows is not done now, because Dask is processing transitions.
+        if tie is not None and finish == "erred":
             asyncio.get_running_loop().call_soon(self._fail, key)
+        elif tie is not None and finish == "memory" and _has_ended(tie):
+            asyncio.get_running_loop().call_soon(self._report, tie)
         elif finish in ("released", "forgotten"):
             self._look_later()
 
@@ -82,6 +86,18 @@ class Ties:
         """Make the scheduler run members whose results are not wanted, because the others need them."""
         if any(task.state in WAITING for task in members):
             self._transitions(members, ("released",), "waiting")
+
+    def _report(self, tie: Any) -> None:
+        """Send at once that a gang has ended, to clients and to the workers of tasks that use its parts.
+
+        Dask has just sent the news of another member, and would wait before it sends more.
+        """
+        scheduler = self._scheduler
+        for member in tie.dependencies:
+            for client in member.who_wants or ():
+                send_now(scheduler.client_comms.get(client.client_key))
+            for worker in {user.processing_on for user in member.dependents or ()} - {None}:
+                send_now(scheduler.stream_comms.get(worker.address))
 
     def _fail(self, key: Any) -> None:
         """Let the other members fail with the error of one, and end the tie."""
@@ -119,6 +135,10 @@ class Ties:
     def _transitions(self, tasks: list[Any], states: tuple[str, ...], finish: str) -> None:
         keys = {task.key: finish for task in tasks if task.state in states}
         self._scheduler.transitions(keys, stimulus_id=_stimulus())
+
+
+def _has_ended(tie: Any) -> bool:
+    return all(member.state == "memory" for member in tie.dependencies)
 
 
 def _in_use(member: Any, tie: Any) -> bool:

@@ -10,11 +10,11 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import cupy_or_skip, partitioned
+from conftest import ENDS, cupy_or_skip, partitioned
 from distributed import Client, wait
 from members import eventually
 from shapes import ASKED, KINDS, graph, power_law, same
-from test_device_many import on_device, plain
+from test_device_many import MORE, on_device, plain
 
 import dask_graphflow as gf
 from dask_graphflow.cli import checks
@@ -27,6 +27,7 @@ from dask_graphflow.tasks.membership import Membership
 cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")
 from dask_graphflow.kernels import device_peers  # noqa: E402
+from dask_graphflow.operators.labels import coarser  # noqa: E402
 
 GPUS = cupy.cuda.runtime.getDeviceCount()
 
@@ -68,6 +69,46 @@ def test_results_are_those_of_the_host(client, rng, kind, directed):
         assert plain(ask(many, start).compute()) == wanted[name], name
         assert plain(ask(chosen, start).compute()) == wanted[name], name
     assert re.search(r"^shards +1: one worker has room", repr(chosen), re.MULTILINE)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_more_results_are_those_of_the_host(client, rng, directed):
+    edges = power_law(rng)
+    start = edges.a.iloc[[0, 700]].tolist()
+    pieces = partitioned(edges, 8)
+    many = graph(on_device(pieces), min(GPUS, 4), directed)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        wanted = {name: plain(ask(one, start).compute()) for name, ask in MORE.items()}
+    for name, ask in MORE.items():
+        assert plain(ask(many, start).compute()) == wanted[name], name
+
+
+SEARCHES = {
+    "betweenness": lambda g: g.betweenness_centrality(k=9, trace=True),
+    "endpoints": lambda g: g.betweenness_centrality(k=9, endpoints=True, trace=True),
+    "edges": lambda g: g.edge_betweenness_centrality(k=9, trace=True),
+    "closeness": lambda g: g.closeness_centrality(k=70, trace=True),
+    "harmonic": lambda g: g.harmonic_centrality(k=70, trace=True),
+}
+
+
+@pytest.mark.parametrize("shape", ["power law", "grid"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_members_that_share_memory_take_turns_at_sources(client, rng, shape, directed):
+    edges = power_law(rng, 9000, 60_000) if shape == "power law" else grid(rng)
+    pieces, options = partitioned(edges, 8), ENDS | {"directed": directed}
+    many = gf.Graph(on_device(pieces), **options, shards=min(GPUS, 4)).persist()
+    with dask.config.set(scheduler="threads"):
+        one = gf.Graph(pieces, **options, shards=1).persist()
+        wanted = {name: plain(ask(one)[0].compute()) for name, ask in SEARCHES.items()}
+    for name, ask in SEARCHES.items():
+        found, steps = dask.compute(*ask(many))
+        assert plain(found) == wanted[name], name
+        if name in ("betweenness", "endpoints"):
+            assert len(steps) == min(GPUS, 4), name  # one per member
+        elif shape == "grid" and name != "edges":
+            assert len(steps) < 30 * min(GPUS, 4), name  # not one per level
 
 
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
@@ -186,6 +227,39 @@ def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(
         assert plain(short(again).compute()) == wanted
 
 
+HOPS = gf.EdgeOp("hops", target="x", signal="x[src] + 1", slot="min")
+BITS = gf.EdgeOp("bits", target="x", signal="x[src] << 1 | 1", slot="or")
+LATE = gf.EdgeOp("late", target="x", signal="x[src] + 1", slot="min", cond="x[dst] % 7 > 0")
+SUMS = gf.EdgeOp("sums", target="x", signal="1 + x[src] % 3", slot="add")
+
+
+@pytest.mark.parametrize(
+    ("op", "max_iter"),
+    [(HOPS, None), (HOPS, 300), (BITS, None), (BITS, 30), (LATE, 300), (SUMS, 40)],
+    ids=lambda given: getattr(given, "name", given),
+)
+@pytest.mark.parametrize("direction", ["gemini", "push", "pull"])
+def test_programs_of_many_supersteps_have_the_values_of_one_gpu(client, op, max_iter, direction):
+    edges = long_path(None).iloc[:2000].assign(w=1.0)
+    near = edges.iloc[::7]
+    edges = pd.concat([edges, near.assign(b=near.a // 2 + 1)])
+    pieces = on_device(partitioned(edges, 8))
+    begin = pd.DataFrame({"vertex": [0, 1900], "x": [0, 3]})
+    how = {"columns": {"x": 1 << 30 if op.slot == "min" else 0}, "start": begin}
+    how |= {"max_iter": max_iter, "direction": direction}
+    found = [plain(graph(pieces, count, True).run(op, **how).compute()) for count in (1, 2)]
+    assert found[0] == found[1]
+
+
+def test_members_that_share_memory_push_small_supersteps_without_messages(client):
+    many = graph(on_device(partitioned(long_path(None).iloc[:5000].assign(w=1.0), 8)), 2, True)
+    begin = pd.DataFrame({"vertex": [0], "x": [0]})
+    how = {"columns": {"x": 1 << 30}, "start": begin, "direction": "push"}
+    steps = many.run(HOPS, **how, trace=True)[1].compute()
+    assert len(steps) >= 5000
+    assert steps.bytes.sum() < 5000
+
+
 def test_members_that_share_memory_search_and_peel_without_messages(client, rng):
     many = graph(on_device(partitioned(power_law(rng), 8)), 2, False)
     for call in (many.core_number, partial(many.bfs, [int(power_law(rng).a.iloc[0])])):
@@ -235,15 +309,15 @@ def freeing(channel, shard, rank):
         del arena
         arena = device_peers.Arena(1 << 24)
     carriers.swap(channel, None)
+    (column,) = arena.columns([("uint8", 1 << 24)], None)
     if rank == 0:
         carriers.swap(channel, None)
-        own = arena.columns([("uint8", 1 << 24)], None)[0].own
-        return int(own.sum(dtype="int64"))
-    memory = cupy.cuda.UnownedMemory(int(arena.pointers(0)[0]), 1 << 24, arena)
-    freed = cupy.ndarray(1 << 24, "uint8", cupy.cuda.MemoryPointer(memory, 0))
+        return int(column.own.sum(dtype="int64"))
+    freed = column.of(0)
     freed.fill(7)
     total = int(freed.sum(dtype="int64"))
     carriers.swap(channel, None)
+    del freed
     arena.close()
     return total
 
@@ -254,9 +328,7 @@ def test_members_that_share_memory_find_shortest_paths_in_one_superstep(
     client, rng, kind, directed
 ):
     edges = grid(rng) if kind == "grid" else power_law(rng)
-    if (
-        kind == "no weight"
-    ):  # at many edges, so predecessors at the same distance are found by messages
+    if kind == "no weight":  # predecessors at the same distance are found by messages
         edges["w"] = edges.w.where(rng.random(len(edges)) < 0.5, 0)
     start, pieces = edges.a.iloc[:1].tolist(), partitioned(edges, 8)
     many = graph(on_device(pieces), min(GPUS, 4), directed)
@@ -275,6 +347,31 @@ def grid(rng):
     sides = (at[:-1], at[1:]), (at[:, :-1], at[:, 1:])
     a, b = (np.concatenate([side[end].ravel() for side in sides]) for end in (0, 1))
     return pd.DataFrame({"a": a, "b": b, "w": rng.integers(1, 100, len(a)) / 7})
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("weight", [None, "w"], ids=["plain", "weighted"])
+def test_members_that_share_memory_sweep_without_messages(client, rng, weight, directed):
+    edges = power_law(rng, 40_000, 200_000)
+    calls = {
+        "louvain": lambda g: g.louvain(trace=True),
+        "leiden": lambda g: g.leiden(resolution=[0.5, 1], levels=2, trace=True),
+        "potts": lambda g: g.leiden(objective="cpm", resolution=0.2, trace=True),
+    }
+    how = {"source": "a", "target": "b", "weight": weight, "directed": directed}
+    pieces = partitioned(edges, 8)
+    with dask.config.set(scheduler="threads"):
+        one = gf.Graph(pieces, **how, shards=1).persist()
+        wanted = {name: plain(ask(one)[0].compute()) for name, ask in calls.items()}
+    many = gf.Graph(on_device(pieces), **how, shards=min(GPUS, 4)).persist()
+    for few in (0, coarser.SMALL_GRAPH):  # for coarser graphs with shards, and then as a whole
+        client.run(setattr, coarser, "SMALL_GRAPH", few)
+        for name, ask in calls.items():
+            found, steps = ask(many)
+            assert plain(found.compute()) == wanted[name], (name, few)
+            steps = steps.compute()
+            assert steps.bytes.max() < 1_000  # of the totals in the trace
+            assert steps.superstep.nunique() > 5
 
 
 def _pid():

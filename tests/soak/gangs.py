@@ -101,6 +101,7 @@ class Gangs:
             self._truth = {name: _plain(call(one).compute()) for name, call in CALLS.items()}
         self._graph: Any = None
         self.memory: list[int] = []
+        self.renewed = 0  # times that a worker did not come back, and all were started anew
 
     def play(self, number: int) -> tuple[str, str]:
         """Play a round. Return how its call ended, and what is wrong, if anything."""
@@ -136,7 +137,7 @@ class Gangs:
     def _next(self, call: str) -> str:
         """Make the same call again, undisturbed, and return what is wrong."""
         try:
-            self._client.wait_for_workers(2, timeout=PATIENCE)
+            self._complete()
             future = self._asked(call, self._persisted())
             return self._check(call, future.result(timeout=PATIENCE))
         except Exception as error:
@@ -150,6 +151,17 @@ class Gangs:
         truth = self._truth[call]  # cuDF has other dtypes for what may be null
         return "" if answer.astype(truth.dtypes).equals(truth) else "the answer is wrong"
 
+    def _complete(self) -> None:
+        """Wait for both workers. On a busy machine, Dask's nanny can fail to start a worker again."""
+        try:
+            self._client.wait_for_workers(2, timeout=PATIENCE / 2)
+        except TimeoutError:
+            self.renewed += 1
+            self._graph = None
+            self._cluster.scale(0)
+            self._cluster.scale(2)
+            self._client.wait_for_workers(2, timeout=PATIENCE)
+
     def _edges(self) -> Any:
         frame = dd.from_pandas(self._frame, npartitions=4)
         if self._kind == "host":
@@ -162,7 +174,7 @@ class Gangs:
         from distributed import wait
 
         if self._graph is None:
-            self._client.wait_for_workers(2, timeout=PATIENCE)
+            self._complete()
             self._graph = gf.Graph(self._edges(), **ENDS, shards=2).persist()
             wait(self._graph.degrees().persist(), timeout=PATIENCE)
         return self._graph

@@ -70,6 +70,7 @@ def test_calls_end_and_the_next_is_right_if_members_are_killed_frozen_or_cancele
             print(f"{number:3} {seconds:4.1f} s  {round_of(number)}: {ended} {fault}", flush=True)
             faults += [(number, fault)] if fault else []
         print("memory in use, in MB:", [used >> 20 for used in two.memory])
+        print("times that Dask did not start a worker again:", two.renewed)
         faults += [grown(two.memory)] if grown(two.memory) else []
     assert faults == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import dask
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from gangs import (
 from members import SIZES
 
 from dask_graphflow.tasks import gang
+from dask_graphflow.tasks.failing import send_now
 from dask_graphflow.tasks.gang_expr import roster_of
 
 # This library cannot close sockets and event loops that a killed worker leaves behind.
@@ -62,6 +65,54 @@ def test_a_run_on_persisted_shards_has_one_task_per_member(client):
     tasks = gang.run(shards, total, META).optimize().__dask_graph__()
     assert sum(roster_of(task) is not None for task in tasks.values()) == 3
     assert len(tasks) == 3 + 3  # and the futures of the shards
+
+
+@pytest.mark.parametrize("to", ["client_comms", "stream_comms"])
+def test_a_call_does_not_wait_between_two_messages_of_the_scheduler(client, to):
+    shards = frame(2).persist()
+    wait(shards)
+    result = gang.run(shards, total, META, name=f"prompt-{to}")
+    client.run_on_scheduler(set_pauses, to, 5)
+    began = time.monotonic()
+    if to == "client_comms":
+        result = result.persist()
+        wait(result)
+    else:
+        assert found(result.compute()) == expected(2)
+    took = time.monotonic() - began
+    client.run_on_scheduler(set_pauses, to, 0.002)
+    assert took < 4
+
+
+def set_pauses(to, seconds, dask_scheduler):
+    """Set how long Dask waits after a message to clients or to workers."""
+    for comm in getattr(dask_scheduler, to).values():
+        comm.interval = seconds
+        send_now(comm)
+
+
+class ForMembers:
+    """An argument that only a task of a worker can unpickle."""
+
+    def __dask_tokenize__(self):
+        return "for-members"
+
+    def __getstate__(self):
+        return 1
+
+    def __setstate__(self, state):
+        self.where = get_worker().address
+
+
+def total_of(channel, shard, rank, argument):
+    assert argument.where == get_worker().address
+    return total(channel, shard, rank)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_arguments_are_unpickled_by_the_members_only(client, size):
+    result = gang.run(frame(size), total_of, META, ForMembers())
+    assert found(result.compute()) == expected(size)
 
 
 def test_a_gang_with_one_member_is_one_ordinary_task(client):

@@ -54,6 +54,17 @@ def test_a_member_that_waits_on_its_device_for_a_lost_one_runs_again(
     assert nothing_left(mortal)
 
 
+@pytest.mark.alone
+@KINDS
+def test_members_that_wait_on_their_devices_end_when_their_call_is_canceled(client, tmp_path, kind):
+    shards = shards_of(client, kind)
+    run = client.compute(gang.run(shards, on_a_device, META, tmp_path, False, alone=True))
+    began(tmp_path, 2)
+    run.cancel()
+    del run, shards
+    assert nothing_left(client)
+
+
 @pytest.mark.slow
 @KINDS
 def test_a_member_that_waits_on_its_device_for_a_frozen_one_runs_again(tmp_path, kind, caplog):

@@ -13,6 +13,7 @@ from conftest import two_workers
 from dask.delayed import delayed
 from distributed import Client, Event
 from gangs import (
+    KINDS,
     META,
     addresses,
     began,
@@ -116,8 +117,11 @@ def test_runs_that_are_to_be_alone_also_take_turns_on_kept_connections(client, t
     assert nothing_left(client)
 
 
-def test_a_gang_does_not_keep_threads_from_other_tasks(client, tmp_path):
-    run = client.compute(gang.run(frame(2), total, META, 200, 0.01, tmp_path, name="long"))
+@KINDS
+def test_a_gang_does_not_keep_threads_from_other_tasks(client, tmp_path, kind):
+    shards = shards_of(client, kind)
+    assert found(gang.run(shards, total, META, name="short").compute()) == expected(2)
+    run = client.compute(gang.run(shards, total, META, 200, 0.01, tmp_path, name="long"))
     began(tmp_path, 2)
     assert client.submit(sum, [1, 2], pure=False).result(timeout=1) == 3
     assert not run.done()

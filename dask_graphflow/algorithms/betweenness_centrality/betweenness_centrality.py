@@ -6,9 +6,10 @@ have weights, the search finds distances, and levels are the generations of the 
 With `k`, a random sample of the vertices are sources [2]_.
 
 A single member takes whole sources in one call, without a superstep per level, unless there are fewer
-sources than threads and the levels are large. Otherwise members go from level to level. If edges have
-weights, a device goes from level to level, too. Sums are of whole multiples of a unit per vertex, so they
-are bit-identical in both ways, for every partitioning and number of threads.
+sources than threads and the levels are large. Devices that share memory take turns at whole sources.
+Otherwise members go from level to level. If edges have weights, a device goes from level to level, too.
+Sums are of whole multiples of a unit per vertex, so they are bit-identical in both ways, for every
+partitioning and number of threads.
 
 .. [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25,
    2001.

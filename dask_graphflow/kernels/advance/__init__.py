@@ -34,28 +34,42 @@ class Moved(NamedTuple):
     steals: int = 0
 
 
+class SharedRun(NamedTuple):
+    """What members whose devices share memory use in a :class:`Run`."""
+
+    memory: Any  # SharedMemory
+    target: Any  # Column that receives messages. It begins with an entry for each own vertex.
+    # Column of the dtype of the ends, whose size :func:`ring_of` returns. Vertices of the frontiers.
+    lists: Any
+    stamps: Any  # Column of uint32. The last superstep that listed each own vertex.
+    offsets: Any  # Column of int64. Where the row of each own vertex begins, and where the last one ends.
+
+
 class Run(Protocol):
     """Pushes of one frontier after another in one call, while few edges leave them.
 
     Parameters
     ----------
     program, rows
-        See :func:`push`. The rows are those of all vertices, from 0 on.
-    columns : tuple of array, shape (V,) each
+        See :func:`push`. The rows are those of all own vertices, and their ends the numbers of vertices.
+    columns : tuple of array, shape (V_p,) each
         The vertex columns; only :meth:`push` changes the target column.
-    before : array, shape (V,), optional
+    before : array, shape (V_p,), optional
         A copy of the target column, which messages read. It is updated after each superstep.
+    shared : SharedRun, optional
+        If the devices of several members share memory: all members then call :meth:`push` at once. Messages
+        read columns at their source alone.
     """
 
     def push(
         self,
         params: tuple[Any, ...],
         frontier: Array,
-        leaving: int,
+        sizes: tuple[int, int],
         first: int,
         most: int,
         dense: tuple[int, int, bool],
-    ) -> tuple[Array, int, Array]:
+    ) -> tuple[Array, tuple[int, int], Array]:
         """Push from a frontier, then from the vertices that change, and so on.
 
         Parameters
@@ -63,9 +77,9 @@ class Run(Protocol):
         params : tuple of number
             The values of the program's parameters.
         frontier : array of integers, shape (f,)
-            The vertices to begin with, each once.
-        leaving : int
-            Number of edges that leave them.
+            The own vertices to begin with, each once.
+        sizes : tuple of int
+            Number of vertices to begin with, of all members, and of edges that leave them.
         first : int
             Number of supersteps before this call.
         most : int
@@ -78,9 +92,9 @@ class Run(Protocol):
         Returns
         -------
         frontier : array
-            The next frontier; empty if no vertex changed.
-        leaving : int
-            Number of edges that leave it.
+            Own vertices of the next frontier; empty if none changed.
+        sizes : tuple of int
+            Number of vertices in it, of all members, and of edges that leave them.
         done : array of int64, shape (n, 2)
             For each superstep, the size of its frontier and the number of edges that leave it. n can be 0.
         """
@@ -199,7 +213,12 @@ class AdvanceKernels(Protocol):
         """
 
     def new_run(
-        self, program: Program, rows: Rows, columns: tuple[Array, ...], before: Array | None = None
+        self,
+        program: Program,
+        rows: Rows,
+        columns: tuple[Array, ...],
+        before: Array | None = None,
+        shared: SharedRun | None = None,
     ) -> Run:
         """Return a :class:`Run` with these parameters."""
 
@@ -276,6 +295,13 @@ def deliver(
     from . import device
 
     device.deliver(program, memory, positions, slots, target, marks, neutral)
+
+
+def ring_of(most: int) -> int:
+    """Return the size of the lists of a :class:`SharedRun`, from the largest number of own vertices."""
+    from . import device
+
+    return device.ring_of(most)
 
 
 of: Callable[[Any], AdvanceKernels] = bind(__name__)

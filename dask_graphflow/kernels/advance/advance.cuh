@@ -69,57 +69,32 @@ __device__ __forceinline__ bool swap(double* at, double& old, double desired)
 
 // Combine a message with a value; return whether the value changed. The value is read first, because most messages
 // change nothing. A stale read returns a minimum that is too high, or too few bits, and so causes at worst an
-// unnecessary atomic.
-template <typename Op, typename Value>
+// unnecessary atomic. FAR: other members' devices may change the value, too.
+template <typename Op, bool FAR = false, typename Value>
 __device__ __forceinline__ bool merge(Value* at, Value message)
 {
     if constexpr (Op::SLOT == edge::Slot::ADD) {
         using U = typename edge::Unsigned<Value>::type;
+        U* sum = reinterpret_cast<U*>(at);
         if (message == 0) return false;
-        atomicAdd(reinterpret_cast<U*>(at), U(message));
+        FAR ? atomicAdd_system(sum, U(message)) : atomicAdd(sum, U(message));
         return true;
     } else if constexpr (Op::SLOT == edge::Slot::OR) {
         using U = typename edge::Unsigned<Value>::type;
-        return (message & ~*at) != 0 && (U(message) & ~atomicOr(reinterpret_cast<U*>(at), U(message))) != 0;
+        U* bits = reinterpret_cast<U*>(at);
+        if ((message & ~*at) == 0) return false;
+        return (U(message) & ~(FAR ? atomicOr_system(bits, U(message)) : atomicOr(bits, U(message)))) != 0;
     } else if constexpr (!IS_FLOAT<Value>) {
         if constexpr (Op::SLOT == edge::Slot::MIN)
-            return message < *at && message < atomicMin(at, message);
+            return message < *at && message < (FAR ? atomicMin_system(at, message) : atomicMin(at, message));
         else
-            return message > *at && message > atomicMax(at, message);
+            return message > *at && message > (FAR ? atomicMax_system(at, message) : atomicMax(at, message));
     } else {
         Value old = *at;
         Value next = Op::combine(old, message);
         // A NaN stays: no message changes it, although it compares as different from itself.
         while (next != old && old == old) {
-            if (swap(at, old, next)) return true;
-            next = Op::combine(old, message);
-        }
-        return false;
-    }
-}
-
-// Combine what a member's vertex has gathered for a vertex of another member with that vertex's value; return whether the
-// value changed. A sum changes it even if the messages add up to 0, as each of them does.
-template <typename Op, typename Value>
-__device__ __forceinline__ bool merge_far(Value* at, Value message)
-{
-    if constexpr (Op::SLOT == edge::Slot::ADD) {
-        using U = typename edge::Unsigned<Value>::type;
-        atomicAdd_system(reinterpret_cast<U*>(at), U(message));
-        return true;
-    } else if constexpr (Op::SLOT == edge::Slot::OR) {
-        using U = typename edge::Unsigned<Value>::type;
-        return (U(message) & ~atomicOr_system(reinterpret_cast<U*>(at), U(message))) != 0;
-    } else if constexpr (!IS_FLOAT<Value>) {
-        if constexpr (Op::SLOT == edge::Slot::MIN)
-            return message < atomicMin_system(at, message);
-        else
-            return message > atomicMax_system(at, message);
-    } else {
-        Value old = fresh(*at);
-        Value next = Op::combine(old, message);
-        while (next != old && old == old) {
-            if (swap<true>(at, old, next)) return true;
+            if (swap<FAR>(at, old, next)) return true;
             next = Op::combine(old, message);
         }
         return false;
@@ -452,9 +427,10 @@ __global__ void __launch_bounds__(THREADS)
             const i64 vertex = i64(slots[position - owned]);
             owner = gang.owner_of(vertex);
             there = u64(vertex - gang.bounds[owner]);
-            const bool changes = merge_far<Op>(targets.of[owner] + there, targets.of[gang.rank][position]);
+            // Messages that add up to 0 change a sum, as each of them does.
+            const bool changes = merge<Op, true>(targets.of[owner] + there, targets.of[gang.rank][position]);
             if (emptied) emptied[position] = neutral;
-            if (!changes) continue;
+            if (!changes && Op::SLOT != edge::Slot::ADD) continue;
         }
         atomicOr_system(marks.of[owner] + there / 32, 1u << (there % 32));
     }
@@ -462,121 +438,147 @@ __global__ void __launch_bounds__(THREADS)
 
 // Supersteps that a launch has pushed: what the host reads afterwards, and what the blocks share.
 struct Ran {
-    Listed next;  // the next frontier
+    Meetings meetings;  // `begin` and `end` are those of the next frontier in the member's list
     i64 steps, left;
-    Listed sets[SETS];
-    u32 arrived;
 };
 
 // A push that goes on by itself while frontiers are small. It ends before a superstep that has more than `most_edges`
-// edges, or a row longer than `longest`, or whose edges times `dense` are more than `left`.
+// edges, or a row longer than `longest`, or whose edges times `dense` are more than `left`. These are numbers of all
+// members, which share memory.
 template <typename Op>
 struct Run {
     const i64* offsets;
-    const typename Op::Index* ends;
+    const typename Op::Index* ends;  // numbers of all members' vertices
     const typename Op::Weight* weights;
-    const typename Op::Index* frontier;  // the first frontier
-    i64 count;
-    typename Op::Index* lists;  // two lists, for the following frontiers in turn, and one for vertices that changed
-    i64 room;                   // vertices of each list
-    u32* stamps;                // for each vertex, the last superstep that listed it
-    u64 stamp;                  // the last superstep before this launch
-    typename Op::Value* before;  // a copy of the target that messages read; null: none
-    i64 first_step;              // number of supersteps before this launch
+    const typename Op::Index* frontier;  // the member's vertices in the first frontier
+    i64 count, everywhere;               // number of these vertices, and of those of all members
+    u64 ring;                            // see give()
+    u64 stamp;                           // the last superstep before this launch
+    typename Op::Value* before;          // a copy of the target that messages read; null: none
+    i64 first_step;                      // number of supersteps before this launch
     i64 most_steps, most_edges, longest;
     i64 dense, left, shrinking;
     Ran* ran;
     i64* trace;  // for each superstep, the size of its frontier and its edges
 };
 
+// What a run needs of all members' vertices.
 template <typename Op>
-__global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run)
+struct RunColumns {
+    Columns<typename Op::Index> lists;  // the vertices that changed, or that are kept
+    Columns<typename Op::Value> targets;
+    Columns<u32> stamps;  // for each vertex, the last superstep that listed it
+    Columns<const i64> offsets;
+};
+
+// The columns of `op` are indexed by the numbers of vertices.
+template <typename Op>
+__global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run, const __grid_constant__ Gang gang,
+                                                    const __grid_constant__ RunColumns<Op> columns)
 {
     using Index = typename Op::Index;
-    __shared__ Listed own[SETS];
-    if (threadIdx.x < SETS) own[threadIdx.x] = Listed{0, 0, 0};
+    __shared__ Telling own[SETS];
     Ran* ran = run.ran;
-    Listed next{run.count, 0, 0};
-    i64 steps = 0, left = run.left;
-    Steps sets{ran->sets, own, &ran->arrived, 1, 0};
-    Listing<Index> given{run.offsets, nullptr, ran->sets};
-    for (i64 i = i64(thread_index()); i < run.count; i += i64(thread_count())) given.measure(true, run.frontier[i]);
-    given.finish();
-    meet_grid(&ran->arrived);
-    next.edges = fresh(ran->sets[0].edges);
-    next.largest = fresh(ran->sets[0].largest);
+    Meeting meeting{gang, &ran->meetings};
+    meeting.prepare(own);
+    const Index* list = columns.lists.of[gang.rank];
+    const Index low = Index(gang.bounds[gang.rank]);
+    i64 begin = 0, steps = 0, left = run.left;
+    const auto size_of = [&](u32 owner, Index vertex) {
+        const i64* offset = columns.offsets.of[owner] + u64(vertex);
+        return offset[1] - offset[0];
+    };
+    meeting.begin(0);
+    Told next = meeting.take(false, [&](Telling& telling) {
+        Measured measured;
+        for (i64 i = i64(thread_index()); i < run.count; i += i64(thread_count()))
+            measured.add(true, size_of(gang.rank, run.frontier[i]));
+        measured.tell(telling);
+    });
+    next.everywhere = run.everywhere;
 
     const auto stops = [&] {
         const bool large = next.edges > run.most_edges || next.edges * run.dense > left || next.largest > run.longest;
-        return !next.count || steps == run.most_steps || large;
+        return !next.everywhere || steps == run.most_steps || large || meeting.failed;
     };
-    const auto list_of = [&](i64 step) { return run.lists + (step & 1) * run.room; };
-    const auto push = [&](bool alone, Listed* counts) {
-        const Index* list = steps ? list_of(steps - 1) : run.frontier;
+    const auto push = [&](bool alone, Telling& telling) {
         const u32 stamp = u32(run.stamp + 1 + u64(steps));
-        Listing<Index> found{run.offsets, Op::AFTER ? run.lists + 2 * run.room : list_of(steps), counts};
+        Measured measured;
         visit_rows(
-            run.offsets, run.offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + i)); },
+            run.offsets, run.offsets + 1, steps ? meeting.end - begin : run.count, alone,
+            [&](i64 i) { return u64(steps ? __ldcg(list + (u64(begin + i) & run.ring)) : run.frontier[i]); },
             [&](bool valid, u64 near, i64 edge) {
                 bool won = false;
+                u32 owner = 0;
                 Index far = 0;
                 if (valid) {
                     far = run.ends[edge];
                     typename Op::Weight weight(1);
                     if constexpr (Op::NEEDS_WEIGHT) weight = run.weights[edge];
-                    if (op.cond(far) && merge<Op>(op.target() + far, op.signal(Index(near), far, weight)))
-                        won = atomicExch(run.stamps + u64(far), stamp) != stamp;
+                    if (op.cond(far)) {
+                        const typename Op::Value message = op.signal(Index(low + Index(near)), far, weight);
+                        owner = gang.owner_of(far);
+                        far -= Index(gang.bounds[owner]);
+                        typename Op::Value* at = columns.targets.of[owner] + far;
+                        u32* last = columns.stamps.of[owner] + far;
+                        if (gang.size > 1)
+                            won = merge<Op, true>(at, message) && atomicExch_system(last, stamp) != stamp;
+                        else
+                            won = merge<Op>(at, message) && atomicExch(last, stamp) != stamp;
+                        if (won && !Op::AFTER) measured.add(true, size_of(owner, far));
+                    }
                 }
-                found.append(won, far);
+                give(meeting, columns.lists, telling, won, owner, far, run.ring);
             });
-        found.finish();
+        measured.tell(telling);
+        begin = meeting.end;
     };
-    // Call f(valid, vertex) for the vertices of a list. All lanes of a warp call it together.
-    const auto each = [&](bool alone, const Index* list, auto f) {
-        const i64 stride = alone ? i64(blockDim.x) : i64(thread_count());
-        for (i64 i = (alone ? i64(threadIdx.x) : i64(thread_index())) - lane(); i < next.count; i += stride) {
-            const bool valid = i + lane() < next.count;
-            const Index vertex = valid ? __ldcg(list + i + lane()) : Index(0);
+    // Call f(valid, vertex) for the vertices of the list from `begin` on. All lanes of a warp call it together.
+    const auto each = [&](bool alone, auto f) {
+        const i64 stride = alone ? i64(blockDim.x) : i64(thread_count()), end = meeting.end;
+        for (i64 i = begin + (alone ? i64(threadIdx.x) : i64(thread_index())) - lane(); i < end; i += stride) {
+            const bool valid = i + lane() < end;
+            const Index vertex = valid ? __ldcg(list + (u64(i + lane()) & run.ring)) : Index(0);
             // Messages of the next superstep read what this one wrote.
-            if (valid && run.before) run.before[vertex] = __ldcg(op.target() + vertex);
+            if (valid && run.before) run.before[vertex] = __ldcg(columns.targets.of[gang.rank] + vertex);
             f(valid, vertex);
         }
     };
     const auto step = [&](bool alone) {
         if (threadIdx.x == 0 && blockIdx.x == 0) {
-            run.trace[2 * steps] = next.count;
+            run.trace[2 * steps] = next.everywhere;
             run.trace[2 * steps + 1] = next.edges;
         }
         if (run.shrinking) left -= next.edges;
-        next = sets.take(alone, [&](Listed* counts) { push(alone, counts); });
+        next = meeting.take(alone, [&](Telling& telling) { push(alone, telling); });
         ++steps;
         if constexpr (Op::AFTER) {
-            next = sets.take(alone, [&](Listed* counts) {
-                Listing<Index> kept{run.offsets, list_of(steps - 1), counts};
-                each(alone, run.lists + 2 * run.room, [&](bool valid, Index vertex) {
-                    kept.append(valid && op.after(vertex, run.first_step + steps), vertex);
+            next = meeting.take(alone, [&](Telling& telling) {
+                Measured measured;
+                each(alone, [&](bool valid, Index vertex) {
+                    const bool kept = valid && op.after(Index(low + vertex), run.first_step + steps);
+                    if (kept) measured.add(true, size_of(gang.rank, vertex));
+                    give(meeting, columns.lists, telling, kept, gang.rank, vertex, run.ring);
                 });
-                kept.finish();
+                measured.tell(telling);
+                begin = meeting.end;
             });
         } else if (run.before) {
-            each(alone, list_of(steps - 1), [](bool, Index) {});
-            if (alone)
-                __syncthreads();
-            else
-                meet_grid(&ran->arrived);
+            // No member pushes to a vertex before its value is copied.
+            meeting.take(alone, [&](Telling&) { each(alone, [](bool, Index) {}); });
         }
     };
     const auto save = [&] {
-        ran->next = next;
+        meeting.save(begin, next);
         ran->steps = steps;
         ran->left = left;
     };
     const auto load = [&] {
-        next = fresh_of(ran->next);
+        meeting.load(begin, next);
         steps = fresh(ran->steps);
         left = fresh(ran->left);
     };
-    take_steps(next.count, &ran->arrived, stops, step, save, load);
+    take_steps(next.everywhere, &ran->meetings.blocks, stops, step, save, load);
     // If other blocks still read these numbers, they were written before, and are the same.
     if (threadIdx.x == 0 && blockIdx.x == 0) save();
 }

@@ -63,7 +63,14 @@ from dask_graphflow.kernels.device_bitmap import new_words as new_words
 from dask_graphflow.kernels.device_bitmap import sum_degrees as sum_degrees
 from dask_graphflow.kernels.device_bitmap import tally as tally
 from dask_graphflow.kernels.device_bitmap import to_words as to_words
-from dask_graphflow.kernels.device_peers import COLUMNS
+from dask_graphflow.kernels.device_peers import (
+    COLUMNS,
+    MEETINGS,
+    MEMBERS,
+    Column,
+    gang,
+    pointers_of,
+)
 from dask_graphflow.kernels.launching import (
     blocks_for,
     launch,
@@ -96,13 +103,13 @@ _TASK = struct_of(
     "offsets ends weights first items count costs warp_from block_from frontier changed list stages "
     "degrees owned report work"
 )
-_LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
-_RAN = np.dtype(
-    [("next", _LISTED), ("steps", "i8"), ("left", "i8"), ("sets", _LISTED, 3), ("arrived", "u8")]
-)
+_RAN = np.dtype([("meetings", MEETINGS), ("steps", "i8"), ("left", "i8")])
 _RUN = struct_of(
-    "offsets ends weights frontier count lists room stamps stamp before first_step most_steps most_edges "
+    "offsets ends weights frontier count everywhere ring stamp before first_step most_steps most_edges "
     "longest dense left shrinking ran trace"
+)
+_RUN_COLUMNS = np.dtype(
+    [(name, "u8", MEMBERS) for name in ("lists", "targets", "stamps", "offsets")]
 )
 
 
@@ -276,43 +283,72 @@ class _Moving:
 # The launch also ends before a superstep with a row of more than LONG edges, which a single warp would
 # follow.
 class DeviceRun:
-    def __init__(self, program, rows, columns, before=None):
-        size, index = len(columns[program.target]), rows.ends.dtype
-        room = min(size, SMALL_FRONTIER)
+    def __init__(self, program, rows, columns, before=None, shared=None):
+        own, index, target = len(rows.offsets) - 1, rows.ends.dtype, columns[program.target]
         self._kernel = _kernel(program, other_expression("advance_run", program))
+        if shared is None:
+            members, offsets = gang(0, 1, [0, own]), rows.offsets
+            lists = cupy.empty(ring_of(own), index)
+            stamps = cupy.empty(own, "uint32")
+        else:
+            members, target = shared.memory.gang, shared.target
+            lists, stamps, offsets = shared.lists, shared.stamps, shared.offsets
+            offsets.own[: own + 1] = rows.offsets
+        self._members, self._memory = members, None if shared is None else shared.memory
+        self._lists, stamped = (_own(column) for column in (lists, stamps))
+        stamped.fill(0)
         self._program, self._columns, self._rows = program, columns, rows
-        self._lists, self._stamps = cupy.empty((3, room), index), cupy.zeros(size, "uint32")
+        # Columns are indexed by the numbers of vertices.
+        self._low = int(members["bounds"][members["rank"]])
         # The numbers of the launch, followed by those of each superstep.
         words = _RAN.itemsize // 8
         self._ran = cupy.zeros(words + 2 * SPAN, "int64")
-        self._before = before
+        self._before, self._kept = before, (lists, target, stamps, offsets)
+        self._shared = np.array(tuple(map(pointers_of, self._kept)), _RUN_COLUMNS)
         self._task = task = np.zeros((), _RUN)
         task["offsets"], task["ends"] = rows.offsets.data.ptr, rows.ends.data.ptr
         task["weights"] = _at(rows.weights if program.weighted else None)
-        task["lists"], task["room"] = self._lists.data.ptr, room
-        task["stamps"], task["before"] = self._stamps.data.ptr, _at(before)
+        task["ring"], task["before"] = len(self._lists) - 1, _at(before)
         task["most_edges"], task["longest"] = SMALL_FRONTIER, LONG
         task["ran"] = self._ran.data.ptr
         task["trace"] = self._ran[words:].data.ptr
 
-    def push(self, params, frontier, leaving, first, most, dense):
+    def push(self, params, frontier, sizes, first, most, dense):
         task, words = self._task, _RAN.itemsize // 8
         frontier = cupy.ascontiguousarray(frontier, self._lists.dtype)
         task["frontier"], task["count"] = frontier.data.ptr, len(frontier)
+        task["everywhere"] = sizes[0]
         task["first_step"], task["most_steps"] = first, min(most, SPAN)
         task["dense"], task["left"], task["shrinking"] = dense
         self._ran[:words].fill(0)
-        launch_gang(self._kernel, _struct(self._program, (*self._columns, *params)), task)
+        op = _struct(self._program, (*self._columns, *params), self._low)
+        launch_gang(self._kernel, op, task, self._members, self._shared)
         numbers = read(self._ran[: words + 2 * FEW])
         ran = numbers[:words].view(_RAN)[0]
-        steps, count = int(ran["steps"]), int(ran["next"]["count"])
+        steps, told = int(ran["steps"]), ran["meetings"]["told"]
+        if self._memory is not None:
+            self._memory.check(ran["meetings"]["failed"])
         task["stamp"] += steps
         done = numbers[words : words + 2 * steps]
         if steps > FEW:
             done = self._ran[words : words + 2 * steps].get()
         if steps:
-            frontier = self._lists[(steps - 1) % 2, :count].copy()
-        return frontier, int(ran["next"]["edges"]), done.reshape(-1, 2)
+            frontier = self._listed(int(ran["meetings"]["begin"]), int(ran["meetings"]["end"]))
+        return frontier, (int(told["everywhere"]), int(told["edges"])), done.reshape(-1, 2)
+
+    def _listed(self, begin, end):
+        """Return a copy of a part of the list, which begins again at the end of its memory."""
+        low = begin % len(self._lists)
+        high, again = low + end - begin, low + end - begin - len(self._lists)
+        if again <= 0:
+            return self._lists[low:high].copy()
+        return cupy.concatenate([self._lists[low:], self._lists[:again]])
+
+
+def ring_of(most: int) -> int:
+    """Return what :func:`.advance.ring_of` does."""
+    # A member reads what one superstep listed and kept while others list what the next one changes.
+    return 1 << (4 * min(max(most, 1), SMALL_FRONTIER) - 1).bit_length()
 
 
 def after(program, columns, vertices, step, degrees):
@@ -361,14 +397,26 @@ def _after_words(
     launch(kernel, 32 * len(words), *given, of_owned(degrees), report)
 
 
-def _struct(program: DeviceProgram, columns: tuple[Any, ...]) -> np.ndarray:
-    """Return the struct of a program: the pointers to its columns, and the values of its parameters."""
+def _struct(program: DeviceProgram, columns: tuple[Any, ...], first: int = 0) -> np.ndarray:
+    """Return the struct of a program: the pointers to its columns, and the values of its parameters.
+
+    A kernel uses the index `first` for the first entries.
+    """
     count = program.columns
-    pointers = (column.data.ptr for column in columns[:count])
+    pointers = (column.data.ptr - first * column.itemsize for column in columns[:count])
     return np.array((*pointers, *columns[count:]), program.layout)
 
 
-def deliver(program, memory, positions, slots, target, marks, neutral):
+def deliver(
+    program: DeviceProgram,
+    memory: Any,
+    positions: Any,
+    slots: Any,
+    target: Any,
+    marks: Any,
+    neutral: Any,
+) -> None:
+    """Do what :func:`.advance.deliver` does."""
     if not len(positions):
         return
     kernel = _kernel(program, other_expression("advance_deliver", program, slots.dtype))
@@ -452,6 +500,11 @@ def _stages(stages: Sequence[str]) -> int:
             names = ", ".join(map(repr, STAGES))
             raise OptionError(f"a stage={stage!r}; allowed are {names}{nearest(stage, STAGES)}")
     return sum(STAGES[stage] for stage in set(stages))
+
+
+def _own(column: Any) -> Any:
+    """Return this member's part of a column, which may be an array of the only member."""
+    return column.own if isinstance(column, Column) else column
 
 
 def _at(array: Any) -> int:

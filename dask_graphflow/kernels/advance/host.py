@@ -293,7 +293,7 @@ def pull(
 
 
 class HostRun:
-    def __init__(self, program, rows, columns, before=None):
+    def __init__(self, program, rows, columns, before=None, shared=None):
         target = columns[program.target]
         self._loop, self._rows = kernels(program).run, _read(program, rows)
         self._columns, self._before = columns, target if before is None else before
@@ -301,14 +301,14 @@ class HostRun:
         self._lists = np.empty((2, min(len(target), SMALL_FRONTIER)), rows.ends.dtype)
         self._trace = np.empty((SPAN, 2), np.int64)
 
-    def push(self, params, frontier, leaving, first, most, dense):
+    def push(self, params, frontier, sizes, first, most, dense):
         frontier = frontier.astype(self._rows.ends.dtype, copy=False)
         steps, count, leaving = self._loop(
             self._rows,
             (*self._columns, *params),
             self._before,
             frontier,
-            leaving,
+            sizes[1],
             self._queued,
             self._lists,
             (first, min(most, SPAN), *dense),
@@ -316,7 +316,7 @@ class HostRun:
         )
         if steps:
             frontier = self._lists[(steps - 1) % 2, :count].copy()
-        return frontier, leaving, self._trace[:steps].copy()
+        return frontier, (count, leaving), self._trace[:steps].copy()
 
 
 def after(program, columns, vertices, step, degrees):

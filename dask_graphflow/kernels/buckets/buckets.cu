@@ -132,9 +132,11 @@ __device__ __forceinline__ void advance(State& now, Kind kind, const Heard& hear
     add(now.settled, found.settled);
     if (kind == SORT) now.settled.count = found.near.count;  // all of them are near for the first time
     now.far += found.far;
-    now.near_here = peers ? heard.ends[NEAR_LISTS + now.near_side] : now.near.count;
-    now.settled_here = peers ? heard.ends[SETTLED_LISTS + now.settled_side] : now.settled.count;
-    now.far_here = peers ? heard.ends[FAR_LISTS + now.far_side] : now.far;
+    // An array that is indexed by constants alone stays in registers.
+    const auto end = [&](u32 lists, i64 side) { return side ? heard.ends[lists + 1] : heard.ends[lists]; };
+    now.near_here = peers ? end(NEAR_LISTS, now.near_side) : now.near.count;
+    now.settled_here = peers ? end(SETTLED_LISTS, now.settled_side) : now.settled.count;
+    now.far_here = peers ? end(FAR_LISTS, now.far_side) : now.far;
 }
 
 // The number of light and heavy edges of a vertex.
@@ -175,8 +177,8 @@ struct Offer {
     double there = 0;
 };
 
-// A step that offers distances: where vertices are put.
-template <typename I, typename W>
+// A step that offers distances: where vertices are put. PEERS says whether there are other members that share memory.
+template <typename I, typename W, bool PEERS>
 struct Offering {
     const Gang& gang;
     const Search<I, W>& search;
@@ -189,12 +191,13 @@ struct Offering {
     // Offer a distance to a vertex by its number.
     __device__ __forceinline__ Offer<I> make(I number, double there) const
     {
-        double* distance = search.distance.of[gang.rank] + number;
+        const u32 rank = PEERS ? gang.rank : 0;
+        double* distance = search.distance.of[rank] + number;
         if (!(there <= cutoff) || !(there < __ldcg(distance))) return {};
-        const u32 owner = gang.owner_of(number);
-        if (!lower(distance, there, owner == gang.rank)) return {};
-        if (owner != gang.rank && !lower_there(search.distance.of[owner] + number, distance, there)) return {};
-        const I vertex = number - I(gang.bounds[owner]);
+        const u32 owner = PEERS ? gang.owner_of(number) : 0;
+        if (!lower(distance, there, owner == rank)) return {};
+        if (owner != rank && !lower_there(search.distance.of[owner] + number, distance, there)) return {};
+        const I vertex = PEERS ? number - I(gang.bounds[owner]) : number;
         return {pile_of(owner, u64(vertex), there), owner, vertex, there};
     }
 
@@ -203,7 +206,7 @@ struct Offering {
     {
         u64* at = reinterpret_cast<u64*>(distance);
         const u64 bits = u64(bits_of(there));
-        return bits < (own && gang.size > 1 ? atomicMin_system(at, bits) : atomicMin(at, bits));
+        return bits < (own && PEERS ? atomicMin_system(at, bits) : atomicMin(at, bits));
     }
 
     // Lower a distance in the memory of its owner. If it was not larger, this member remembers what it was.
@@ -216,15 +219,14 @@ struct Offering {
 
     __device__ __forceinline__ Pile pile_of(u32 owner, u64 vertex, double there) const
     {
-        const bool peers = gang.size > 1;
         if (there < limit) {
             u32* mark = search.turns.of[owner] + vertex;
-            const u32 before = peers ? atomicMax_system(mark, turn + 1) : atomicMax(mark, turn + 1);
+            const u32 before = PEERS ? atomicMax_system(mark, turn + 1) : atomicMax(mark, turn + 1);
             return before > turn ? NEITHER : before < first_turn ? FIRST : NEAR;
         }
         u32* word = search.waiting.of[owner] + vertex / 32;
         const u32 bit = 1u << (vertex % 32);
-        return (peers ? atomicOr_system(word, bit) : atomicOr(word, bit)) & bit ? WAITS : FAR;
+        return (PEERS ? atomicOr_system(word, bit) : atomicOr(word, bit)) & bit ? WAITS : FAR;
     }
 
     // Append the vertices of a warp's lanes to the lists of their piles. All lanes call it together.
@@ -237,7 +239,7 @@ struct Offering {
 
     __device__ __forceinline__ void append(bool mine, const Offer<I>& offer, u32 which, i64 end, i64* count) const
     {
-        if (gang.size == 1) {
+        if (!PEERS) {
             const i64 place = end + place_for(mine, count);
             if (mine) search.list(0, which)[place] = offer.vertex;
             return;
@@ -255,11 +257,11 @@ struct Offering {
 };
 
 // Return where a turn puts vertices. A list that is used up is empty afterwards.
-template <typename I, typename W>
-__device__ __forceinline__ Offering<I, W> begin_turn(const Gang& gang, const Search<I, W>& search, const State& now,
-                                                     bool settling, double cutoff, Found* found)
+template <bool PEERS, typename I, typename W>
+__device__ __forceinline__ Offering<I, W, PEERS> begin_turn(const Gang& gang, const Search<I, W>& search, const State& now,
+                                                            bool settling, double cutoff, Found* found)
 {
-    if (gang.size > 1 && thread_index() == 0)
+    if (PEERS && thread_index() == 0)
         search.tails.of[gang.rank][settling ? SETTLED_LISTS + now.settled_side : NEAR_LISTS + now.near_side] = 0;
     const u32 turn = u32(now.turn), settled_side = u32(settling ? 1 - now.settled_side : now.settled_side);
     return {gang, search, found, now.limit, cutoff, turn, settling ? turn + 1 : u32(now.first_turn),
@@ -272,11 +274,12 @@ struct Counting {
     Found mine{{0, 0, 0}, {0, 0, 0}, 0, NEVER};
 
     // Count a vertex that an edge leads to.
-    template <typename I, typename W>
-    __device__ __forceinline__ void add(const Offering<I, W>& offering, const Offer<I>& offer)
+    template <typename I, typename W, bool PEERS>
+    __device__ __forceinline__ void add(const Offering<I, W, PEERS>& offering, const Offer<I>& offer)
     {
         if (is_near(offer.to)) {
-            const Sizes sizes = offering.search.sizes_of(offering.gang.rank, offer.owner, u64(offer.vertex));
+            const u32 rank = PEERS ? offering.gang.rank : 0;
+            const Sizes sizes = offering.search.sizes_of(rank, offer.owner, u64(offer.vertex));
             add(mine.near, sizes.light);
             if (offer.to == FIRST) add(mine.settled, sizes.heavy);
         }
@@ -323,24 +326,23 @@ struct Counting {
 
 // Relax the light edges of a near pile, or the heavy edges of the settled vertices, in equal shares. `costs` is the
 // running sum of the numbers of these edges.
-template <typename I, typename W>
+template <typename I, typename W, bool PEERS>
 __global__ void __launch_bounds__(THREADS)
     relax(const __grid_constant__ Gang gang, const __grid_constant__ Search<I, W> search, const i64* costs, bool settling,
           double cutoff, Going* going)
 {
     __shared__ I queues[3][THREADS / 32][QUEUED];
-    const u32 warp = threadIdx.x / 32, rank = gang.rank;
-    const bool peers = gang.size > 1;
+    const u32 warp = threadIdx.x / 32, rank = PEERS ? gang.rank : 0;
     const State& now = going->now;
     Found* found = going->meetings.telling;
     const I* pile = search.list(rank, u32(settling ? SETTLED_LISTS + now.settled_side : NEAR_LISTS + now.near_side));
     const i64* begins = settling ? search.middle : search.offsets;
-    const double* own = search.distance.of[rank] + gang.bounds[rank];
+    const double* own = search.distance.of[rank] + (PEERS ? gang.bounds[rank] : 0);
     const u64 count = u64(settling ? now.settled_here : now.near_here);
-    const Offering<I, W> turn = begin_turn(gang, search, now, settling, cutoff, found);
+    const Offering<I, W, PEERS> turn = begin_turn<PEERS>(gang, search, now, settling, cutoff, found);
     const auto appending = [&](u32 at, u32 list, i64 end, i64* counted) {
-        i64* tail = peers ? reinterpret_cast<i64*>(search.tails.of[rank] + list) : counted;
-        return Appending<I>{queues[at][warp], search.list(rank, list) + (peers ? 0 : end), tail, peers};
+        i64* tail = PEERS ? reinterpret_cast<i64*>(search.tails.of[rank] + list) : counted;
+        return Appending<I>{queues[at][warp], search.list(rank, list) + (PEERS ? 0 : end), tail, PEERS};
     };
     Appending<I> near = appending(0, turn.near, turn.near_end, &found->near.count);
     Appending<I> far = appending(1, turn.far, turn.far_end, &found->far);
@@ -365,7 +367,7 @@ __global__ void __launch_bounds__(THREADS)
             near.add(here_too && is_near(offer.to), offer.vertex);
             settled.add(here_too && offer.to == FIRST, offer.vertex);
             far.add(here_too && offer.to == FAR, offer.vertex);
-            if (peers) {
+            if (PEERS) {
                 if (here_too) offer.to = NEITHER;
                 turn.put(offer);
             }
@@ -374,18 +376,19 @@ __global__ void __launch_bounds__(THREADS)
     near.flush();
     far.flush();
     settled.flush();
-    counting.report(found, peers);
+    counting.report(found, PEERS);
 }
 
-// Tell all members what this one has found, and wait for what they tell; see swap_numbers(). `tails` are the member's.
+// Tell all members what this one has found, and wait for what they tell; see swap_numbers(). `tails` are those of
+// the member's lists, or null for a single member.
 __device__ __forceinline__ bool tell(const Gang& gang, const u64* tails, const Found& found, Heard& heard)
 {
-    const bool member = lane() < gang.size, peers = gang.size > 1;
+    const bool member = lane() < gang.size;
     const Listed near = fresh_of(found.near), settled = fresh_of(found.settled);
     i64 numbers[] = {near.count, near.edges, near.largest, settled.count, settled.edges, settled.largest,
                      fresh(found.far), fresh(found.least)};
     const bool fine = swap_numbers(gang, numbers);
-    if (peers) {
+    if (tails) {
 #pragma unroll
         for (u32 i = 0; i < 7; ++i) {
             const i64 number = member ? numbers[i] : 0;
@@ -395,24 +398,23 @@ __device__ __forceinline__ bool tell(const Gang& gang, const u64* tails, const F
     }
     heard.all = Found{{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5]}, numbers[6], numbers[7]};
 #pragma unroll
-    for (u32 i = 0; i < LISTS; ++i) heard.ends[i] = peers ? i64(fresh(tails[i])) : 0;
+    for (u32 i = 0; i < LISTS; ++i) heard.ends[i] = tails ? i64(fresh(tails[i])) : 0;
     return fine;
 }
 
 // Sort the far pile. Vertices that have come nearer than the old limit were already relaxed. The others become near or
 // stay far. The near pile and the settled vertices are none before. Only their owners put vertices onto piles.
-template <typename I, typename W>
+template <bool PEERS, typename I, typename W>
 __device__ __forceinline__ void sort_far(const Gang& gang, const Search<I, W>& search, const State& now, double old_limit,
                                          bool alone, Found& found)
 {
-    const u32 rank = gang.rank, near_list = u32(NEAR_LISTS + now.near_side);
+    const u32 rank = PEERS ? gang.rank : 0, near_list = u32(NEAR_LISTS + now.near_side);
     const u32 settled_list = u32(SETTLED_LISTS + now.settled_side), far_list = u32(FAR_LISTS + 1 - now.far_side);
     const I* pile = search.list(rank, u32(FAR_LISTS + now.far_side));
-    const double* own = search.distance.of[rank] + gang.bounds[rank];
+    const double* own = search.distance.of[rank] + (PEERS ? gang.bounds[rank] : 0);
     I *near = search.list(rank, near_list), *settled = search.list(rank, settled_list), *far = search.list(rank, far_list);
-    const bool peers = gang.size > 1;
     i64* tails = reinterpret_cast<i64*>(search.tails.of[rank]);
-    if (peers && thread_index() == 0) tails[FAR_LISTS + now.far_side] = 0;
+    if (PEERS && thread_index() == 0) tails[FAR_LISTS + now.far_side] = 0;
     const i64 threads = alone ? blockDim.x : i64(thread_count());
     const i64 mine = alone ? threadIdx.x : i64(thread_index());
     Counting counting;
@@ -426,8 +428,8 @@ __device__ __forceinline__ void sort_far(const Gang& gang, const Search<I, W>& s
             to = there < old_limit ? NEITHER : there < now.limit ? NEAR : FAR;
             if (to != FAR) atomicAnd(search.waiting.of[rank] + u64(vertex) / 32, ~(1u << (u64(vertex) % 32)));
         }
-        i64 place = place_for(to == NEAR, peers ? tails + near_list : &found.near.count);
-        if (peers) place_for(to == NEAR, tails + settled_list);  // it ends where the near list ends
+        i64 place = place_for(to == NEAR, PEERS ? tails + near_list : &found.near.count);
+        if (PEERS) place_for(to == NEAR, tails + settled_list);  // it ends where the near list ends
         if (to == NEAR) {
             near[place] = settled[place] = vertex;
             search.turns.of[rank][vertex] = u32(now.turn);
@@ -435,33 +437,34 @@ __device__ __forceinline__ void sort_far(const Gang& gang, const Search<I, W>& s
             counting.add(counting.mine.near, sizes.light);
             counting.add(counting.mine.settled, sizes.heavy);
         }
-        place = place_for(to == FAR, peers ? tails + far_list : &found.far);
+        place = place_for(to == FAR, PEERS ? tails + far_list : &found.far);
         if (to == FAR) {
             far[place] = vertex;
             counting.far(there, true);
         }
     }
-    counting.report(&found, peers);
+    counting.report(&found, PEERS);
 }
 
 // Relax pile after pile, and raise the limit, as long as piles are small. A step relaxes a near pile, or relaxes the
 // heavy edges of the settled vertices, or sorts the far pile. At first, the members tell what a step of the given kind
 // has found before the launch.
-template <typename I, typename W>
-__global__ void __launch_bounds__(GANG)
+template <typename I, typename W, bool PEERS>
+__global__ void __launch_bounds__(GANG, 1)
     relax_on(const __grid_constant__ Gang gang, const __grid_constant__ Search<I, W> search,
              const __grid_constant__ Limits limits, u32 before, Going* going)
 {
     __shared__ Found alone_found[SETS];
-    const bool peers = gang.size > 1;
-    const u32 rank = gang.rank;
-    const double* own = search.distance.of[rank] + gang.bounds[rank];
+    const u32 rank = PEERS ? gang.rank : 0;
+    const double* own = search.distance.of[rank] + (PEERS ? gang.bounds[rank] : 0);
     MeetingOf<Found, Heard> meeting{gang, &going->meetings};
     meeting.prepare(alone_found);
-    const auto meet = [&](const Found& found, Heard& heard) { return tell(gang, search.tails.of[rank], found, heard); };
+    const auto meet = [&](const Found& found, Heard& heard) {
+        return tell(gang, PEERS ? search.tails.of[rank] : nullptr, found, heard);
+    };
     State now = fresh_of(going->now);
     now.steps = 0;
-    advance(now, Kind(before), meeting.take(false, [](Found&) {}, meet), peers);
+    advance(now, Kind(before), meeting.take(false, [](Found&) {}, meet), PEERS);
 
     i64 items = 0;
     const auto count_items = [&] {
@@ -475,7 +478,7 @@ __global__ void __launch_bounds__(GANG)
     };
     const auto turn = [&](bool alone, bool settling, Found& found) {
         const I* pile = search.list(rank, u32(settling ? SETTLED_LISTS + now.settled_side : NEAR_LISTS + now.near_side));
-        const Offering<I, W> turn = begin_turn(gang, search, now, settling, limits.cutoff, &found);
+        const Offering<I, W, PEERS> turn = begin_turn<PEERS>(gang, search, now, settling, limits.cutoff, &found);
         Counting counting;
         visit_rows(
             settling ? search.middle : search.offsets, settling ? search.offsets + 1 : search.middle,
@@ -488,7 +491,7 @@ __global__ void __launch_bounds__(GANG)
                 }
                 turn.put(offer);
             });
-        counting.report(&found, peers);
+        counting.report(&found, PEERS);
     };
     const auto step = [&](bool alone) {
         const Kind kind = now.near.count ? TURN : now.settled.count ? SETTLE : SORT;
@@ -501,11 +504,11 @@ __global__ void __launch_bounds__(GANG)
         }
         const auto find = [&](Found& found) {
             if (kind == SORT)
-                sort_far(gang, search, now, old_limit, alone, found);
+                sort_far<PEERS>(gang, search, now, old_limit, alone, found);
             else
                 turn(alone, kind == SETTLE, found);
         };
-        advance(now, kind, meeting.take(alone, find, meet), peers);
+        advance(now, kind, meeting.take(alone, find, meet), PEERS);
         ++now.steps;
         count_items();
     };
@@ -534,9 +537,9 @@ __global__ void __launch_bounds__(THREADS)
     const State& now = going->now;
     Found* found = going->meetings.telling;
     // Near vertices are marked with the turn after the given one. These are for the current turn.
-    const Offering<I, W> offering{gang, search, found, now.limit, cutoff, u32(now.turn) - 1, u32(now.first_turn),
-                                  NEAR_LISTS + u32(now.near_side), SETTLED_LISTS + u32(now.settled_side),
-                                  FAR_LISTS + u32(now.far_side), now.near.count, now.settled.count, now.far};
+    const Offering<I, W, false> offering{gang, search, found, now.limit, cutoff, u32(now.turn) - 1, u32(now.first_turn),
+                                         NEAR_LISTS + u32(now.near_side), SETTLED_LISTS + u32(now.settled_side),
+                                         FAR_LISTS + u32(now.far_side), now.near.count, now.settled.count, now.far};
     Counting counting;
     for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
         const u64 i = first + lane();
@@ -655,9 +658,9 @@ __global__ void __launch_bounds__(THREADS)
             }
             if (!(offered < __ldcg(known + far))) continue;
             const u32 owner = gang.owner_of(far);
-            const bool peers = gang.size > 1;
-            const bool less = offered < (peers && owner == gang.rank ? atomicMin_system(known + far, offered) : atomicMin(known + far, offered));
-            if (less && owner != gang.rank) atomicMin_system(predecessors.of[owner] + far, offered);
+            const bool common = gang.size > 1 && owner == gang.rank;
+            const I before = common ? atomicMin_system(known + far, offered) : atomicMin(known + far, offered);
+            if (offered < before && owner != gang.rank) atomicMin_system(predecessors.of[owner] + far, offered);
         }
     });
 }

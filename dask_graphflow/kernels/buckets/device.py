@@ -50,11 +50,12 @@ STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the l
 
 # The structs in buckets.cu.
 _LISTED = np.dtype([("count", "i8"), ("edges", "i8"), ("largest", "i8")])
-_FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")])
+_COUNTS = [("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "i8")]
+_FOUND = np.dtype(_COUNTS)
 _SIDES = "turn first_turn near_side settled_side far_side"
 _STATE = np.dtype(
     [
-        *((name, _FOUND[name]) for name in _FOUND.names),
+        *_COUNTS,
         ("limit", "f8"),
         *((name, "i8") for name in f"{_SIDES} vertices edges steps".split()),
         *((name, "i8") for name in ("near_here", "settled_here", "far_here")),
@@ -89,6 +90,7 @@ class DeviceBuckets:
         self._light = light = _with_mirrors(light, size - self._owned)
         assert light.rows.weights is not None
         self._ends, self._weights = light.rows.ends.dtype, light.rows.weights.dtype
+        self._peers = "false" if shared is None else "true"
         self._sent = distance[self._owned :].copy()
         self._mirror_distances = cupy.empty_like(self._sent)
         self._mirrors = cupy.empty(len(self._sent), self._ends)
@@ -102,6 +104,7 @@ class DeviceBuckets:
             self._gang, columns = gang(0, 1, [0, size]), _columns(distance, self._ends)
         else:
             self._gang, columns = shared.memory.gang, shared.begin(light)
+        self._columns = columns  # kernels use their memory
         _, turns, _, lists, tails, _ = columns
         own = [one.own if isinstance(one, Column) else one for one in (turns, lists, tails)]
         most = len(own[1]) // LISTS
@@ -149,7 +152,7 @@ class DeviceBuckets:
                 kind = PUT
         limits = self._limits
         limits["horizon"], limits["ahead"], limits["most_steps"] = low, most, steps
-        kernel = instance("relax_on", self._ends, self._weights)
+        kernel = instance("relax_on", self._ends, self._weights, self._peers)
         launch_gang(kernel, self._gang, self._search, limits, kind, self._begin())
         self._there.get(out=self._going.view("i8"))  # waits for the kernel
         self._begun = False
@@ -223,7 +226,7 @@ class DeviceBuckets:
         else:
             pile = self._lists[int(now["near_side"]), : int(now["near_here"])]
             costs = gather_sizes(offsets, middle, pile)
-        kernel = instance("relax", self._ends, self._weights)
+        kernel = instance("relax", self._ends, self._weights, self._peers)
         cutoff = float(self._limits["cutoff"])
         given = self._gang, self._search, costs, np.bool_(settling), cutoff
         launch(kernel, len(ends) // 8, *given, self._begin())

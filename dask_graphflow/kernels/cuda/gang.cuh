@@ -295,10 +295,36 @@ struct Meeting : MeetingOf<Telling, Told> {
     }
 };
 
-// Append the items of a warp's lanes to the lists of their owners. All lanes of a warp call this together.
+// The numbers and the sizes of rows that a lane has listed.
+struct Measured {
+    i64 edges = 0, largest = 0;
+
+    __device__ __forceinline__ void add(bool listed, i64 size)
+    {
+        if (!listed) return;
+        edges += size;
+        largest = max(largest, size);
+    }
+
+    // All lanes of a warp call this together.
+    __device__ __forceinline__ void tell(Telling& telling)
+    {
+        __syncwarp();
+        if (!__any_sync(ALL_LANES, edges > 0)) return;
+        edges = warp_sum(edges);
+        largest = warp_max(largest);
+        if (lane() == 0) {
+            add_to(&telling.edges, edges);
+            atomicMax(&telling.largest, largest);
+        }
+    }
+};
+
+// Append the items of a warp's lanes to the lists of their owners, which begin again at `ring + 1` places, a power of
+// two. All lanes of a warp call this together.
 template <typename I>
 __device__ __forceinline__ void give(const Meeting& meeting, const Columns<I>& lists, Telling& telling, bool mine,
-                                     u32 owner, I item)
+                                     u32 owner, I item, u64 ring = ~0ull)
 {
     const Gang& gang = meeting.gang;
     for (u32 q = 0; q < gang.size; ++q) {
@@ -310,7 +336,7 @@ __device__ __forceinline__ void give(const Meeting& meeting, const Columns<I>& l
             if (gang.size > 1) place = atomicAdd_system(&gang.mail[q]->tail, u64(__popc(lanes)));
         }
         place = __shfl_sync(ALL_LANES, place, 0);
-        if (mine && owner == q) lists.of[q][place + __popc(lanes & lanes_before())] = item;
+        if (mine && owner == q) lists.of[q][(place + __popc(lanes & lanes_before())) & ring] = item;
     }
 }
 
@@ -322,69 +348,6 @@ __device__ __forceinline__ i64 gang_least(i64 value, i64* found, u32* arrived)
     meet_grid(arrived);
     return fresh(*found);
 }
-
-// Appends vertices to a list, and counts them and the edges in their rows. All lanes of a warp call its functions
-// together.
-template <typename I>
-struct Listing {
-    const i64* offsets;
-    I* list;
-    Listed* counts;
-    i64 edges = 0, largest = 0;  // of the lane's vertices
-
-    __device__ __forceinline__ void measure(bool mine, I vertex)
-    {
-        if (!mine) return;
-        const i64 size = offsets[u64(vertex) + 1] - offsets[u64(vertex)];
-        edges += size;
-        largest = max(largest, size);
-    }
-
-    __device__ __forceinline__ void append(bool mine, I vertex)
-    {
-        const i64 place = place_for(mine, &counts->count);
-        if (mine) list[place] = vertex;
-        measure(mine, vertex);
-    }
-
-    // Add to the counts what the lanes counted.
-    __device__ __forceinline__ void finish()
-    {
-        __syncwarp();
-        if (!__any_sync(ALL_LANES, edges > 0)) return;
-        edges = warp_sum(edges);
-        largest = warp_max(largest);
-        if (lane() == 0) {
-            add_to(&counts->edges, edges);
-            atomicMax(&counts->largest, largest);
-        }
-    }
-};
-
-// The counts of a gang's steps, in turn: one set for each of the last steps of all blocks, and of the first block alone.
-struct Steps {
-    Listed* together;
-    Listed* alone;  // in shared memory
-    u32* arrived;
-    u32 turn_together, turn_alone;
-
-    // Call f(Listed* counts) with counts that are 0. Return them when all threads that take the step have called it.
-    template <typename F>
-    __device__ __forceinline__ Listed take(bool by_one_block, F f)
-    {
-        Listed* sets = by_one_block ? alone : together;
-        u32& turn = by_one_block ? turn_alone : turn_together;
-        if (threadIdx.x == 0 && blockIdx.x == 0) sets[(turn + 1) % SETS] = Listed{0, 0, 0};
-        f(sets + turn);
-        if (by_one_block)
-            __syncthreads();
-        else
-            meet_grid(arrived);
-        const Listed found = fresh_of(sets[turn]);
-        turn = (turn + 1) % SETS;
-        return found;
-    }
-};
 
 // Take steps until stops() is true. step(false) is a step of all blocks, and step(true) one of the first block alone,
 // which takes the steps with few items. Each step sets `items`. After several of its own, the first block calls save(),

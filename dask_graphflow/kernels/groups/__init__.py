@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Rows
+
+
+class SharedGroups(NamedTuple):
+    """What members share on their devices to sweep together.
+
+    Each column has entries for the vertices, or the labels, of all members; see
+    :meth:`GroupsKernels.sweep`.
+    """
+
+    memory: Any  # SharedMemory
+    awake: Any
+    labels: Any
+    load: Any
+    skew_load: Any  # or None
+    alone: Any  # bool: which vertices are alone during a sweep; False before and after
 
 
 class GroupsKernels(Protocol):
@@ -75,6 +90,7 @@ class GroupsKernels(Protocol):
         *,
         room: dict[Any, Any],
         threads: int = 1,
+        shared: SharedGroups | None = None,
     ) -> int:
         """Move the awake vertices to the labels with the best scores; return how many vertices moved.
 
@@ -104,6 +120,11 @@ class GroupsKernels(Protocol):
             See :func:`best_groups`. The total skew of each label is changed in place.
         room : dict
             Keeps work space between calls on the same rows.
+        shared : SharedGroups, optional
+            If given, several members that share memory sweep their own vertices at once. `rows` are the
+            member's rows, with numbers as ends. Masses, ranks and skews are those of its vertices. Other
+            arrays have entries for all vertices. They begin the member's own columns, and it only reads
+            the labels at the ends of its rows. The result counts the moves of all members.
 
         Returns
         -------

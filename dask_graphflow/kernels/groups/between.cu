@@ -219,6 +219,7 @@ __global__ void __launch_bounds__(GANG, 2) sum_between(Between<I> between, u64 l
         return edges ? kind_of(edges, between.room.slots) : KINDS;
     };
     list_by_bin<KINDS>(low, high, bin, summing->counts, &summing->arrived, between.order, cuts);
+    meet_grid(&summing->arrived);
     sum_items(item, cuts, summing->tickets, between.room, 0);
     add_up(between.sizes, low, high, between.totals, &summing->arrived);
 }

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphflow.kernels import index_dtype, joined
 from dask_graphflow.kernels.common.device import namespace as cupy
 from dask_graphflow.kernels.csr import Rows
+from dask_graphflow.kernels.device_peers import MEETINGS, MEMBERS, address, gang, pointers_of
 from dask_graphflow.kernels.launching import (
     attribute,
     gang_blocks,
@@ -29,8 +30,8 @@ ROOM = 1 << 31
 
 PER_TABLE = 1 << 14  # as in tables.cuh: the maximum edges of an item without a joint table
 PARTS = 64  # maximum parts of an item with a joint table
-# As in sweep.cu and between.cu: the numbers of a sweep's and of a sum's progress.
-PROGRESS, SUMMING = 3 + 2 * 8 * 5, 1 + 2 * 4
+# As in sweep.cu and between.cu: numbers of a sweep's progress after its meetings, and of a sum's.
+PROGRESS, SUMMING = 2 + 2 * 8 * 5, 1 + 2 * 4
 BLOCKS, FIXED = 2, 1 << 12  # blocks per multiprocessor, and bytes that each uses beside its tables
 BUSY = 1 << 12  # edges that keep a block of a gang busy
 EACH = 8  # edges per thread of other launches
@@ -39,9 +40,13 @@ PAIRS = 1 << 27  # maximum pairs of groups that have room before they are copied
 _GROUPS = np.dtype([("arrays", "u8", 15), ("factor", "f8")])
 _ROOM = np.dtype([("arrays", "u8", 11), ("parts", "u4"), ("slots", "u4")])
 _SWEEP = np.dtype(
-    [("ranks", "u8"), ("vertices", "u8"), ("draw", "u8"), ("arrays", "u8", 7), ("room", _ROOM)]
+    [
+        *((name, "u8") for name in ("ranks", "draw", "order", "movers")),
+        ("columns", "u8", (5, MEMBERS)),
+        ("room", _ROOM),
+    ]
 )
-_MEMBERS = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
+_LISTED = np.dtype([("arrays", "u8", 10), ("sizes", "u8", 2)])
 _BETWEEN = np.dtype([("arrays", "u8", 13), ("room", _ROOM)])
 
 
@@ -99,29 +104,45 @@ def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[An
             blocks //= 2
 
 
-# All classes take one launch, and the host reads one number.
-def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1):
-    count, dtype, (mass, load, factor) = len(labels), labels.dtype, masses
-    if not count:
+# All classes take one launch, and the host reads a few numbers.
+def sweep(
+    rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1, shared=None
+):
+    count, dtype, (mass, load, factor) = len(rows.offsets) - 1, labels.dtype, masses
+    if not count and shared is None:
         return 0
     kernel = instance("sweep", dtype, "false" if within is None else "true")
-    shared = _slots(dtype) * _slot_bytes(dtype)
-    blocks = min(gang_blocks(kernel, shared), -(-(count + len(rows.ends)) // BUSY))
+    nbytes = _slots(dtype) * _slot_bytes(dtype)
+    blocks = max(1, min(gang_blocks(kernel, nbytes), -(-(count + len(rows.ends)) // BUSY)))
     if room.get("offsets") is not rows.offsets:
-        room["offsets"], room["longest"] = rows.offsets, int(read(cupy.diff(rows.offsets).max()))
-    tables = _tables_for(room, room["longest"], count, blocks, dtype)
+        longest = int(read(cupy.diff(rows.offsets).max())) if count else 0
+        room["offsets"], room["longest"] = rows.offsets, longest
+    tables = _tables_for(room, room["longest"], len(labels), blocks, dtype)
     order, best, movers, alone = _lists(room, count, dtype)
-    ends, weights = rows.ends.astype(dtype, copy=False), rows.weights
+    turn, turns = skew or (None, None)
+    if shared is None:
+        members, columns = gang(0, 1, [0, count]), (awake, labels, load, turns, alone)
+    else:
+        members, columns, alone = shared.memory.gang, shared[1:], shared.alone.own
     ranks, seed = draw[0].astype(dtype, copy=False), draw[1] % 2**64
-    sides = rows.offsets, ends, weights, None, None, None
-    skews = skew or (None, None)
-    arrays = _pointers(*sides, order, labels, mass, load, *skews, within, alone, best)
-    groups = np.array((arrays, factor), _GROUPS)
-    arrays = _pointers(awake, labels, load, skews[1], order, movers, alone)
-    about = np.array((*_pointers(ranks), count, seed, arrays, tables), _SWEEP)
-    progress = cupy.zeros(PROGRESS, "int64")
-    launch_gang(kernel, groups, about, progress, blocks=blocks, shared=shared)
-    return int(read(progress[:2]).sum())
+    ends = rows.ends.astype(dtype, copy=False)
+    # The kernel indexes arrays of this member's vertices by numbers.
+    by_number = [
+        0 if array is None else (address(array) - rows.first * array.itemsize) % 2**64
+        for array in (rows.offsets, mass, turn, ranks)
+    ]
+    closed = None if within is None else alone
+    arrays = by_number[0], *_pointers(ends, rows.weights), 0, 0, 0, *_pointers(order, labels)
+    arrays = *arrays, by_number[1], *_pointers(load), by_number[2], *_pointers(turns)
+    groups = np.array(((*arrays, *_pointers(within, closed, best)), factor), _GROUPS)
+    lists, pointers = _pointers(order, movers), [pointers_of(column) for column in columns]
+    about = np.array((by_number[3], seed, *lists, pointers, tables), _SWEEP)
+    progress = cupy.zeros(MEETINGS.itemsize // 8 + PROGRESS, "int64")
+    launch_gang(kernel, members, groups, about, progress, blocks=blocks, shared=nbytes)
+    after = read(progress[: MEETINGS.itemsize // 8]).view(MEETINGS)[0]
+    if shared is not None:
+        shared.memory.check(after["failed"])
+    return int(after["told"]["everywhere"])
 
 
 def _lists(room: dict[Any, Any], count: int, dtype: Any) -> list[Any]:
@@ -241,7 +262,7 @@ def _members(rows: Rows, number: Any, count: int) -> tuple[list[Any], int, int]:
     largest[:] = 0
     made = places, members, first, begins, bounds, totals, largest, arrived
     arrays = _pointers(rows.offsets, number, *made)
-    launch_gang(kernel, np.array((arrays, (vertices, count)), _MEMBERS), blocks=blocks)
+    launch_gang(kernel, np.array((arrays, (vertices, count)), _LISTED), blocks=blocks)
     total, longest = read(bounds[count:]).tolist()
     return [members, first, begins, bounds[: count + 1]], total, longest
 

@@ -267,7 +267,9 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     return movers
 
 
-def sweep(rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1):
+def sweep(
+    rows, labels, masses, draw, awake, within=None, skew=None, *, room, threads=1, shared=None
+):
     count = len(labels)
     order, best = (_kept(room, name, count, labels.dtype) for name in ("order", "best"))
     cuts, drawn = np.empty(CLASSES + 1, np.int64), _kept(room, "drawn", count, "uint8")

@@ -47,7 +47,8 @@ struct Room {
 };
 
 // List the items from `low` to before `high` by bin, in any order within a bin; bin(item) is BINS for items that are left
-// out. Afterwards `cuts` contains where each bin begins. `counts` must be 0 initially.
+// out. Afterwards `cuts` contains where each bin begins. `counts` must be 0 initially. All blocks have to meet before they
+// read the list.
 template <u32 BINS, typename I, typename Bin>
 __device__ __forceinline__ void list_by_bin(u64 low, u64 high, Bin bin, u64* counts, u32* arrived, I* order, u64* cuts)
 {
@@ -79,7 +80,6 @@ __device__ __forceinline__ void list_by_bin(u64 low, u64 high, Bin bin, u64* cou
         place = __shfl_sync(ALL_LANES, place, leader);
         if (its < BINS) order[cuts[its] + place + __popc(same & lanes_before())] = I(item);
     }
-    meet_grid(arrived);
 }
 
 template <typename I, typename Item>

@@ -130,31 +130,6 @@ struct Searching {
     Columns<const i64> degrees;   // only those of other members are read
 };
 
-// The numbers and the sizes of rows that a lane has listed.
-struct Measured {
-    i64 edges = 0, largest = 0;
-
-    __device__ __forceinline__ void add(bool listed, i64 size)
-    {
-        if (!listed) return;
-        edges += size;
-        largest = max(largest, size);
-    }
-
-    // All lanes of a warp call this together.
-    __device__ __forceinline__ void tell(Telling& telling)
-    {
-        __syncwarp();
-        if (!__any_sync(ALL_LANES, edges > 0)) return;
-        edges = warp_sum(edges);
-        largest = warp_max(largest);
-        if (lane() == 0) {
-            add_to(&telling.edges, edges);
-            atomicMax(&telling.largest, largest);
-        }
-    }
-};
-
 // Offer a vertex, by its position, as the predecessor of the other end of an edge. The other end is listed by its owner
 // if it had no predecessor. All lanes of a warp call this together.
 template <typename I, typename W>

@@ -54,16 +54,36 @@ class SearchesKernels(Protocol):
         """
 
 
-def paths(rows: Rows, into: Rows, sources: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Count the shortest paths from each source, and those that lead through each vertex, on a device.
+def dependencies(
+    rows: Rows, into: Rows, sources: Array, *, endpoints: bool = False
+) -> Iterator[tuple[Array]]:
+    """Find what each vertex contributes to the shortest paths from each source, on a device.
+
+    See :meth:`SearchesKernels.add_dependencies` for the parameters.
 
     Yields
     ------
-    level : array of int32, shape (V,)
+    tuple of one array of float64, shape (s, V)
+        One row per source, for the next few sources. It must be used before the next one is yielded.
+    """
+    from . import device
+
+    return device.dependencies(rows, into, sources, endpoints=endpoints)
+
+
+def paths(rows: Rows, into: Rows, sources: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Count the shortest paths from each source, and those that lead through each vertex, on a device.
+
+    Arrays have one row per source, for the next few sources. They must be used before the next ones are
+    yielded.
+
+    Yields
+    ------
+    level : array of int32, shape (s, V)
         Below 0 for vertices that were not reached.
-    sigma, power : array of float64 and of int32, shape (V,)
+    sigma, power : array of float64 and of int32, shape (s, V)
         ``sigma * 2**power`` is the number of paths to a vertex that was reached.
-    dependency : array of float64, shape (V,)
+    dependency : array of float64, shape (s, V)
         What a vertex contributes, as in :meth:`SearchesKernels.add_dependencies`.
     """
     from . import device

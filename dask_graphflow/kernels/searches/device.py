@@ -28,15 +28,21 @@ LEVELS, REACHED, TEAM = 9, 10, 12  # items of the struct Team, and their number
 
 
 def add_dependencies(rows, into, sources, scores, *, endpoints=False, threads=1):
-    teams = _teams(rows)
-    for _, made in _launches("true", rows, into, sources, teams, endpoints=endpoints):
-        for part in made.found:
+    for (found,) in dependencies(rows, into, sources, endpoints=endpoints):
+        for part in found:
             scores += part
+
+
+def dependencies(
+    rows: Rows, into: Rows, sources: Any, *, endpoints: bool = False
+) -> Iterator[tuple[Any]]:
+    for _, made in _launches("true", rows, into, sources, _teams(rows), endpoints=endpoints):
+        yield (made.found,)
 
 
 def paths(rows: Rows, into: Rows, sources: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
     for _, made in _launches("true", rows, into, sources, _teams(rows), counted=True):
-        yield from zip(made.marks[..., 0], made.sigma, made.power, made.found, strict=True)
+        yield made.marks[..., 0], made.sigma, made.power, made.found
 
 
 def _teams(rows: Rows) -> int:

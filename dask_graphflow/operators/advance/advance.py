@@ -7,7 +7,8 @@ the edges that enter owned vertices (Gemini [1]_). Both change the columns in th
 
 A column that has entries for mirrors is *wide*: the masters' entries come first, and then the mirrors'. It
 stays allocated between supersteps, and only changes are sent. A single member has no mirrors, and works
-directly on the algorithm's columns.
+directly on the algorithm's columns. Members whose devices share memory do the same without messages: see
+:mod:`.shared_side`.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -96,6 +97,7 @@ class Advance:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         bind(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
+        self._shares = not g.member.alone and g.member.shared_memory() is not None
         self._own_changes = own_changes and self._before is None
         self._own_changes &= after is None or not after.changes
         # If vertices are placed, the first neighbor in a row may not be the smallest.
@@ -153,26 +155,49 @@ class Advance:
     ) -> tuple[Frontier, int]:
         """Push from a frontier, and perhaps from the vertices that change, and so on, `most` times at most.
 
-        A single member takes several small supersteps in one call, which ends before a superstep that
-        `rule` pulls. Returns the vertices that the last superstep changed, and the number of supersteps.
+        A single member, or members that share memory, take several small supersteps in one call, which ends
+        before a superstep that `rule` pulls. Returns the vertices that the last superstep changed, and the
+        number of supersteps.
         """
-        g, own = self._g, frontier.own
-        if g.member.alone and own is not None and self._balance == "auto":
-            side = self._side("push", "out", self._op.reads_dst)
-            if side.advance.is_small(frontier.leaving):
-                began, most = time.perf_counter(), g.size + 1 if most is None else most
-                limits = self.supersteps, most, rule.limits(frontier), self._before
-                vertices, leaving, done = side.advance.run(
-                    self._params, own.vertices, frontier.leaving, *limits
-                )
-                if len(done):
-                    self.supersteps += len(done)
-                    sizes, edges = done.T
-                    rule.record_levels(sizes, edges)
-                    g.fused(["push"] * len(done), sizes, edges, time.perf_counter() - began)
-                    own = VertexSet(g.owned, vertices=vertices, edges=(g.degrees, leaving))
-                    return Frontier(own, len(vertices), leaving), len(done)
+        side = self._side_to_run(frontier)
+        if side is not None:
+            began, most = time.perf_counter(), self._g.size + 1 if most is None else most
+            limits = self.supersteps, most, rule.limits(frontier), self._before
+            run = side.run if isinstance(side, SharedSide) else side.advance.run
+            ran = run(self._params, frontier, *limits)
+            if ran is not None and len(ran[2]):
+                return self._finish_run(side, ran, rule, time.perf_counter() - began)
         return self.push(frontier), 1
+
+    def _side_to_run(self, frontier: Frontier) -> _Side | SharedSide | None:
+        """Return the side of pushes if several supersteps can run in one call from a frontier."""
+        g, op = self._g, self._op
+        # A program of several members must not read what only their owners have.
+        several = self._shares and not op.reads_dst
+        if frontier.own is None or self._balance != "auto" or not (g.member.alone or several):
+            return None
+        side = self._side("push", "out", op.reads_dst)
+        able = g.member.alone or isinstance(side, SharedSide)
+        return side if able and side.advance.is_small(frontier.leaving) else None
+
+    def _finish_run(
+        self, side: _Side | SharedSide, ran: tuple[Any, ...], rule: Direction, seconds: float
+    ) -> tuple[Frontier, int]:
+        """Record the supersteps of one call, and return the next frontier and their number."""
+        g, (vertices, (count, leaving), done) = self._g, ran
+        self.supersteps += len(done)
+        sizes, edges = done.T
+        rule.record_levels(sizes, edges)
+        if isinstance(side, SharedSide):
+            column = self._columns[self._op.target]
+            column[: g.owned] = side.columns[self._op.target][: g.owned]
+            # A pull looks for what changed.
+            self._last = "push", None
+        g.fused(["push"] * len(done), sizes, edges, seconds)
+        known = (g.degrees, leaving) if g.member.alone else None
+        return Frontier(VertexSet(g.owned, vertices=vertices, edges=known), count, leaving), len(
+            done
+        )
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
@@ -272,8 +297,11 @@ class Advance:
     ) -> Frontier:
         """Copy the changes to the algorithm's column, and return the next frontier."""
         column, wide = self._columns[self._op.target], side.columns[self._op.target]
-        at = following.vertices
-        if wide is not column:
+        if wide is not column and isinstance(side, SharedSide):
+            # A copy of all entries is faster than a list of those that changed.
+            column[: side.local.owned] = wide[: side.local.owned]
+        elif wide is not column:
+            at = following.vertices
             column[at] = wide[at]
         self._last = way, following
         if row:
@@ -358,15 +386,15 @@ class _Side:
         `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
         the algorithm may have changed other masters.
         """
+        at: Any = None
         own, wide = self._own[name], self.columns[name]
         if look and wide is not own:
-            differing = np.flatnonzero(wide[: self._owned] != own)
+            at = differing = np.flatnonzero(wide[: self._owned] != own)
             wide[differing] = own[differing]
-            at = differing
             if changed is not None:
                 at = _union([differing, changed.vertices], self._owned).vertices
-        else:
-            at = None if changed is None else changed.vertices
+        elif changed is not None:
+            at = changed.vertices
         if name in self._asked:
             self.broadcast(wide, at)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import is_on_disk, on_device
-from dask_graphflow.operators.frontier import VertexSet
+from dask_graphflow.operators.frontier import Frontier, VertexSet
 from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 
@@ -74,18 +74,20 @@ class LocalAdvance:
     def run(
         self,
         params: Mapping[str, Any],
-        frontier: Any,
-        leaving: int,
+        frontier: Frontier,
         first: int,
         most: int,
         dense: tuple[int, int, bool],
         before: Any,
-    ) -> tuple[Any, int, Any]:
+        shared: Any = None,
+    ) -> tuple[Any, tuple[int, int], Any]:
         """Push several small supersteps in one call; see :class:`.advance.Run`."""
         if self._run is None:
-            self._run = self._kernels.new_run(self._program, self._rows, self._columns, before)
-        done: tuple[Any, int, Any] = self._run.push(
-            tuple(params.values()), frontier, leaving, first, most, dense
+            columns = self._columns, before, shared
+            self._run = self._kernels.new_run(self._program, self._rows, *columns)
+        sizes = len(frontier), frontier.leaving
+        done: tuple[Any, tuple[int, int], Any] = self._run.push(
+            tuple(params.values()), frontier.vertices, sizes, first, most, dense
         )
         return done
 

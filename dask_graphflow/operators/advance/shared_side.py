@@ -9,24 +9,16 @@ one, except for the totals of the superstep.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from dask_graphflow.comm.peers import SharedMemory
+from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.kernels import advance as advance_kernels
-from dask_graphflow.operators.frontier import VertexSet
+from dask_graphflow.operators.frontier import Frontier, VertexSet
+from dask_graphflow.operators.shared_columns import SharedColumns, share_columns
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .local_advance import LocalAdvance, nothing
-
-
-class SharedColumns(NamedTuple):
-    """What members share for the rows of one direction."""
-
-    memory: SharedMemory
-    mirrors: Any  # SharedMirrors: writes to the mirrors of this member's vertices
-    marks: Any  # Column of uint64. A bitmap of masters and mirrors.
-    wide: dict[str, Any]  # columns that have an entry for each master, and then for each mirror
 
 
 def share_side(
@@ -41,21 +33,16 @@ def share_side(
 
     `wide` are the columns that need entries for mirrors, and `asked` those whose mirrors are read.
     """
-    memory = None if g.member.alone else g.member.shared_memory()
-    if memory is None:
+    if g.member.alone or g.member.shared_memory() is None:
         return None
-    local, mirrored = g.member.local(rows), g.member.mirrors(rows).mirrored
-    begins = [local.owned + bound for bound in local.slot_bounds[:-1]]
-    members = memory.swap((local.size, begins))
-    most, rank = max(size for size, _ in members), g.member.exchange.rank
     names = sorted(wide)
-    of_names = ((columns[name].dtype, most) for name in names)
-    shared = memory.columns(("uint64", -(-most // 64)), *of_names)
+    local, mirrors = g.member.local(rows), g.member.mirrors(rows)
+    shared = share_columns(g, local, mirrors, [columns[name].dtype for name in names])
     if shared is None:
         return None
-    mirrors = memory.mirrors(mirrored, [there[rank] for _, there in members])
-    given = SharedColumns(memory, mirrors, shared[0], dict(zip(names, shared[1:], strict=True)))
-    return SharedSide(g, rows, op, columns, asked, given)
+    return SharedSide(
+        g, op, columns, local, dict(zip(names, shared.wide, strict=True)), asked, shared
+    )
 
 
 class SharedSide:
@@ -64,24 +51,27 @@ class SharedSide:
     def __init__(
         self,
         g: GraphView,
-        rows: str,
         op: EdgeOp,
         columns: Mapping[str, Any],
+        local: Local,
+        wide: Mapping[str, Any],
         asked: tuple[str, ...],
         shared: SharedColumns,
     ) -> None:
-        self.local = local = g.member.local(rows)
+        self.local, self.mirrors = local, shared.mirrors
         self.columns, self._own, self._owned = dict(columns), columns, g.owned
-        self.mirrors, self._shared = shared.mirrors, shared
-        self.wide_names = sorted(shared.wide)
+        self.wide_names = sorted(wide)
+        self._wide, self._shared = wide, shared
         self._op, self._asked = op, asked
-        for name, column in shared.wide.items():
-            wide = self.columns[name] = column.own[: local.size]
-            wide[: g.owned] = columns[name][: g.owned]
+        self._g = g
+        self._run: tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()] | None = None
+        for name, column in wide.items():
+            entries = self.columns[name] = column.own[: local.size]
+            entries[: g.owned] = columns[name][: g.owned]
             if name in asked:
                 self.mirrors.send(column)
             else:
-                wide[g.owned :] = nothing(op.slot, wide.dtype)
+                entries[g.owned :] = nothing(op.slot, entries.dtype)
         self.advance = LocalAdvance(op, self.columns, local.rows)
 
     def refresh(self, name: str, changed: VertexSet | None = None, *, look: bool = True) -> None:
@@ -90,10 +80,11 @@ class SharedSide:
         `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
         the algorithm may have changed other masters.
         """
-        own, column = self._own[name][: self._owned], self._shared.wide[name]
+        own, column = self._own[name][: self._owned], self._wide[name]
         words = None if changed is None else changed.words
         if name not in self._asked:
-            column.own[: self._owned] = own
+            if look:
+                column.own[: self._owned] = own
         elif look:
             self.mirrors.update(own, column, words)
         else:
@@ -109,13 +100,47 @@ class SharedSide:
         self.mirrors.send_marks(marks)
         return VertexSet(self.local.size, words=marks.own[: -(-self.local.size // 64)])
 
+    def run(
+        self,
+        params: Mapping[str, Any],
+        frontier: Frontier,
+        first: int,
+        most: int,
+        dense: tuple[int, int, bool],
+        before: Any,
+    ) -> tuple[Any, tuple[int, int], Any] | None:
+        """Push several small supersteps in one call; see :meth:`.LocalAdvance.run`. None if it cannot.
+
+        Messages must read columns at their source alone.
+        """
+        if self._run is None:
+            self._run = self._new_run()
+        if not self._run:
+            return None
+        run, shared = self._run
+        return run.run(params, frontier, first, most, dense, before, shared)
+
+    def _new_run(self) -> tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()]:
+        # Their ends are the numbers of all members' vertices.
+        memory, rows = self._shared.memory, self._g.member.rows("out")
+        columns = memory.columns(
+            (rows.ends.dtype, advance_kernels.ring_of(memory.most)),
+            ("uint32", memory.most),
+            ("int64", memory.most + 1),
+        )
+        if columns is None:
+            return ()
+        own = {name: column[: self._owned] for name, column in self.columns.items()}
+        shared = advance_kernels.SharedRun(memory, self._wide[self._op.target], *columns)
+        return LocalAdvance(self._op, own, rows), shared
+
     def deliver(self, changed: Any, degrees: Any, *, empties: bool) -> VertexSet:
         """Send the changed mirrors in a list to their owners; return the owned vertices that changed.
 
         `empties`: the mirrors are then empty.
         """
         memory, marks = self._shared.memory, self._shared.marks
-        target = self._shared.wide[self._op.target]
+        target = self._wide[self._op.target]
         neutral = nothing(self._op.slot, target.own.dtype) if empties else None
         words = marks.own[: -(-self._owned // 64)]
         words[:] = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,10 @@ from dask_graphflow.operators.whole_weights import own_sums
 
 from .groups import Groups
 
-# Each of several members has graphs with fewer edges as a whole, and sends nothing while vertices move.
-SMALL_GRAPH = 1 << 20
+# Each of several members has a graph with fewer edges as a whole, and sends nothing while vertices move.
+# Devices read edges faster, but messages between them take as long as between hosts. So there, a graph with
+# this factor as many edges is small.
+SMALL_GRAPH, ON_DEVICE = 1 << 20, 8
 
 
 class Coarser(NamedTuple):
@@ -68,29 +71,31 @@ def find_smallest(g: GraphView, finer: GraphView, holder: Any, values: Any) -> A
     values = np.where(holder < 0, last, values)
     combine(g, smallest, np.maximum(holder, 0), values, "min")
     if g.member.exchange.size < finer.member.exchange.size:  # every member has the coarser graph
-        smallest = -finer.elementwise_max(-smallest)
+        smallest = reduce(np.minimum, finer.member.exchange.all_gather(smallest))
     return smallest
 
 
 def _contract(g: GraphView, weights: Any, holder: Any, count: int) -> tuple[GraphView, Any]:
     """Return the graph whose vertices are groups of vertices, and the weights of its edges.
 
-    If `g` has several members, a small graph is in the host memory of each of them, because messages would
-    take longer than all of its steps. Parts of a hybrid graph are in host memory, too. Edges of weight 0
-    are left out.
+    If `g` has several members, each of them has a small graph as a whole, because messages would take
+    longer than all of its steps. Parts of a hybrid graph are in host memory. Edges of weight 0 are left
+    out.
     """
     shard, rows = g.member.shard, g.member.local("out").rows._replace(weights=weights)
     rows = groups_kernels.of(holder).sums_between(rows, holder, count, threads=g.member.threads)
-    exchange = g.member.exchange
-    small = not g.member.alone and g.all_sum(len(rows.ends)) < 2 * SMALL_GRAPH
-    if small or shard.placed is not None:
+    exchange, most = g.member.exchange, 2 * SMALL_GRAPH
+    if shard.on_device and shard.placed is None:
+        most *= ON_DEVICE
+    small = not g.member.alone and g.all_sum(len(rows.ends)) < most
+    if shard.placed is not None:
         offsets, ends, sums = (kernels_for(array).to_host(array) for array in rows[:3])
         rows, exchange = Rows(offsets, ends, sums, 0), exchange.host
     if small:
         coarser = of_all_numbers(exchange, rows, g.member.threads)
         (channel,) = in_process(1)
         channel.resources = exchange.resources
-        exchange = Exchange(channel)
+        exchange = Exchange(channel, device=coarser.on_device)
     else:
         coarser = of_numbers(exchange, rows, g.member.threads)
     return g.view_of(coarser, exchange), coarser.out.weights

@@ -12,7 +12,8 @@ Weights and masses are whole numbers whose sums are below 2**62, so scores have 
 order.
 
 Each member stores the mass of every label, because vertices of other members can have any label. Changes of
-masses are sent to all members.
+masses are sent to all members. Members that share the memory of their devices apply each move to the labels
+and masses of all members, so a sweep is one call of a kernel.
 
 .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
    communities", Scientific Reports 9, 2019.
@@ -29,6 +30,7 @@ import numpy as np
 
 from dask_graphflow.kernels import count_true, kernels_for
 from dask_graphflow.kernels import groups as groups_kernels
+from dask_graphflow.kernels.groups import SharedGroups
 from dask_graphflow.operators.access import gather, own_part
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.priorities import priorities
@@ -94,6 +96,11 @@ class Groups(Labels):
             self.skew_load = g.column(0, "int64", g.member.shard.count)
             _add(self.skew_load, every, gather(g, skew))
             self._skew = skew, self.skew_load
+        self._rows, self._together = self._sides[0], _share(g, room, skewed=skew is not None)
+        if self._together is not None:
+            self._rows = g.member.rows("out")._replace(weights=weights)
+            slots = g.member.shard.slot_numbers("out", g.member.threads)
+            self._names = np.concatenate([g.numbers, slots])
 
     @property
     def count(self) -> int:
@@ -121,7 +128,8 @@ class Groups(Labels):
     def sweep(self, draw: tuple[Any, int], awake: Any, within: Any = None) -> int:
         """Move vertices to the groups with the best scores, one class after another.
 
-        A single member takes all classes in one call of a kernel. All members call it.
+        A single member, and members that share memory, take all classes in one call of a kernel. All
+        members call it.
 
         Parameters
         ----------
@@ -147,21 +155,45 @@ class Groups(Labels):
                 row |= {"frontier": len(looking), "edges": looking.leaving}
             if g.member.alone:
                 return self._sweep_alone(draw, awake, within)
+            if self._together is not None:
+                return self._sweep_shared(draw, awake, within)
             return self._sweep_together(draw, awake, within)
 
     def _sweep_alone(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
-        masses = self._mass, self.load, self._factor
-        rows, kernels = self._sides[0], groups_kernels.of(awake)
-        count: int = kernels.sweep(
-            rows,
-            self.labels,
-            masses,
+        return self._sweep(self.labels, self.load, draw, awake, within, self._skew)
+
+    def _sweep_shared(self, draw: tuple[Any, int], awake: Any, within: Any) -> int:
+        """Copy what the sweep changes to the columns that the members share, sweep, and copy it back."""
+        assert self._together is not None
+        g, shared, names = self._g, self._together, self._names
+        own, skew = slice(g.member.shard.low, g.member.shard.high), self._skew
+        columns = shared.awake, shared.labels, shared.load
+        looking, labels, load = (column.own[: g.size] for column in columns)
+        looking[own], labels[names], load[:] = awake, self.labels, self.load
+        if skew is not None:
+            skew = skew[0], shared.skew_load.own[: g.size]
+            skew[1][:] = self.skew_load
+        if within is not None:
+            wide, within = within, np.empty_like(labels)
+            within[names] = wide
+        count = self._sweep(labels, load, draw, looking, within, skew)
+        awake[:], self.labels[:], self.load[:] = looking[own], labels[names], load
+        if self.skew_load is not None:
+            self.skew_load[:] = shared.skew_load.own[: g.size]
+        return count
+
+    def _sweep(self, labels: Any, load: Any, draw: Any, awake: Any, within: Any, skew: Any) -> int:
+        count: int = groups_kernels.of(awake).sweep(
+            self._rows,
+            labels,
+            (self._mass, load, self._factor),
             draw,
             awake,
             within,
-            self._skew,
+            skew,
             room=self._tables,
             threads=self._g.member.threads,
+            shared=self._together,
         )
         return count
 
@@ -201,6 +233,26 @@ class Groups(Labels):
             if skew:
                 _add(self.skew_load, labels, *skew)
         return vertices, self.change(vertices, best)
+
+
+def _share(g: GraphView, room: dict[Any, Any], *, skewed: bool) -> SharedGroups | None:
+    """Return what the members share to sweep together, if they share memory. All members call it.
+
+    The columns are kept in `room`. Coarser graphs, which have fewer vertices, use a part of them.
+    """
+    memory, name = g.member.shared_memory(), ("shared", g.index)
+    if memory is None:
+        return None
+    if name not in room:
+        dtypes = "int32", g.index, "int64", "bool", *["int64"] * skewed
+        columns = memory.columns(*((dtype, g.size) for dtype in dtypes))
+        if columns:
+            columns[3].own[:] = False
+        room[name] = columns
+    if not room[name]:
+        return None
+    awake, labels, load, alone, *skew_load = room[name]
+    return SharedGroups(memory, awake, labels, load, skew_load[0] if skewed else None, alone)
 
 
 def _add(sums: Any, labels: Any, values: Any) -> None:

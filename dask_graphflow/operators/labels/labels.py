@@ -14,9 +14,12 @@ from dask_graphflow.graph import build, numbering, stored
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.make_rows import make_rows
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import advance as advance_kernels
 from dask_graphflow.kernels import count_true
 from dask_graphflow.kernels import groups as groups_kernels
 from dask_graphflow.operators.access import sources_of, update_mirrors
+from dask_graphflow.operators.frontier import VertexSet
+from dask_graphflow.operators.shared_columns import SharedColumns, share_columns
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
 
@@ -44,16 +47,25 @@ class Labels:
     ) -> None:
         self._g, self._sides, self._mirrors = g, sides, None
         self._tables: dict[int, Any] = {}
+        self._shared: SharedColumns | None = None
         numbers = [g.numbers]
         if not g.member.alone:
             self._mirrors = numbering.mirrors(
                 g.member.shard, g.member.exchange, which, g.member.threads
             )
             numbers.append(g.member.shard.slot_numbers(which, g.member.threads))
+            local = g.member.shard.local(which, g.member.threads)
+            self._shared = share_columns(g, local, self._mirrors, [g.index])
         self.labels = np.concatenate(numbers).astype(g.index, copy=False)
+        if self._shared is not None:
+            entries = self._shared.wide[0].own[: len(self.labels)]
+            entries[:] = self.labels
+            self.labels = entries
         if labels is not None:
             self.own[:] = labels
-            if self._mirrors is not None:
+            if self._shared is not None:
+                self._shared.mirrors.send(self._shared.wide[0])
+            elif self._mirrors is not None:
                 update_mirrors(self._mirrors, self.labels)
 
     @property
@@ -82,6 +94,10 @@ class Labels:
         if self._mirrors is None:
             changed, self.labels = labels != self.labels, labels
             return count_true(changed)
+        if self._shared is not None and send:
+            labels = labels.astype(self._g.index, copy=False)
+            words = self._shared.mirrors.update(labels, self._shared.wide[0])
+            return self._g.all_sum(advance_kernels.of(words).tally(words)[0])
         vertices = np.flatnonzero(labels != self.own)
         if send:
             return self.change(vertices, labels[vertices])
@@ -96,6 +112,10 @@ class Labels:
         self.labels[vertices] = labels
         if self._mirrors is None:
             return len(vertices)
+        if self._shared is not None:
+            words = VertexSet(self._g.owned, vertices=vertices).words
+            self._shared.mirrors.send(self._shared.wide[0], words)
+            return self._g.all_sum(len(vertices))
         return update_mirrors(self._mirrors, self.labels, vertices, (len(vertices),)).sums[0]
 
 

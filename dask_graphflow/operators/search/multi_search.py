@@ -4,8 +4,8 @@ A vertex has one bit per source [1]_. The bits of newly reached vertices are or-
 which ignore the bits that they already had. A vertex that gets new bits adds their number, or a multiple of
 it, to its sums.
 
-After a few levels that reach few vertices, a single member no longer goes from level to level. Each thread,
-or each team of a device's blocks, then searches from one source.
+After a few levels that reach few vertices, members with all edges no longer go from level to level. Each
+thread, or each team of a device's blocks, then searches from one source; see :mod:`.whole_searches`.
 
 .. [1] M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. T. Vo, "The More
    the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
@@ -30,7 +30,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp
 
-from .whole_searches import find_levels
+from .whole_searches import find_levels, on_one_device
 
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
@@ -197,6 +197,7 @@ def _search(
     `levels` has the level of each vertex in the search from source i of a batch.
     """
     search, by_source = WordSearch(g, sums, terms), False
+    whole = g.member.alone or on_one_device(g)
     for batch in search.batches(count):
         frontier = search.begin(places, batch)
         own = frontier.vertices
@@ -204,8 +205,8 @@ def _search(
             add(find_levels(g, own), 0, sums)
             continue
         while frontier:
-            left = search.DEEP - search.supersteps if g.member.alone else 0
-            by_source = left == 0 and g.member.alone and search.is_deep() and _has_room(g)
+            left = search.DEEP - search.supersteps if whole else 0
+            by_source = left == 0 and whole and search.is_deep() and _has_room(g)
             if by_source:
                 add(find_levels(g, own), search.DEEP, sums)
                 break
@@ -213,9 +214,9 @@ def _search(
 
 
 def _has_room(g: GraphView) -> bool:
-    """Return whether there is room for the levels by source."""
+    """Return whether all members have room for the levels by source. All members call it."""
     free = free_bytes(kernels_for(g.degrees))
-    return free is None or EACH * WORD * g.owned < free // 2
+    return not g.all_sum(free is not None and EACH * WORD * g.owned >= free // 2)
 
 
 def _add_distances(levels: Any, beyond: int, sums: Mapping[str, Any]) -> None:
