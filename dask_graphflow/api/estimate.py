@@ -325,8 +325,9 @@ def _choose_workers(
     total, reason = sum(kind.workers for kind in kinds), ""
     if shards is None and total > 1 and len(kinds) == 1:
         size = Size(
-            graph.vertices, graph.edges, graph.directed, graph.weight_bytes, kinds[0].device
-        )
+            graph.vertices, graph.edges, graph.directed, graph.weight_bytes, kinds[0].device,
+            shared=kinds[0].device and kinds[0].hosts == 1,  # if NVLink links the GPUs of a machine
+        )  # fmt: skip
         memory = math.inf if kinds[0].memory is None else kinds[0].memory
         shards, why = choose(size, total, kinds[0].threads, memory)
         reason = f"; {shards:,} of {total:,} workers: {why}"

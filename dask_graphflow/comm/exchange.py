@@ -31,7 +31,7 @@ from dask_graphflow.kernels import on_device
 from .carriers import carrier, swap
 from .channel import Channel
 from .outbox import FORMS, Packed
-from .peers import SharedMemory
+from .peers import Peers, SharedMemory
 
 KINDS = ("all_reduce", "all_to_all", "all_gather", "reduce", "broadcast")
 SUMS = 4  # numbers that one header can sum
@@ -117,12 +117,19 @@ class Exchange:
         `bounds` are where the members' ranges of vertices begin, and where the last one ends. `able` says
         whether this member's device has all edges.
         """
-        peers = None if self._carrier is None else self._carrier.peers(self._channel)
+        peers = self._peers()
         if peers is None:
             return None
         return SharedMemory(
             peers, bounds, partial(swap, self._channel), self._use_memory, able=able
         )
+
+    def shares_memory(self) -> bool:
+        """Return whether the devices of the members can share memory. All members call it."""
+        return self._peers() is not None
+
+    def _peers(self) -> Peers | None:
+        return None if self._carrier is None else self._carrier.peers(self._channel)
 
     def _use_memory(self) -> None:
         self.transfer = "memory"

@@ -4,12 +4,13 @@ The graph gets as few members as have room for it, unless more members are clear
 are small or have a large diameter, messages between members cost more than they save. The build of a graph
 decides once it knows the numbers of vertices and edges, and whether all vertices have about the same
 degree, before any edge is sent. The decision must be repeatable, so that lost shards can be rebuilt the
-same way. So it uses the constants below instead of the rates of the machine. docs/internals/costs.md has
-the measurements.
+same way. So it uses the constants below instead of the rates of the machine: speeds, and ratios for GPUs
+that share memory. docs/internals/costs.md has the measurements.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -43,14 +44,23 @@ class _Speed:
     # Seconds in which one thread sends the value of a vertex and another one takes it.
     message: float
 
-    def seconds(self, size: Size, members: int, threads: int) -> float:
-        """Return the seconds of one call each of BFS, shortest paths, PageRank and label propagation.
+    def work(self, size: Size) -> dict[str, float]:
+        """Return the seconds that one thread takes for each of four calls.
 
         PageRank takes 20 iterations and label propagation 5.
         """
         both = 2 * size.edges
         pulled = size.edges if size.directed else both
-        work = both * (1 / self.search + 1 / self.path + 5 / self.label) + 20 * pulled / self.pull
+        return {
+            "bfs": both / self.search,
+            "sssp": both / self.path,
+            "label_propagation": 5 * both / self.label,
+            "pagerank": 20 * pulled / self.pull,
+        }
+
+    def seconds(self, size: Size, members: int, threads: int) -> float:
+        """Return the seconds of one call each of BFS, shortest paths, PageRank and label propagation."""
+        work = sum(self.work(size).values())
         if members == 1:
             return work / threads
         sending = MESSAGES * size.vertices * (1 - 1 / members) * self.message
@@ -64,6 +74,38 @@ class _Speed:
 HOST = _Speed(4e8, 6e7, 3e8, 9e7, gang=0.03, superstep=1.5e-4, message=2.2e-7)
 DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.005, superstep=4e-4, message=2e-10)
 
+# Seconds of some GPUs that share memory over the seconds of one: by their number and the call, for graphs
+# with some numbers of edges. R-MAT, H200s linked by NVLink, 2026-11-29.
+RATIOS = {
+    2: {
+        "bfs": ((1 << 28, 1.23), (1 << 30, 0.80)),
+        "sssp": ((1 << 28, 2.0),),
+        "label_propagation": ((1 << 28, 0.62),),
+        "pagerank": ((1 << 28, 0.76), (1 << 30, 0.59)),
+    },
+}
+
+
+def _seconds(size: Size, members: int, threads: int) -> float:
+    """Return the seconds of one call each of the four calls; see :meth:`_Speed.seconds`."""
+    speed, each = (DEVICE, 1) if size.device else (HOST, threads)
+    # Graphs of large diameter are not like those that were measured.
+    if members == 1 or not size.shared or size.even:
+        return speed.seconds(size, members, each)
+    measured = max(count for count in RATIOS if count <= members)
+    work = speed.work(size)
+    return sum(work[call] * _ratio(points, size.edges) for call, points in RATIOS[measured].items())
+
+
+def _ratio(points: tuple[tuple[int, float], ...], edges: int) -> float:
+    """Return a measured ratio, interpolated between two numbers of edges; infinite below the smallest."""
+    if edges < points[0][0]:
+        return math.inf
+    for (low, before), (high, after) in itertools.pairwise(points):
+        if edges < high:
+            return before + (after - before) * math.log(edges / low) / math.log(high / low)
+    return points[-1][1]
+
 
 def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
     """Return the number of members, `most` at most, that get a part of a graph, and the reason.
@@ -74,8 +116,7 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
     fits = [one for one in counts if math.isinf(room) or _needed(size, one) <= ROOM * room]
     if not fits:
         return most, "fewer workers have too little memory"
-    speed, each = (DEVICE, 1) if size.device else (HOST, threads)
-    times = {members: speed.seconds(size, members, each) for members in fits}
+    times = {members: _seconds(size, members, threads) for members in fits}
     least, fastest = fits[0], min(times, key=lambda members: times[members])
     if fastest != least and times[least] >= GAIN * times[fastest]:
         gain = times[least] / times[fastest]

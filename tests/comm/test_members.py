@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import partial
 
@@ -53,6 +54,33 @@ def size(vertices, edges, device=False, even=False):
 )
 def test_number_of_members_needs_enough_memory_and_a_clear_gain(graph, most, threads, room, wanted):
     assert choose_members.choose(graph, most, threads, room)[0] == wanted
+
+
+@pytest.mark.parametrize(
+    ("edges", "most", "even", "wanted"),
+    [
+        pytest.param(1 << 25, 2, False, 1, id="smaller than what was measured"),
+        pytest.param(1 << 26, 2, False, 1, id="no gain"),
+        pytest.param(1 << 27, 8, False, 2, id="between, not measured for more than two"),
+        pytest.param(1 << 40, 2, False, 2, id="larger than what was measured"),
+        pytest.param(1 << 28, 2, True, 1, id="mesh"),
+    ],
+)
+def test_gpus_that_share_memory_are_chosen_by_measured_ratios(
+    monkeypatch, edges, most, even, wanted
+):
+    points = (1 << 26, 1.0), (1 << 28, 0.5)
+    ratios = dict.fromkeys(choose_members.DEVICE.work(size(1, 1)), points)
+    monkeypatch.setattr(choose_members, "RATIOS", {2: ratios})
+    graph = size(edges >> 4, edges, device=True, even=even)._replace(shared=True)
+    assert choose_members.choose(graph, most, 1, math.inf)[0] == wanted
+
+
+def test_ratios_are_known_for_all_calls_and_ascend_in_the_edges():
+    for ratios in choose_members.RATIOS.values():
+        assert ratios.keys() == choose_members.DEVICE.work(size(1, 1)).keys()
+        for points in ratios.values():
+            assert [*points] == sorted(points)
 
 
 def mesh(rng, side=24):

@@ -36,6 +36,7 @@ class Size(NamedTuple):
     device: bool  # whether the edges are in GPU memory
     # Whether degrees are known to differ little. Such a graph can have a large diameter.
     even: bool = False
+    shared: bool = False  # whether the GPUs of the members use each other's memory
 
 
 Choose = Callable[[Size, int, int, float], tuple[int, str]]
@@ -74,7 +75,8 @@ def choose_members(
     count, why, grains = exchange.size, "", count_ends(exchange, numbers, size.vertices)
     if choose is not None:
         even = is_even(_sample(exchange, numbers), size.vertices)
-        size = size._replace(edges=int(grains.sum()) // 2, even=even)
+        shared = size.device and exchange.shares_memory()
+        size = size._replace(edges=int(grains.sum()) // 2, even=even, shared=shared)
         count, why = choose(size, exchange.size, *able)
         if exchange.rank == 0:
             logger.info(
