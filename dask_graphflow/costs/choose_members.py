@@ -78,10 +78,10 @@ DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.005, superstep=4e-4, message=2e
 # with some numbers of edges. R-MAT, H200s linked by NVLink, 2026-11-29.
 RATIOS = {
     2: {
-        "bfs": ((1 << 28, 1.23), (1 << 30, 0.80)),
-        "sssp": ((1 << 28, 2.0),),
-        "label_propagation": ((1 << 28, 0.62),),
-        "pagerank": ((1 << 28, 0.76), (1 << 30, 0.59)),
+        "bfs": ((1 << 28, 1.11), (1 << 30, 1.10)),
+        "sssp": ((1 << 28, 1.09),),
+        "label_propagation": ((1 << 28, 0.56),),
+        "pagerank": ((1 << 28, 0.71), (1 << 30, 0.61)),
     },
 }
 
