@@ -84,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
         "members": options.members,
         "gpu": options.gpu,
         "protocol": options.protocol,
+        "edges": gpu.RMAT_FACTOR << sizes.scale,  # of R-MAT graphs
         "rows": rows,
     }
     where = f"-gpus-{options.protocol}" if options.gpu else ""
