@@ -74,9 +74,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "peers.cu": (
         "meet",
         "spread",
-        *_each("publish", _FLOATS, _IDS),
         *_each("take_changes", _WIDTHS),
-        *_each("publish_changes", _WIDTHS, _IDS),
+        *_each("publish", _WIDTHS, _IDS),
         *_each("publish_marks", _IDS),
     ),
     "partition.cu": _each("choose count_grains", _IDS),
