@@ -99,10 +99,11 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "scores.cu": ("total", *_each("combine", _SUMS), *_each("scale", _SUMS, _FLOATS)),
     "buckets.cu": (
         *_each("relax relax_on", _IDS, _FLOATS, ("true", "false")),
-        *_each("light_first offer_distances offer_nearer", _IDS, _FLOATS),
+        *_each("offer_distances", _IDS, _FLOATS),
         *_each("take_mirrors measure_piles least_distance", _IDS),
-        *_each("weigh", _FLOATS),
     ),
+    "weights.cu": (*_each("light_first", _IDS, _FLOATS), *_each("weigh", _FLOATS)),
+    "nearer.cu": _each("offer_nearer", _IDS, _FLOATS),
     "searches.cu": _each("search", _IDS, ("true", "false")),
     "peel.cu": _each("peel_run peel_all", _IDS),
     "spanning.cu": _each("join_components", _IDS, _KEYS),
