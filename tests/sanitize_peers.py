@@ -126,6 +126,30 @@ def published_by_two(kernels, parents, ids):
         np.testing.assert_array_equal(found[0, owned:], wanted)
 
 
+@launches("peel_all")
+def given_up_in_a_meeting(kernels, parents, ids):
+    """A member gives up in a meeting, and its kernel looks only after the next one, which is complete."""
+    peel, xp = load_kernels(kernels, "peel"), kernels.namespace
+    if not hasattr(peel, "peel_all"):  # members on the host send messages
+        return
+    out, _ = hub_rows(kernels, ids)
+    low = VERTICES // 2 // 64 * 64
+    (memory, _), mail = in_turn(kernels, [0, low, VERTICES])
+    (counts, lists), _ = shared(
+        kernels, xp.ones((2, VERTICES - low), "int64"), xp.zeros((2, VERTICES - low), ids)
+    )
+    last, outcomes = int(out.offsets[low]), []
+    rows = Rows(out.offsets[: low + 1], out.ends[:last], None, 0)
+    mail[0].view("uint32")[3] = 1 << 20  # the second member has met the first one in every meeting
+    memory.met[0] = 62  # in every 64th meeting, a member looks whether to give up
+    memory.stop.set()
+    memory.check = outcomes.append
+    core = xp.full(low, -1, "int32")
+    peel.peel_all(rows, counts, core, lists, memory=memory)
+    assert outcomes == [1]
+    assert (kernels.to_host(core) == -1).all()
+
+
 OWNED = 1000, 900  # vertices of two members, of which one has no whole number of words
 MIRRORED = (
     np.arange(3, 1000, 7),
