@@ -19,7 +19,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .local_advance import LocalAdvance, nothing
-from .side import Moved, Side, wide_columns
+from .side import Changes, Side, wide_columns
 
 
 def make_side(g: GraphView, way: str, op: EdgeOp, columns: Mapping[str, Any], balance: str) -> Side:
@@ -53,7 +53,7 @@ class SharedSide(Side):
         self._run: tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()] | None = None
         super().__init__(g, way, op, columns, balance, local, shared.mirrors)
 
-    def push(self, params: Mapping[str, Any], own: VertexSet | None, *, empties: bool) -> Moved:
+    def push(self, params: Mapping[str, Any], own: VertexSet | None, *, empties: bool) -> Changes:
         """See :meth:`.Side.push`."""
         changed, edges = self._none, 0
         if own is None or len(own):
@@ -61,7 +61,7 @@ class SharedSide(Side):
             changed, edges = pushed.vertices, moved.edges
         return self._with_totals(self._deliver(changed, empties=empties), edges)
 
-    def pull(self, params: Mapping[str, Any], own: VertexSet | None) -> Moved:
+    def pull(self, params: Mapping[str, Any], own: VertexSet | None) -> Changes:
         """See :meth:`.Side.pull`."""
         g = self._g
         changed, moved = self.step(params, None if own is None else self._mark(own))

@@ -22,7 +22,7 @@ from .local_advance import LocalAdvance, nothing
 
 SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
 
-Moved = tuple[VertexSet, tuple[int, ...]]
+Changes = tuple[VertexSet, tuple[int, ...]]
 """The owned vertices that changed; their number, their edges, 0, and the edges read, of all members."""
 
 
@@ -95,7 +95,7 @@ class Side:
         how = self._way, self._balance, self._g.member.threads, self._degrees, superstep
         return self._advance.step(params, active, *how)
 
-    def push(self, params: Mapping[str, Any], own: VertexSet | None, *, empties: bool) -> Moved:
+    def push(self, params: Mapping[str, Any], own: VertexSet | None, *, empties: bool) -> Changes:
         """Push on several members, from the masters `own`. `empties`: no mirror keeps what it has sent."""
         g, op, column = self._g, self._op, self._columns[self._op.target]
         masters, mirrors, leaving, edges = self._move(params, own)
@@ -117,7 +117,7 @@ class Side:
             following = _union(changed, g.owned)
         return self._with_totals(following, edges)
 
-    def pull(self, params: Mapping[str, Any], own: VertexSet | None) -> Moved:
+    def pull(self, params: Mapping[str, Any], own: VertexSet | None) -> Changes:
         """Pull on several members, from the masters `own`."""
         active = own
         if own is not None:
@@ -216,7 +216,7 @@ class Side:
         """An empty list of vertices."""
         return self._local.rows.ends[:0]
 
-    def _with_totals(self, changed: VertexSet, edges: int) -> Moved:
+    def _with_totals(self, changed: VertexSet, edges: int) -> Changes:
         sums = len(changed), changed.edges(self._degrees), 0, edges
         return changed, self._g.all_reduce(sums).sums
 
