@@ -118,12 +118,36 @@ def published_by_two(kernels, parents, ids):
             whiches: list = [None, None]
             whiches[1 - rank] = which
             (column,) = columns[rank]
-            device_peers.Publication(memories[rank], column, whiches, owned, [owned] * 2).send()
+            device_peers.SharedMirrors(memories[rank], whiches, owned, [owned] * 2).send(column)
         found = kernels.to_host(wide)
         np.testing.assert_array_equal(found[1, owned:], np.arange(1, owned + 1))
         wanted = np.zeros(owned)
         wanted[: len(some)] = owned + 1 + kernels.to_host(some)
         np.testing.assert_array_equal(found[0, owned:], wanted)
+
+
+@launches("peel_all")
+def given_up_in_a_meeting(kernels, parents, ids):
+    """A member gives up in a meeting, and its kernel looks only after the next one, which is complete."""
+    peel, xp = load_kernels(kernels, "peel"), kernels.namespace
+    if not hasattr(peel, "peel_all"):  # members on the host send messages
+        return
+    out, _ = hub_rows(kernels, ids)
+    low = VERTICES // 2 // 64 * 64
+    (memory, _), mail = in_turn(kernels, [0, low, VERTICES])
+    (counts, lists), _ = shared(
+        kernels, xp.ones((2, VERTICES - low), "int64"), xp.zeros((2, VERTICES - low), ids)
+    )
+    last, outcomes = int(out.offsets[low]), []
+    rows = Rows(out.offsets[: low + 1], out.ends[:last], None, 0)
+    mail[0].view("uint32")[3] = 1 << 20  # the second member has met the first one in every meeting
+    memory.met[0] = 62  # in every 64th meeting, a member looks whether to give up
+    memory.stop.set()
+    memory.check = outcomes.append
+    core = xp.full(low, -1, "int32")
+    peel.peel_all(rows, counts, core, lists, memory=memory)
+    assert outcomes == [1]
+    assert (kernels.to_host(core) == -1).all()
 
 
 OWNED = 1000, 900  # vertices of two members, of which one has no whole number of words
@@ -146,12 +170,12 @@ def unmarked(words, size):
     return np.unpackbits(words.view("uint8"), bitorder="little")[:size].astype(bool)
 
 
-@launches("publish", "publish_changes", "publish_marks", "take_changes", "meet")
+@launches("publish", "publish_marks", "take_changes", "meet")
 def published_to_mirrors(kernels, parents, ids):
     """Entries that changed, and marks, of two members that mirror some vertices of each other."""
     if kernels.__name__.endswith(".host"):  # members on the host send messages
         return
-    from dask_graphflow.kernels.device_peers import Publication, SharedMirrors
+    from dask_graphflow.kernels.device_peers import SharedMirrors
 
     xp, rng = kernels.namespace, np.random.default_rng(3)
     memories, mail = in_turn(kernels, [0, OWNED[0], sum(OWNED)])
@@ -172,11 +196,11 @@ def published_to_mirrors(kernels, parents, ids):
         for rank, (column, front) in enumerate(columns):
             which = [xp.asarray(MIRRORED[rank].astype(ids)) for _ in range(2)]
             which[rank] = which[rank][:0]
-            mirrors = SharedMirrors(memories[rank], which, OWNED)
+            mirrors = SharedMirrors(memories[rank], which, OWNED[rank], OWNED)
             mirrors.update(xp.asarray(new[rank]), column, front.own[: -(-OWNED[rank] // 64)].copy())
             mirrors.send_marks(front)
             floats = shared(kernels, xp.full((2, max(SIZES)), rank, "float32"))
-            Publication(memories[rank], floats[rank][0], which, OWNED[rank], OWNED).send()
+            mirrors.publication(floats[rank][0]).send()
             assert float(floats[1 - rank][0].own.sum()) == rank * max(SIZES)
         for rank, other in ((0, 1), (1, 0)):
             sent = marked[other] | (old[other] != new[other])
@@ -232,7 +256,7 @@ def relaxed_by_two(kernels, parents, ids):
     sssp, xp = load_kernels(kernels, "buckets"), kernels.namespace
     if not hasattr(sssp, "shared_predecessors"):  # members on the host send messages
         return
-    from dask_graphflow.kernels.device_peers import MEMBERS, NOTHING, Publication
+    from dask_graphflow.kernels.device_peers import MEMBERS, NOTHING, SharedMirrors
 
     out, _ = hub_rows(kernels, ids, "float64")
     out = out._replace(weights=out.weights + 0.25)
@@ -240,7 +264,7 @@ def relaxed_by_two(kernels, parents, ids):
     bounds, most, never = [0, low, VERTICES], VERTICES - low, np.iinfo(ids).max
     memories, mail = in_turn(kernels, bounds)
     for memory in memories:
-        memory.publication = partial(Publication, memory)
+        memory.mirrors = partial(SharedMirrors, memory)
     # The second member has met the first one, and found nothing.
     mail[0].view("uint32")[3] = 1000
     mail[0][1 + MEMBERS // 2 :][: 2 * MEMBERS * 8].reshape(2, MEMBERS, 8)[:, 1, -1] = NOTHING

@@ -83,10 +83,6 @@ class Peers:
         """Return what kernels need of the members: the struct ``Gang`` in gang.cuh."""
         return self._device.gang(self.rank, self.size, bounds, self.mail, self.stop)
 
-    def publication(self, *arguments: Any) -> Any:
-        """Return a :class:`.device_peers.Publication`."""
-        return self._device.Publication(*arguments)
-
     def mirrors(self, *arguments: Any) -> Any:
         """Return :class:`.device_peers.SharedMirrors`."""
         return self._device.SharedMirrors(*arguments)
@@ -184,15 +180,9 @@ class SharedMemory:
         """Send an object to all members, and return the object of each member."""
         return self._swap(own)
 
-    def publication(
-        self, column: Any, which: Sequence[Any], own: int, begins: Sequence[int]
-    ) -> Any:
-        """Return what sends entries of a column to the others; see :class:`.device_peers.Publication`."""
-        return self._peers.publication(self, column, which, own, begins)
-
-    def mirrors(self, which: Sequence[Any], begins: Sequence[int]) -> Any:
-        """Return what writes to the mirrors of vertices; see :class:`.device_peers.SharedMirrors`."""
-        return self._peers.mirrors(self, which, begins)
+    def mirrors(self, which: Sequence[Any], own: int, begins: Sequence[int]) -> Any:
+        """Return what writes to mirrors of own entries; see :class:`.device_peers.SharedMirrors`."""
+        return self._peers.mirrors(self, which, own, begins)
 
     def align(self) -> None:
         """Let this member's next kernels wait until all members have done what they queued before."""

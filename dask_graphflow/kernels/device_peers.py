@@ -55,11 +55,6 @@ MEETINGS = np.dtype([*_meetings_of(TELLING, TOLD), ("begin", "i8"), ("end", "i8"
 
 MET = 4096  # byte of an arena of mail at which the number of meetings is stored, after a struct ``Mail``
 
-PUBLISHED = np.dtype(
-    [("own", "u8"), ("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("to", "u8", MEMBERS)]
-)
-"""The struct ``Published`` in peers.cu."""
-
 MIRRORED = np.dtype(
     [("counts", "u8", MEMBERS), ("which", "u8", MEMBERS), ("begins", "u8", MEMBERS)]
 )
@@ -229,93 +224,34 @@ def spread(members: Any, words: Any, everyone: Column) -> None:
     )
 
 
-class Publication:
-    """What a member sends to the columns of the others, again and again.
-
-    Parameters
-    ----------
-    memory : SharedMemory
-    column : Column
-        It begins with the member's own entries.
-    which : sequence of array or None
-        The entries that each member reads, in its order; None for all, which are `own`.
-    own : int
-    begins : sequence of int
-        Where they go in the column of each member.
-    """
-
-    def __init__(
-        self, memory: Any, column: Column, which: Sequence[Any], own: int, begins: Sequence[int]
-    ) -> None:
-        self._memory, self._which = memory, which
-        self._sent = False
-        dtype = column.own.dtype
-        ids = {str(some.dtype) for some in which if some is not None} or {"int32"}
-        self._kernel = instance("publish", dtype, *ids)
-        self._most = max((own if some is None else len(some) for some in which), default=0)
-        self._published = np.zeros((), PUBLISHED)
-        self._published["own"] = address(column.own)
-        for q, (some, begin) in enumerate(zip(which, begins, strict=True)):
-            self._published["counts"][q] = own if some is None else len(some)
-            self._published["which"][q] = 0 if some is None else address(some)
-            self._published["to"][q] = column.pointers[q] + np.uint64(dtype.itemsize * begin)
-        # Where all entries go, if the other members read all of them.
-        self._others = np.zeros((), COLUMNS)
-        others = self._published["to"][[q for q in range(len(which)) if q != memory.gang["rank"]]]
-        if all(some is None for some in which):
-            self._others["of"][: len(others)] = others
-
-    def open(self) -> np.ndarray:
-        """Return where a kernel is to write all entries too: a struct ``Columns``, then a null pointer.
-
-        There may be no column. No member reads the last entries any more when the kernel begins.
-        """
-        if self._others["of"][0]:
-            align(self._memory)
-        return self._others
-
-    def close(self) -> None:
-        """Let the other members read what a kernel has written. It need not be sent again."""
-        if self._others["of"][0]:
-            align(self._memory)
-            self._sent = True
-
-    def send(self) -> None:
-        """Send the entries, once no member reads the last ones. Do not wait."""
-        if self._sent:
-            self._sent = False
-            return
-        align(self._memory)
-        launch(self._kernel, self._most, self._memory.gang, self._published)
-        align(self._memory)
-
-
 class SharedMirrors:
-    """Writes what a member's vertices have to their mirrors, in columns that members share.
+    """Writes entries of a member to their mirrors, in columns that members share.
 
     Parameters
     ----------
     memory : SharedMemory
-    which : sequence of array
-        The positions of the vertices that each member mirrors, in the order of the mirrors.
+    which : sequence of array or None
+        The positions of the entries that each member mirrors, in the order of the mirrors; None for all.
+    own : int
+        Number of the member's entries, which come first in its columns.
     begins : sequence of int
-        Where these mirrors begin in a wide column of each member.
+        Where these mirrors begin in a column of each member.
     """
 
-    def __init__(self, memory: Any, which: Sequence[Any], begins: Sequence[int]) -> None:
-        self._memory, self._which = memory, which
-        (self._ids,) = {str(some.dtype) for some in which}
-        self._most = max(map(len, which))
+    def __init__(self, memory: Any, which: Sequence[Any], own: int, begins: Sequence[int]) -> None:
+        self.memory, self._which, self._begins = memory, which, begins
+        (self._ids,) = {str(some.dtype) for some in which if some is not None} or {"int32"}
+        counts = [own if some is None else len(some) for some in which]
+        self._most = max(counts)
         self._mirrored = np.zeros((), MIRRORED)
-        for q, (some, begin) in enumerate(zip(which, begins, strict=True)):
-            there = len(some), address(some), begin
-            for field, value in zip(MIRRORED.names or (), there, strict=True):
-                self._mirrored[field][q] = value
+        self._mirrored["counts"][: len(which)] = counts
+        self._mirrored["begins"][: len(which)] = begins
+        for q, some in enumerate(which):
+            self._mirrored["which"][q] = 0 if some is None else address(some)
 
     def send(self, column: Column, marks: Any = None) -> None:
         """Write the entries of marked vertices, by default all, to their mirrors. Do not wait."""
-        dtype = _copied(column.own)
-        self._launch(instance("publish_changes", dtype, self._ids), self._most, column, marks)
+        self._launch(instance("publish", _copied(column.own), self._ids), self._most, column, marks)
 
     def update(self, own: Any, column: Column, changed: Any = None) -> Any:
         """Update a wide column, and the mirrors in those of all members, with a member's entries.
@@ -333,11 +269,56 @@ class SharedMirrors:
         """Mark the mirrors of marked vertices. Mirrors must not be marked before. Do not wait."""
         self._launch(instance("publish_marks", self._ids), self._most + 32, marks)
 
+    def publication(self, column: Column) -> Publication:
+        """Return what sends a column to its mirrors again and again."""
+        return Publication(self, column)
+
+    def copies(self, column: Column) -> np.ndarray:
+        """Return where other members have copies of all entries, or none if one mirrors only some.
+
+        The result is a struct ``Columns``. The last copy is followed by a null pointer.
+        """
+        copies = np.zeros((), COLUMNS)
+        if all(some is None for some in self._which):
+            others = [q for q in range(len(self._which)) if q != self.memory.gang["rank"]]
+            begins = np.array(self._begins, "uint64")[others] * np.uint64(column.own.itemsize)
+            copies["of"][: len(others)] = column.pointers[others] + begins
+        return copies
+
     def _launch(self, kernel: str, items: int, column: Column, *arguments: Any) -> None:
-        align(self._memory)  # no member uses the mirrors any longer
+        align(self.memory)  # no member uses the mirrors any longer
         columns = np.array((column.pointers,), COLUMNS)
-        launch(kernel, items, self._memory.gang, self._mirrored, columns, *arguments)
-        align(self._memory)
+        launch(kernel, items, self.memory.gang, self._mirrored, columns, *arguments)
+        align(self.memory)
+
+
+class Publication:
+    """A column that a member sends to its mirrors again and again, unless a kernel writes there, too."""
+
+    def __init__(self, mirrors: SharedMirrors, column: Column) -> None:
+        self._mirrors, self._column = mirrors, column
+        self._copies, self._sent = mirrors.copies(column), False
+
+    def open(self) -> np.ndarray:
+        """Return where a kernel is to write all entries too; see :meth:`SharedMirrors.copies`.
+
+        No member reads the last entries any more when the kernel begins.
+        """
+        if self._copies["of"][0]:
+            align(self._mirrors.memory)
+        return self._copies
+
+    def close(self) -> None:
+        """Let the other members read what a kernel has written. It need not be sent again."""
+        if self._copies["of"][0]:
+            align(self._mirrors.memory)
+            self._sent = True
+
+    def send(self) -> None:
+        """Send the entries, once no member reads the last ones. Do not wait."""
+        if not self._sent:
+            self._mirrors.send(self._column)
+        self._sent = False
 
 
 def _copied(column: Any) -> str:

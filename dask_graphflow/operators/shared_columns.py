@@ -39,7 +39,7 @@ def share_columns(
     columns = memory.columns(("uint64", -(-most // 64)), *((dtype, most) for dtype in dtypes))
     if columns is None:
         return None
-    to_mirrors = memory.mirrors(mirrors.mirrored, there)
+    to_mirrors = memory.mirrors(mirrors.mirrored, local.owned, there)
     return SharedColumns(memory, to_mirrors, columns[0], columns[1:])
 
 

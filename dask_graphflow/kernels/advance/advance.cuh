@@ -424,9 +424,9 @@ __global__ void __launch_bounds__(THREADS)
         u32 owner = gang.rank;
         u64 there = position;
         if (position >= owned) {
-            const i64 vertex = i64(slots[position - owned]);
-            owner = gang.owner_of(vertex);
-            there = u64(vertex - gang.bounds[owner]);
+            I vertex = slots[position - owned];
+            owner = gang.locate(vertex);
+            there = u64(vertex);
             // Messages that add up to 0 change a sum, as each of them does.
             const bool changes = merge<Op, true>(targets.of[owner] + there, targets.of[gang.rank][position]);
             if (emptied) emptied[position] = neutral;
@@ -517,8 +517,7 @@ __global__ void __launch_bounds__(GANG) advance_run(Op op, Run<Op> run, const __
                     if constexpr (Op::NEEDS_WEIGHT) weight = run.weights[edge];
                     if (op.cond(far)) {
                         const typename Op::Value message = op.signal(Index(low + Index(near)), far, weight);
-                        owner = gang.owner_of(far);
-                        far -= Index(gang.bounds[owner]);
+                        owner = gang.locate(far);
                         typename Op::Value* at = columns.targets.of[owner] + far;
                         u32* last = columns.stamps.of[owner] + far;
                         if (gang.size > 1)

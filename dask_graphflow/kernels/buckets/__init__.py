@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array, Light, Rows
 
@@ -52,9 +54,11 @@ class SharedBuckets:
 
     def publish(self) -> None:
         """Send the distances of this member's vertices to all members, which do the same."""
-        column, size = self.distance._replace(own=self.own(self.distance)), self.memory.gang["size"]
-        every, begins = [None] * int(size), [self._low] * int(size)
-        self.memory.publication(column, every, self._high - self._low, begins).send()
+        own, members = self.own(self.distance), int(self.memory.gang["size"])
+        # These entries begin at the same place in the columns of all members.
+        pointers = self.distance.pointers + np.uint64(own.itemsize * self._low)
+        column = self.distance._replace(own=own, pointers=pointers)
+        self.memory.mirrors([None] * members, len(own), [0] * members).send(column)
 
 
 class VertexBuckets(Protocol):

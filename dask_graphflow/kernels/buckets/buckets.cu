@@ -604,33 +604,6 @@ __global__ void __launch_bounds__(THREADS) take_mirrors(const double* distance, 
     }
 }
 
-// Copy rows with their light edges first. `middle` is where the heavy edges begin. One warp per row.
-template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS) light_first(const i64* offsets, const I* ends, const W* weights, u64 rows,
-                                                      double delta, I* new_ends, W* new_weights, i64* middle)
-{
-    for (u64 row = warp_index(); row < rows; row += warp_count()) {
-        const i64 begin = offsets[row], end = offsets[row + 1];
-        i64 light = 0;
-        for (i64 edge = begin + lane(); edge < end; edge += 32) light += double(weights[edge]) < delta;
-        i64 near = begin, far = begin + warp_sum(light);
-        if (lane() == 0) middle[row] = far;
-        for (i64 first = begin; first < end; first += 32) {
-            const i64 edge = first + lane();
-            const W weight = edge < end ? weights[edge] : W(0);
-            const bool is_light = edge < end && double(weight) < delta, is_heavy = edge < end && !is_light;
-            const u32 lights = __ballot_sync(ALL_LANES, is_light), heavies = __ballot_sync(ALL_LANES, is_heavy);
-            const i64 to = is_light ? near + __popc(lights & lanes_before()) : far + __popc(heavies & lanes_before());
-            if (edge < end) {
-                new_ends[to] = ends[edge];
-                new_weights[to] = weight;
-            }
-            near += __popc(lights);
-            far += __popc(heavies);
-        }
-    }
-}
-
 // Count the vertices that a search begins with. They are near, and come below the limit for the first time.
 template <typename I>
 __global__ void measure_piles(const i64* offsets, const i64* middle, const I* vertices, u64 count, Going* going)
@@ -654,70 +627,4 @@ __global__ void least_distance(const double* distance, const I* vertices, u64 co
         own = min(own, u64(__double_as_longlong(distance[u64(vertices[i])])));
     own = warp_min(own);
     if (lane() == 0 && own < *least) atomicMin(least, own);
-}
-
-// Offer each vertex as predecessor to the neighbors that a shortest path reaches through it. If such an edge joins two
-// vertices at the same distance, set `level` instead. The number that is offered is in `names`, if there are any; with
-// several members, it is the vertex's among all of them. `distance` has those of all members' vertices. A member notes
-// in its own memory what it has offered to the vertices of others.
-template <typename I, typename W>
-__global__ void __launch_bounds__(THREADS)
-    offer_nearer(const __grid_constant__ Gang gang, const i64* offsets, const I* ends, const W* weights, u64 rows,
-                 const I* names, const double* distance, const __grid_constant__ Columns<I> predecessors, u32* level)
-{
-    const u64 low = u64(gang.bounds[gang.rank]);
-    I* known = predecessors.of[gang.rank];
-    visit_edges(offsets, rows, [&](const Span& span) {
-        const double mine = span.row < rows ? distance[low + span.row] : 0;
-        const I name = names && span.row < rows ? names[span.row] : I(low + span.row);
-        for (i64 at = span.first; at < span.last; at += 32) {
-            const u32 row = owner_of(span, at + lane());
-            const double here = __shfl_sync(ALL_LANES, mine, row);
-            const u64 near = low + span.row - lane() + row;
-            const I offered = __shfl_sync(ALL_LANES, name, row);
-            const i64 edge = at + lane();
-            if (edge >= span.last || bits_of(here) == i64(FURTHEST)) continue;
-            const I far = __ldcs(ends + edge);
-            const double there = distance[far];
-            if (__dadd_rn(here, double(__ldcs(weights + edge))) != there) continue;
-            if (here == there) {
-                if (u64(far) != near) *level = 1;
-                continue;
-            }
-            if (!(offered < __ldcg(known + far))) continue;
-            const u32 owner = gang.owner_of(far);
-            const bool common = gang.size > 1 && owner == gang.rank;
-            const I before = common ? atomicMin_system(known + far, offered) : atomicMin(known + far, offered);
-            if (offered < before && owner != gang.rank) atomicMin_system(predecessors.of[owner] + far, offered);
-        }
-    });
-}
-
-// Statistics of weights: how many are negative or NaN, how many are finite, and the sum of the finite ones.
-struct Weights {
-    i64 wrong, finite;
-    double sum;
-};
-
-template <typename W>
-__global__ void weigh(const W* weights, u64 count, Weights* found)
-{
-    i64 wrong = 0, finite = 0;
-    double sum = 0;
-    for (u64 i = thread_index(); i < count; i += thread_count()) {
-        const double weight = double(__ldcs(weights + i));
-        wrong += !(weight >= 0);
-        if (isfinite(weight)) {
-            ++finite;
-            sum += weight;
-        }
-    }
-    wrong = warp_sum(wrong);
-    finite = warp_sum(finite);
-    sum = warp_sum(sum);
-    if (lane() == 0) {
-        add_to(&found->wrong, wrong);
-        add_to(&found->finite, finite);
-        atomicAdd(&found->sum, sum);
-    }
 }

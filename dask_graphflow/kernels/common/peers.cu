@@ -42,34 +42,11 @@ __global__ void spread(const __grid_constant__ Gang gang, const u64* words, u64 
     }
 }
 
-// Entries of a member's column, and where they go in the columns of the others.
-template <typename V, typename I>
-struct Published {
-    const V* own;
-    u64 counts[MEMBERS];      // number of entries that each member reads
-    const I* which[MEMBERS];  // which ones, in its order; null for all
-    V* to[MEMBERS];
-};
-
-// Write a member's entries to the columns of the members that read them.
-template <typename V, typename I>
-__global__ void publish(const __grid_constant__ Gang gang, const __grid_constant__ Published<V, I> published)
-{
-    for (u32 step = 1; step < gang.size; ++step) {
-        const u32 q = (gang.rank + step) % gang.size;
-        const I* which = published.which[q];
-        V* to = published.to[q];
-        in_batches<4>(
-            published.counts[q], [&](u64 i) { return published.own[which ? u64(which[i]) : i]; },
-            [&](u64 i, V value) { to[i] = value; });
-    }
-}
-
-// The vertices of a member that others mirror, and where the mirrors are.
+// The entries of a member that others mirror, and where the mirrors are.
 template <typename I>
 struct Mirrored {
-    u64 counts[MEMBERS];      // number of the member's vertices that each member mirrors
-    const I* which[MEMBERS];  // their positions, in the order of the mirrors
+    u64 counts[MEMBERS];      // number of entries that each member mirrors
+    const I* which[MEMBERS];  // their positions, in the order of the mirrors; null for all
     u64 begins[MEMBERS];      // where these mirrors begin in a wide column of each member
 };
 
@@ -88,17 +65,23 @@ __global__ void take_changes(const V* column, u64 count, V* wide, u32* marks)
 
 // Write the member's entries that are marked, or all of them if `marks` is null, to their mirrors.
 template <typename V, typename I>
-__global__ void publish_changes(const __grid_constant__ Gang gang, const __grid_constant__ Mirrored<I> mirrored,
-                                const __grid_constant__ Columns<V> wide, const u32* marks)
+__global__ void publish(const __grid_constant__ Gang gang, const __grid_constant__ Mirrored<I> mirrored,
+                        const __grid_constant__ Columns<V> wide, const u32* marks)
 {
     const V* own = wide.of[gang.rank];
     for (u32 step = 1; step < gang.size; ++step) {
         const u32 q = (gang.rank + step) % gang.size;
+        const u64 count = mirrored.counts[q];
         const I* which = mirrored.which[q];
         V* to = wide.of[q] + mirrored.begins[q];
-        for (u64 i = thread_index(); i < mirrored.counts[q]; i += thread_count()) {
-            const u64 from = u64(which[i]);
-            if (!marks || marks[from / 32] >> (from % 32) & 1) to[i] = own[from];
+        const auto from = [&](u64 i) { return which ? u64(which[i]) : i; };
+        if (!marks) {
+            in_batches<4>(count, [&](u64 i) { return own[from(i)]; }, [&](u64 i, V value) { to[i] = value; });
+            continue;
+        }
+        for (u64 i = thread_index(); i < count; i += thread_count()) {
+            const u64 entry = from(i);
+            if (marks[entry / 32] >> (entry % 32) & 1) to[i] = own[entry];
         }
     }
 }

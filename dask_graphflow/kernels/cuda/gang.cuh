@@ -66,6 +66,15 @@ struct Gang {
         for (u32 q = 1; q < size; ++q) owner += vertex >= bounds[q];
         return owner;
     }
+
+    // Replace the number of a vertex by its position at its owner. Return the owner.
+    template <typename I>
+    __device__ __forceinline__ u32 locate(I& vertex) const
+    {
+        const u32 owner = owner_of(i64(vertex));
+        vertex -= I(bounds[owner]);
+        return owner;
+    }
 };
 
 // Return whether the members have given up. Then a kernel must not use what the others were to do before it.

@@ -36,8 +36,7 @@ __device__ __forceinline__ void remove_all(const Peeling<I>& peeling, i64 limit,
                     I near = 0;
                     if (valid) {
                         near = peeling.ends[edge];
-                        owner = gang.owner_of(near);
-                        near -= I(gang.bounds[owner]);
+                        owner = gang.locate(near);
                         u64* count = reinterpret_cast<u64*>(peeling.counts.of[owner] + near);
                         last = i64(gang.size > 1 ? atomicAdd_system(count, ~0ull) : atomicAdd(count, ~0ull)) == limit + 1;
                     }

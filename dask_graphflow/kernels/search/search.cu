@@ -144,8 +144,7 @@ __device__ __forceinline__ void reach(const double* distance, const W* weights, 
     i64 size = 0;
     if (valid) {
         far = search.ends[edge];
-        owner = gang.owner_of(far);
-        far -= I(gang.bounds[owner]);
+        owner = gang.locate(far);
         int* level = search.levels.of[owner] + far;
         I* predecessor = search.predecessors.of[owner] + far;
         const I number = I(near) + I(gang.bounds[gang.rank]);

@@ -17,14 +17,10 @@ directly on the algorithm's columns. Members whose devices share memory do the s
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
-import numpy as np
-
-from dask_graphflow.kernels import sorted_unique
 from dask_graphflow.operators.advance.direction import Direction
 from dask_graphflow.operators.frontier import Frontier, VertexSet
 from dask_graphflow.operators.view import GraphView
@@ -32,10 +28,9 @@ from dask_graphflow.programs.after import After
 from dask_graphflow.programs.edge_op import EdgeOp, with_after, without_values
 from dask_graphflow.programs.rewrite import reading_before
 
-from .local_advance import LocalAdvance, bind, nothing
-from .shared_side import SharedSide, share_side
-
-SHORT_LIST = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
+from .local_advance import LocalAdvance, bind
+from .shared_side import make_side
+from .side import Side
 
 
 def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
@@ -107,7 +102,7 @@ class Advance:
         self.supersteps = 0
         self._params = dict(op.params)
         self._columns = {name: columns[name] for name in op.columns}
-        self._sides: dict[str, _Side | SharedSide] = {}
+        self._sides: dict[str, Side] = {}
         # Direction of the last step, and the masters that it changed.
         self._last: tuple[str, VertexSet | None] = "", None
 
@@ -123,32 +118,12 @@ class Advance:
         """Push from a frontier; return the vertices that changed."""
         g, op = self._g, self._op
         with g.superstep("push", len(frontier), frontier.leaving) as row:
-            side = self._side("push", "out", op.reads_dst)
-            if side.mirrors is None:
-                return self._alone(side, frontier, "push", row)
-            column, owned = side.columns[op.target], g.owned
+            side = self._side("push")
+            if g.member.alone:
+                return self._alone(side, frontier, row)
             empties = op.target not in op.reads_dst and (op.slot == "add" or not self._own_changes)
-            if isinstance(side, SharedSide):
-                moved = self._push_shared(side, frontier.own, empties=empties)
-                return self._finish("push", side, *moved, row)
-            masters, mirrors, leaving, edges = self._move(side, frontier.own, "push")
-            following = VertexSet(owned, vertices=masters, edges=leaving)
-            # If no member changed a mirror, these totals are final.
-            sums = len(masters), following.edges(g.degrees), len(mirrors), edges
-            side.mirrors.reduce(column, mirrors - owned, sums)
-            if empties:
-                column[mirrors] = nothing(op.slot, column.dtype)
-            changed = [masters]
-
-            def apply(at: Any, values: Any) -> None:
-                changed.append(_combine(op.slot, column, at, values))
-
-            totals = side.mirrors.receive(apply).sums
-            if totals[2]:
-                if len(changed) > 1:
-                    following = _union(changed, owned)
-                totals = self._totals(following, edges)
-            return self._finish("push", side, following, totals, row)
+            moved = side.push(self._params, frontier.own, empties=empties)
+            return self._finish("push", side, *moved, row)
 
     def push_on(
         self, frontier: Frontier, rule: Direction, most: int | None = None
@@ -163,174 +138,86 @@ class Advance:
         if side is not None:
             began, most = time.perf_counter(), self._g.size + 1 if most is None else most
             limits = self.supersteps, most, rule.limits(frontier), self._before
-            run = side.run if isinstance(side, SharedSide) else side.advance.run
-            ran = run(self._params, frontier, *limits)
+            ran = side.run(self._params, frontier, *limits)
             if ran is not None and len(ran[2]):
                 return self._finish_run(side, ran, rule, time.perf_counter() - began)
         return self.push(frontier), 1
 
-    def _side_to_run(self, frontier: Frontier) -> _Side | SharedSide | None:
+    def _side_to_run(self, frontier: Frontier) -> Side | None:
         """Return the side of pushes if several supersteps can run in one call from a frontier."""
         g, op = self._g, self._op
         # A program of several members must not read what only their owners have.
         several = self._shares and not op.reads_dst
         if frontier.own is None or self._balance != "auto" or not (g.member.alone or several):
             return None
-        side = self._side("push", "out", op.reads_dst)
-        able = g.member.alone or isinstance(side, SharedSide)
-        return side if able and side.advance.is_small(frontier.leaving) else None
+        side = self._side("push")
+        return side if side.is_small(frontier.leaving) else None
 
     def _finish_run(
-        self, side: _Side | SharedSide, ran: tuple[Any, ...], rule: Direction, seconds: float
+        self, side: Side, ran: tuple[Any, ...], rule: Direction, seconds: float
     ) -> tuple[Frontier, int]:
         """Record the supersteps of one call, and return the next frontier and their number."""
         g, (vertices, (count, leaving), done) = self._g, ran
         self.supersteps += len(done)
         sizes, edges = done.T
         rule.record_levels(sizes, edges)
-        if isinstance(side, SharedSide):
-            column = self._columns[self._op.target]
-            column[: g.owned] = side.columns[self._op.target][: g.owned]
-            # A pull looks for what changed.
-            self._last = "push", None
         g.fused(["push"] * len(done), sizes, edges, seconds)
         known = (g.degrees, leaving) if g.member.alone else None
         own = VertexSet(g.owned, vertices=vertices, edges=known)
+        side.save(own)
+        self._last = "push", None  # a pull looks for what changed in all supersteps
         return Frontier(own, count, leaving), len(done)
 
     def pull(self, frontier: Frontier) -> Frontier:
         """Pull from a frontier; return the vertices that changed."""
-        g, op = self._g, self._op
+        g = self._g
         with g.superstep("pull", len(frontier), frontier.leaving) as row:
-            side = self._side("pull", "into", op.reads_src)
-            if side.mirrors is None:
-                return self._alone(side, frontier, "pull", row)
-            active = frontier.own
-            if isinstance(side, SharedSide):
-                return self._finish("pull", side, *self._pull_shared(side, active), row)
-            if active is not None:
-                there = side.broadcast(None, active.vertices)
-                vertices = np.concatenate([active.vertices, *there])
-                active = VertexSet(side.local.size, vertices=vertices)
-            moved, _, leaving, edges = self._move(side, active, "pull")
-            following = VertexSet(g.owned, vertices=moved, edges=leaving)
-            return self._finish("pull", side, following, self._totals(following, edges), row)
+            side = self._side("pull")
+            if g.member.alone:
+                return self._alone(side, frontier, row)
+            return self._finish("pull", side, *side.pull(self._params, frontier.own), row)
 
-    def _alone(
-        self, side: _Side | SharedSide, frontier: Frontier, way: str, row: dict[str, Any]
-    ) -> Frontier:
+    def _alone(self, side: Side, frontier: Frontier, row: dict[str, Any]) -> Frontier:
         self.supersteps += 1
-        step = None if self._op.after is None else self.supersteps
-        changed, moved = self._advance(side, frontier.own, way, step)
+        superstep = None if self._op.after is None else self.supersteps
+        changed, moved = side.step(self._params, frontier.own, superstep)
         if row:
             row["edges"] = moved.edges
         # On the host, this also counts the vertices of a bitmap.
         leaving = changed.edges(self._g.degrees)
         return Frontier(changed, len(changed), leaving)
 
-    def _advance(
-        self,
-        side: _Side | SharedSide,
-        active: VertexSet | None,
-        way: str,
-        superstep: int | None = None,
-    ) -> tuple[VertexSet, Any]:
-        """Advance along this member's rows; see :meth:`.LocalAdvance.step`."""
-        g = self._g
-        how = way, self._balance, g.member.threads, g.degrees, superstep
-        return side.advance.step(self._params, active, *how)
-
-    def _move(
-        self, side: _Side, active: VertexSet | None, way: str
-    ) -> tuple[Any, Any, tuple[Any, int] | None, int]:
-        """Advance along this member's rows.
-
-        Returns the masters and the mirrors that changed, both ascending, the masters' degrees and their sum
-        if it is known, and the number of edges that were read.
-        """
-        if active is not None and not len(active):
-            return side.local.rows.ends[:0], side.local.rows.ends[:0], None, 0
-        changed, moved = self._advance(side, active, way)
-        if changed.sparse and len(changed) * SHORT_LIST < changed.size:
-            vertices = np.sort(changed.vertices)
-        else:
-            vertices = VertexSet(changed.size, words=changed.words, count=len(changed)).vertices
-        owned = moved.owned
-        if owned is None:
-            owned = int(np.searchsorted(vertices, self._g.owned))
-        leaving = None if moved.leaving is None else (self._g.degrees, moved.leaving)
-        return vertices[:owned], vertices[owned:], leaving, moved.edges
-
-    def _push_shared(
-        self, side: SharedSide, own: VertexSet | None, *, empties: bool
-    ) -> tuple[VertexSet, tuple[int, ...]]:
-        """Push on members that share memory; return the owned vertices that changed, and the totals."""
-        changed, edges = side.local.rows.ends[:0], 0
-        if own is None or len(own):
-            pushed, moved = self._advance(side, own, "push")
-            changed, edges = pushed.vertices, moved.edges
-        following = side.deliver(changed, self._g.degrees, empties=empties)
-        return following, self._totals(following, edges)
-
-    def _pull_shared(
-        self, side: SharedSide, own: VertexSet | None
-    ) -> tuple[VertexSet, tuple[int, ...]]:
-        """Pull on members that share memory; return the owned vertices that changed, and the totals."""
-        g = self._g
-        changed, moved = self._advance(side, side.mark(own), "pull")
-        words = changed.words[: -(-g.owned // 64)]
-        known = g.degrees, moved.leaving
-        following = VertexSet(g.owned, words=words, count=len(changed), edges=known)
-        return following, self._totals(following, moved.edges)
-
-    def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
-        return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums
-
     def _finish(
         self,
         way: str,
-        side: _Side | SharedSide,
+        side: Side,
         following: VertexSet,
         totals: tuple[int, ...],
         row: dict[str, Any],
     ) -> Frontier:
         """Copy the changes to the algorithm's column, and return the next frontier."""
-        column, wide = self._columns[self._op.target], side.columns[self._op.target]
-        if wide is not column and isinstance(side, SharedSide):
-            # To list the changes takes longer than to copy all entries.
-            column[: side.local.owned] = wide[: side.local.owned]
-        elif wide is not column:
-            at = following.vertices
-            column[at] = wide[at]
+        side.save(following)
         self._last = way, following
         if row:
             row["edges"] = totals[3]
         self.supersteps += 1
-        if self._op.after is not None:
-            local = LocalAdvance(self._op, self._columns, side.local.rows)
-            step = self.supersteps
-            following = local.after(self._params, following, step, self._g.degrees)
-            totals = self._totals(following, 0)
-        return Frontier(following, *totals[:2])
+        if self._op.after is None:
+            return Frontier(following, *totals[:2])
+        kept = side.after(self._params, following, self.supersteps)
+        sums = len(kept), kept.edges(self._g.degrees)
+        return Frontier(kept, *self._g.all_reduce(sums).sums)
 
-    def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side | SharedSide:
+    def _side(self, way: str) -> Side:
         """Return the rows and columns of a direction, after updating its wide columns."""
         if self._before is not None:
             self._before[:] = self._columns[self._op.target]
         if way not in self._sides:
-            target = self._op.target
-            wide = {*asked, target} if way == "push" else {*asked}
-            about = self._g, rows, self._op, self._columns, wide, asked
-            self._sides[way] = share_side(*about) or _Side(*about)
-            return self._sides[way]
+            side = make_side(self._g, way, self._op, self._columns, self._balance)
+            self._sides[way] = side
+            return side
         side, (last, changed) = self._sides[way], self._last
-        if side.mirrors is not None:
-            for name in side.wide_names:
-                mine = changed if last == way and name == self._op.target else None
-                if not self._own_changes:
-                    side.refresh(name, mine)
-                elif name == self._op.target:
-                    side.refresh(name, mine, look=last != way)
+        others = not self._own_changes
+        side.update(changed if last == way else None, target=others or last != way, others=others)
         return side
 
 
@@ -349,91 +236,3 @@ class EachVertex:
         kept = self._local.after({}, frontier.own, 1, self._g.degrees)
         sums = len(kept), kept.edges(self._g.degrees)
         return Frontier(kept, *self._g.all_reduce(sums).sums)
-
-
-class _Side:
-    """The rows of one direction, by positions, and its columns of masters and mirrors."""
-
-    def __init__(
-        self,
-        g: GraphView,
-        rows: str,
-        op: EdgeOp,
-        columns: Mapping[str, Any],
-        wide: set[str],
-        asked: tuple[str, ...],
-    ) -> None:
-        self.local = local = g.member.local(rows)
-        self.mirrors = None if g.member.alone else g.member.mirrors(rows)
-        self.columns, self._own, self._owned = dict(columns), columns, g.owned
-        self.wide_names = sorted(wide)
-        self._asked = asked
-        for name in () if self.mirrors is None else self.wide_names:
-            column = own = columns[name]
-            if name in asked or len(own) < local.size:
-                column = self.columns[name] = np.empty_like(own, shape=local.size)
-                column[: g.owned] = own
-            if name in asked:
-                self.broadcast(column)
-            else:
-                column[g.owned :] = nothing(op.slot, column.dtype)
-        self.advance = LocalAdvance(op, self.columns, local.rows)
-
-    def refresh(self, name: str, changed: VertexSet | None = None, *, look: bool = True) -> None:
-        """Update a wide column with the changes of the algorithm's column.
-
-        `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
-        the algorithm may have changed other masters.
-        """
-        at: Any = None
-        own, wide = self._own[name], self.columns[name]
-        if look and wide is not own:
-            at = differing = np.flatnonzero(wide[: self._owned] != own)
-            wide[differing] = own[differing]
-            if changed is not None:
-                at = _union([differing, changed.vertices], self._owned).vertices
-        elif changed is not None:
-            at = changed.vertices
-        if name in self._asked:
-            self.broadcast(wide, at)
-
-    def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
-        """Send masters' values, or only which masters changed, to mirrors; return the mirrors set here."""
-        assert self.mirrors is not None
-        updated = []
-
-        def apply(at: Any, values: Any) -> None:
-            if values is not None:
-                column[at] = values
-            if isinstance(at, slice):
-                at = np.arange(at.start, at.stop, like=self.local.slots)
-            updated.append(at)
-
-        self.mirrors.broadcast(column, changed)
-        self.mirrors.receive(apply)
-        return updated
-
-
-def _union(lists: Sequence[Any], size: int) -> VertexSet:
-    """Return the vertices that are in at least one list."""
-    if sum(map(len, lists)) * SHORT_LIST < size:
-        return VertexSet(size, vertices=sorted_unique(np.concatenate(lists)))
-    words = (VertexSet(size, vertices=one).words for one in lists)
-    return VertexSet(size, words=reduce(np.bitwise_or, words))
-
-
-def _combine(slot: str, column: Any, at: Any, values: Any) -> Any:
-    """Combine messages into masters, in place; return the masters that changed."""
-    if slot == "add":
-        column[at] += values
-        return at
-    old = column[at]
-    if slot == "or":
-        values = values | old
-        better = values != old
-    else:
-        better = values < old if slot == "min" else values > old
-        better |= (values != values) & (old == old)  # a NaN wins once, and then stays
-    at = at[better]
-    column[at] = values[better]
-    return at

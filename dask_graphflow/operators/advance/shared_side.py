@@ -19,91 +19,60 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .local_advance import LocalAdvance, nothing
+from .side import Changes, Side, wide_columns
 
 
-def share_side(
-    g: GraphView,
-    rows: str,
-    op: EdgeOp,
-    columns: Mapping[str, Any],
-    wide: set[str],
-    asked: tuple[str, ...],
-) -> SharedSide | None:
-    """Return the rows and columns of a direction if all members share memory. All members call it.
-
-    `wide` are the columns that need entries for mirrors, and `asked` those whose mirrors are read.
-    """
-    if g.member.alone or g.member.shared_memory() is None:
-        return None
-    names = sorted(wide)
-    local, mirrors = g.member.local(rows), g.member.mirrors(rows)
-    shared = share_columns(g, local, mirrors, [columns[name].dtype for name in names])
-    if shared is None:
-        return None
-    return SharedSide(
-        g, op, columns, local, dict(zip(names, shared.wide, strict=True)), asked, shared
-    )
+def make_side(g: GraphView, way: str, op: EdgeOp, columns: Mapping[str, Any], balance: str) -> Side:
+    """Return the side of a direction. All members call it."""
+    rows = "out" if way == "push" else "into"
+    local, mirrors, shared = g.member.local(rows), None, None
+    if not g.member.alone:
+        mirrors = g.member.mirrors(rows)
+        dtypes = [columns[name].dtype for name in wide_columns(way, op)]
+        shared = share_columns(g, local, mirrors, dtypes)
+    if shared is not None:
+        return SharedSide(shared, g, way, op, columns, balance, local)
+    return Side(g, way, op, columns, balance, local, mirrors)
 
 
-class SharedSide:
+class SharedSide(Side):
     """The rows of one direction, by positions, and its columns, which all members can write to."""
 
     def __init__(
         self,
+        shared: SharedColumns,
         g: GraphView,
+        way: str,
         op: EdgeOp,
         columns: Mapping[str, Any],
+        balance: str,
         local: Local,
-        wide: Mapping[str, Any],
-        asked: tuple[str, ...],
-        shared: SharedColumns,
     ) -> None:
-        self.local, self.mirrors = local, shared.mirrors
-        self.columns, self._own, self._owned = dict(columns), columns, g.owned
-        self.wide_names = sorted(wide)
-        self._wide, self._shared = wide, shared
-        self._op, self._asked = op, asked
-        self._g = g
+        self._shared = shared
+        self._wide = dict(zip(wide_columns(way, op), shared.wide, strict=True))
         self._run: tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()] | None = None
-        for name, column in wide.items():
-            entries = self.columns[name] = column.own[: local.size]
-            entries[: g.owned] = columns[name][: g.owned]
-            if name in asked:
-                self.mirrors.send(column)
-            else:
-                entries[g.owned :] = nothing(op.slot, entries.dtype)
-        self.advance = LocalAdvance(op, self.columns, local.rows)
+        super().__init__(g, way, op, columns, balance, local, shared.mirrors)
 
-    def refresh(self, name: str, changed: VertexSet | None = None, *, look: bool = True) -> None:
-        """Update a wide column with the changes of the algorithm's column.
+    def push(self, params: Mapping[str, Any], own: VertexSet | None, *, empties: bool) -> Changes:
+        """See :meth:`.Side.push`."""
+        changed, edges = self._none, 0
+        if own is None or len(own):
+            pushed, moved = self.step(params, own)
+            changed, edges = pushed.vertices, moved.edges
+        return self._with_totals(self._deliver(changed, empties=empties), edges)
 
-        `changed` are masters that the last step changed, and that were not sent to the mirrors yet. `look`:
-        the algorithm may have changed other masters.
-        """
-        own, column = self._own[name][: self._owned], self._wide[name]
-        words = None if changed is None else changed.words
-        if name not in self._asked:
-            if look:
-                column.own[: self._owned] = own
-        elif look:
-            self.mirrors.update(own, column, words)
-        else:
-            self.mirrors.send(column, words)
-
-    def mark(self, frontier: VertexSet | None) -> VertexSet | None:
-        """Return the frontier's masters and mirrors, which all members mark for each other."""
-        if frontier is None:
-            return None
-        marks, words = self._shared.marks, frontier.words
-        marks.own[: len(words)] = words
-        marks.own[len(words) :] = 0
-        self.mirrors.send_marks(marks)
-        return VertexSet(self.local.size, words=marks.own[: -(-self.local.size // 64)])
+    def pull(self, params: Mapping[str, Any], own: VertexSet | None) -> Changes:
+        """See :meth:`.Side.pull`."""
+        g = self._g
+        changed, moved = self.step(params, None if own is None else self._mark(own))
+        words, known = changed.words[: -(-g.owned // 64)], (self._degrees, moved.leaving)
+        following = VertexSet(g.owned, words=words, count=len(changed), edges=known)
+        return self._with_totals(following, moved.edges)
 
     def run(
         self, params: Mapping[str, Any], frontier: Frontier, *limits: Any
     ) -> tuple[Any, tuple[int, int], Any] | None:
-        """Push several small supersteps in one call; see :meth:`.LocalAdvance.run`. None if it cannot.
+        """Push several small supersteps in one call. None if a member has too little memory.
 
         Messages must read columns at their source alone.
         """
@@ -115,6 +84,59 @@ class SharedSide:
         limits = *limits, shared
         return run.run(params, frontier, *limits)
 
+    def save(self, changed: VertexSet) -> None:
+        """See :meth:`.Side.save`."""
+        own, wide = self._own[self._op.target], self._columns[self._op.target]
+        if wide is not own:
+            # To list the changes takes longer than to copy all entries.
+            own[: self._g.owned] = wide[: self._g.owned]
+
+    def _widen(self, name: str) -> Any:
+        wide, owned = self._wide[name].own[: self._local.size], self._g.owned
+        wide[:owned] = self._own[name][:owned]
+        return wide
+
+    def _send(self, name: str) -> None:
+        self._mirrors.send(self._wide[name])
+
+    def _refresh(self, name: str, changed: VertexSet | None, *, look: bool) -> None:
+        owned = self._g.owned
+        own, column = self._own[name][:owned], self._wide[name]
+        words = None if changed is None else changed.words
+        if name not in self._asked:
+            if look:
+                column.own[:owned] = own
+        elif look:
+            self._mirrors.update(own, column, words)
+        else:
+            self._mirrors.send(column, words)
+
+    def _mark(self, frontier: VertexSet) -> VertexSet:
+        """Return the frontier's masters and mirrors, which all members mark for each other."""
+        marks, words = self._shared.marks, frontier.words
+        marks.own[: len(words)] = words
+        marks.own[len(words) :] = 0
+        self._mirrors.send_marks(marks)
+        size = self._local.size
+        return VertexSet(size, words=marks.own[: -(-size // 64)])
+
+    def _deliver(self, changed: Any, *, empties: bool) -> VertexSet:
+        """Send the changed mirrors in a list to their owners; return the owned vertices that changed.
+
+        `empties`: the mirrors are then empty.
+        """
+        g, memory, marks = self._g, self._shared.memory, self._shared.marks
+        target = self._wide[self._op.target]
+        neutral = nothing(self._op.slot, target.own.dtype) if empties else None
+        words = marks.own[: -(-g.owned // 64)]
+        words[:] = 0
+        memory.align()  # no member reads its vertices any longer
+        self._advance.deliver(memory, changed, self._local.slots, target, marks, neutral)
+        memory.align()
+        words = words.copy()
+        count, leaving = advance_kernels.of(words).tally(words, self._degrees)
+        return VertexSet(g.owned, words=words, count=count, edges=(self._degrees, leaving))
+
     def _new_run(self) -> tuple[LocalAdvance, advance_kernels.SharedRun] | tuple[()]:
         # Their ends are the numbers of all members' vertices.
         memory, rows = self._shared.memory, self._g.member.rows("out")
@@ -125,23 +147,6 @@ class SharedSide:
         )
         if columns is None:
             return ()
-        own = {name: column[: self._owned] for name, column in self.columns.items()}
+        own = {name: column[: self._g.owned] for name, column in self._columns.items()}
         shared = advance_kernels.SharedRun(memory, self._wide[self._op.target], *columns)
         return LocalAdvance(self._op, own, rows), shared
-
-    def deliver(self, changed: Any, degrees: Any, *, empties: bool) -> VertexSet:
-        """Send the changed mirrors in a list to their owners; return the owned vertices that changed.
-
-        `empties`: the mirrors are then empty.
-        """
-        memory, marks = self._shared.memory, self._shared.marks
-        target = self._wide[self._op.target]
-        neutral = nothing(self._op.slot, target.own.dtype) if empties else None
-        words = marks.own[: -(-self._owned // 64)]
-        words[:] = 0
-        memory.align()  # no member reads its vertices any longer
-        self.advance.deliver(memory, changed, self.local.slots, target, marks, neutral)
-        memory.align()
-        words = words.copy()
-        count, leaving = advance_kernels.of(words).tally(words, degrees)
-        return VertexSet(self._owned, words=words, count=count, edges=(degrees, leaving))

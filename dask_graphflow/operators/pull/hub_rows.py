@@ -160,8 +160,8 @@ def _share(memory: SharedMemory, layout: Layout, rank: int, dtype: Any) -> tuple
     if columns is None:
         return None
     (column,) = columns
-    sent = memory.publication(column, layout.mirrored, high - low, there)
-    return column.own[: layout.size], sent
+    mirrors = memory.mirrors(layout.mirrored, high - low, there)
+    return column.own[: layout.size], mirrors.publication(column)
 
 
 def _layout(g: GraphView) -> Layout:
