@@ -373,7 +373,11 @@ __device__ __forceinline__ void take_steps(const i64& items, u32* arrived, Stops
             do {
                 step(true);
             } while (!stops() && items <= ALONE);
-            if (threadIdx.x == 0) save();
+            if (threadIdx.x == 0) {
+                // A slow block may still read what the last step of all blocks told, which is saved over.
+                while (fresh(*arrived) % gridDim.x != gridDim.x - 1) __nanosleep(20);
+                save();
+            }
         }
         meet_grid(arrived);
         load();
