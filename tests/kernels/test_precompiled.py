@@ -39,7 +39,7 @@ components.JOINED, search.WIDE, whole_buckets.TEAM = 1, 0, 0
 sizes = {}
 def together(kernel, *arguments, **options):
     team = host_teams.together(kernel, *arguments, **options)
-    sizes.setdefault(kernel.__name__, set()).add(int(team[host_teams.MEMBERS]) % host_teams.CLOSED)
+    sizes.setdefault(kernel.__name__, set()).add(int(team[host_teams.STATE]) & host_teams.MEMBERS)
     return team
 components.together = search.together = whole_buckets.together = together
 digests.main()
