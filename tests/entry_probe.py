@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.kernels import compiling
 from dask_graphflow.kernels.host_atomics import fetch_add
-from dask_graphflow.kernels.host_teams import MEMBERS, OPEN, OWN, STATE, begin, end, enter, together
+from dask_graphflow.kernels.host_teams import FAILED, MEMBERS, OWN, STATE, begin, end, enter, together
 
 
 @compiling.uncached
@@ -83,8 +83,8 @@ def count_together(counts, steps, team, part):
             team[OWN], team[OWN + 2] = step + 1, 0
 
 
-TOO_LATE = np.zeros(OWN + 3, np.int64)
-TOO_LATE[STATE], TOO_LATE[OWN] = 1 + OPEN, 1
+LEFT = np.zeros(OWN + 3, np.int64)
+LEFT[STATE] = FAILED
 TABLE = np.arange(6, dtype="float32").reshape(2, 3)
 CONSTANT = np.arange(5)
 CONSTANT.flags.writeable = False
@@ -98,7 +98,7 @@ CALLS = [
     (arrays, (np.arange(5), 3)),
     (arrays, (np.arange(0.0), 0)),
     (arrays, (CONSTANT, 3)),
-    (count_together, (np.zeros(9, "int64"), 1, TOO_LATE, 1)),
+    (count_together, (np.zeros(9, "int64"), 1, LEFT, 1)),
     (strided, (np.arange(5),)),  # the last two get no entry
     (listed, (3,)),
 ]

@@ -146,7 +146,7 @@ def together(kernel: Callable[..., Any], threads: int, *arguments: Any, own: int
 
 
 @_inner
-def _wait(looks):
+def _wait(looks):  # type: ignore[no-untyped-def]
     """Let some time pass until the next look; return the number of looks."""
     if looks < SPINS:
         pause()
@@ -173,11 +173,11 @@ def enter(team, part):  # type: ignore[no-untyped-def]
         if not state & OPEN:
             looks = _wait(looks)
         elif replace(team, np.intp(STATE), state, state + 1):
-            return state & MEMBERS, state >> UPPER - 1
+            return state & MEMBERS, (state >> UPPER) - 1
 
 
 @_inner
-def _meet(team, me, change):
+def _meet(team, me, change):  # type: ignore[no-untyped-def]
     """Wait until all members are here; the leader adds `change` to the state, and another meeting."""
     looks, state = 0, load(team, np.intp(STATE))
     if me == 0:

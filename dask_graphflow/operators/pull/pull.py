@@ -17,6 +17,7 @@ from dask_graphflow.graph import stored
 from dask_graphflow.kernels import on_device
 from dask_graphflow.kernels import pull as pull_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES
+from dask_graphflow.operators.view import GraphView
 
 from .hub_rows import HubRows
 
@@ -28,6 +29,9 @@ EDGES = 1 << 25  # edges that are read in about a tenth of a second, after which
 
 class Pull(HubRows):
     """One member's rows of incoming edges, and the contributions that it reads along them."""
+
+    def __init__(self, g: GraphView) -> None:
+        super().__init__(g, sorts=False)
 
     def shares(self, precision: str) -> tuple[Any, int]:
         """Return the factor from each rank to its contribution per edge, and the number of sinks.
@@ -133,6 +137,8 @@ class Pull(HubRows):
             self._ranks = self._kernels.iterate(
                 *given, publication=self._publication, threads=threads
             )
+        if self.layout.pulled is not None:
+            self.layout.pulled[0] += done
         self._known = None  # from now on, that of the previous iteration
         return done
 
