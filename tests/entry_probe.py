@@ -14,7 +14,16 @@ import numpy as np
 
 from dask_graphflow.kernels import compiling
 from dask_graphflow.kernels.host_atomics import fetch_add
-from dask_graphflow.kernels.host_teams import FAILED, MEMBERS, OWN, STATE, begin, end, enter, together
+from dask_graphflow.kernels.host_teams import (
+    FAILED,
+    MEMBERS,
+    OWN,
+    STATE,
+    begin,
+    end,
+    enter,
+    together,
+)
 
 
 @compiling.uncached

@@ -18,7 +18,6 @@ from dask_graphflow.kernels import (
     allocate_like,
     count_true,
     index_dtype,
-    is_on_disk,
     kernels_for,
     on_device,
 )

@@ -368,7 +368,11 @@ class GraphView:
             return
         self.member.exchange.take_traffic()  # discard earlier traffic, which is not part of the superstep
         began = time.perf_counter()
-        row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
+        row: dict[str, Any] = {
+            "direction": direction,
+            "frontier": int(frontier),
+            "edges": int(edges),
+        }
         yield row
         if row:
             # The work of the device is part of the time.

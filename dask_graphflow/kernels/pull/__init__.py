@@ -221,11 +221,9 @@ def iterate_until(
     """
     from . import host
 
-    iterated: tuple[Ranks, int] = host.iterate_until(
-        rows, ranks, restart, onward, damping, dangling, totals,
-        most=most, limit=limit, threads=threads,
-    )  # fmt: skip
-    return iterated
+    given = rows, ranks, restart, onward, damping, dangling, totals
+    several: Callable[..., tuple[Ranks, int]] = host.iterate_until
+    return several(*given, most=most, limit=limit, threads=threads)
 
 
 of: Callable[[Any], PullKernels] = bind(__name__)

@@ -2,8 +2,8 @@
 
 The values to sum are in a *wide* column. It first has one entry per owned vertex that exists, hubs first so
 that they stay in the caches, and then one entry per vertex of other members that is read here. Without
-hubs, a single member on the host uses the rows of the graph as they are. With hubs, it can begin along these
-rows, and sort them when that pays.
+hubs, a single member on the host uses the rows of the graph as they are. With hubs, it can begin along
+these rows, and sort them when that pays.
 
 If a member reads most vertices of the others, as on a power-law graph with few members, its column has an
 entry for each of their vertices. Then no member stores which vertices are read, and each member sends all
@@ -246,7 +246,9 @@ def _make_layout(shard: Shard, exchange: Exchange, threads: int, side: str) -> L
         exists[np.flatnonzero(np.diff(plain.offsets)) if near is None else near] = True
         has = shard.kept(stored.OCCURS, lambda: exists)  # needed when the rows are gone
     hubs, count = not is_on_disk(source) and has_hubs(leaving), count_true(has)
-    unsorted = _as_they_are(plain, leaving, has) if alone and plain is not None and not hubs else None
+    unsorted = (
+        _as_they_are(plain, leaving, has) if alone and plain is not None and not hubs else None
+    )
     if unsorted is not None:
         return unsorted
     weighed = has.view("int8") if ordered else leaving * (2 * hubs) + has

@@ -24,7 +24,9 @@ from .hub_rows import HubRows
 ONE = 2.0**62  # a contribution of 1, as a whole number
 # A share divided by it is a normal number, so that small ranks times the share are, too.
 NORMAL = 1e15
-EDGES = 1 << 25  # edges that are read in about a tenth of a second, after which a call can be canceled
+EDGES = (
+    1 << 25
+)  # edges that are read in about a tenth of a second, after which a call can be canceled
 
 
 class Pull(HubRows):
