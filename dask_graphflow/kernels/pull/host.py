@@ -124,40 +124,39 @@ def _update(rows, ranks, restart, onward, factors, buffers, ranges, me):
 
 
 @_compiled
-def _iterate(rows, ranks, restart, onward, factors, until, ranges, turns, team, part):
+def _iterate(rows, ranks, restarts, until, ranges, sinks, team, part):
     """Repeat an iteration with a team of threads; see :func:`iterate_until`.
 
-    `factors` are the damping factor and, for the leader, the first sum of the ranks of sinks.
+    `sinks` has the sum of the ranks of vertices without outgoing edges, before the next iteration.
     """
     me, met = enter(team, part)
     if me < 0:
         return
-    (rank, share_out, first, second), (damping, dangled), (most, limit) = ranks, factors, until
+    (rank, share_out, first, second), (restart, onward, damping) = ranks, restarts
+    most, limit = until
     buffers = np.empty(MINI_CHUNK, np.int64), np.empty(RUN, np.int64)
     while True:
         if me == 0:
             done = team[DONE]
             if done:
-                dangled = team[DANGLED] / CHANGE
+                sinks[0] = team[DANGLED] / CHANGE
             team[AGAIN] = done == 0 or (done < most and not team[CHANGED] / CHANGE < limit)
             if team[AGAIN]:
                 team[CHANGED] = team[DANGLED] = 0
-                turns[0] = dangled
                 for i in range(ranges.shape[1]):
                     ranges[1, i] = ranges[0, i]
         begin(team, me, met)
         if not team[AGAIN]:
             return
-        restarts, dangling = 1.0 - damping, damping * turns[0]
+        everywhere, dangled = 1.0 - damping, damping * sinks[0]
         if onward is None:
-            restarts, dangling = restarts + dangling, 0.0
+            everywhere, dangled = everywhere + dangled, 0.0
         now, new = first, second
         if team[DONE] % 2:
             now, new = second, first
         given = rank, share_out, now, new
-        change, dangling = _update(
-            rows, given, restart, onward, (damping, restarts, dangling), buffers, ranges[1], me
-        )
+        factors = damping, everywhere, dangled
+        change, dangling = _update(rows, given, restart, onward, factors, buffers, ranges[1], me)
         fetch_add(team, np.intp(CHANGED), change)
         fetch_add(team, np.intp(DANGLED), dangling)
         _, met = end(team, me)
@@ -296,8 +295,8 @@ def iterate_until(
         dangled = int(totals.before[CHANGES][1]) / CHANGE
     members = worth(threads, len(rows.ends))
     ranges = np.tile(even_turns(len(ranks.rank), members, rows.offsets), (2, 1))
-    given = rows[:3], tuple(ranks), restart, onward, (float(damping), float(dangled))
-    team = together(_iterate, members, *given, (most, limit), ranges, np.empty(1), own=24)
+    given = rows[:3], tuple(ranks), (restart, onward, float(damping)), (most, limit), ranges
+    team = together(_iterate, members, *given, np.array([dangled], "float64"), own=24)
     totals.now[CHANGES] = team[CHANGED], team[DANGLED]
     if len(ranks.contribution) > len(ranks.spare):
         assert most == 1
