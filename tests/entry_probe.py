@@ -13,7 +13,17 @@ from pathlib import Path
 import numpy as np
 
 from dask_graphflow.kernels import compiling
-from dask_graphflow.kernels.host_teams import CLOSED, MEMBERS, OWN, enter, meet, together
+from dask_graphflow.kernels.host_atomics import fetch_add
+from dask_graphflow.kernels.host_teams import (
+    FAILED,
+    MEMBERS,
+    OWN,
+    STATE,
+    begin,
+    end,
+    enter,
+    together,
+)
 
 
 @compiling.uncached
@@ -62,21 +72,28 @@ def listed(count):
 
 @compiling.uncached
 def count_together(counts, steps, team, part):
-    me, members = enter(team, part)
+    me, met = enter(team, part)
     if me < 0:
         return
-    for step in range(steps):
-        for i in range(counts.size * me // members, counts.size * (me + 1) // members):
+    while True:
+        begin(team, me, met)
+        step = team[OWN]
+        if step == steps:
+            return
+        i = fetch_add(team, np.intp(OWN + 2), np.int64(1))
+        while i < counts.size:
             counts[i] += 1
-        meet(team, members)
+            i = fetch_add(team, np.intp(OWN + 2), np.int64(1))
+        _, met = end(team, me)
         for i in range(counts.size):
             if counts[i] != step + 1:
-                team[OWN] += 1
-        meet(team, members)
+                team[OWN + 1] += 1
+        if me == 0:
+            team[OWN], team[OWN + 2] = step + 1, 0
 
 
-TOO_LATE = np.zeros(OWN + 1, np.int64)
-TOO_LATE[MEMBERS] = 1 + CLOSED
+LEFT = np.zeros(OWN + 3, np.int64)
+LEFT[STATE] = FAILED
 TABLE = np.arange(6, dtype="float32").reshape(2, 3)
 CONSTANT = np.arange(5)
 CONSTANT.flags.writeable = False
@@ -90,7 +107,7 @@ CALLS = [
     (arrays, (np.arange(5), 3)),
     (arrays, (np.arange(0.0), 0)),
     (arrays, (CONSTANT, 3)),
-    (count_together, (np.zeros(9, "int64"), 1, TOO_LATE, 1)),
+    (count_together, (np.zeros(9, "int64"), 1, LEFT, 1)),
     (strided, (np.arange(5),)),  # the last two get no entry
     (listed, (3,)),
 ]
@@ -167,10 +184,10 @@ def check_team(call):
     several = 0
     for _ in range(2000):
         counts = np.zeros(1000, np.int64)
-        team = together(call, 2, counts, 50, own=1)
+        team = together(call, 2, counts, 50, own=3)
         assert (counts == 50).all()
-        assert team[OWN] == 0
-        several += team[MEMBERS] % CLOSED == 2
+        assert team[OWN + 1] == 0
+        several += team[STATE] & MEMBERS == 2
         if several == 5:
             return
     raise AssertionError("no team had two members")

@@ -6,7 +6,6 @@ Their sums do not depend on the order, so ranks are the same for every partition
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Annotated, Any
 
@@ -95,16 +94,19 @@ def pagerank(
     onward = None if dangling is None else pull.take(dangling)
     pull.begin(rank, share, dangling_rank)
     del share  # so that `end` frees it
-    for iteration in itertools.count():
+    iteration, limit = 0, -math.inf if tol is None else tol * pull.count
+    while True:
         with g.superstep("pull", pull.count, pull.edges) as step:
             pull.publish(change=tol is not None)
             if iteration and tol is not None:
                 change = pull.change()
-            if iteration == max_iter or (tol is not None and change < tol * pull.count):
+            if iteration == max_iter or change < limit:
                 step.clear()
                 break
-            pull.update(restart, onward, alpha)
-    if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
+            done = pull.update(restart, onward, alpha, limit, max_iter - iteration)
+            step["times"] = done
+        iteration += done
+    if fail_on_nonconvergence and tol is not None and change >= limit:
         so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)
     return Answer({"pagerank": pull.end()})

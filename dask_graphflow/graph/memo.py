@@ -60,6 +60,11 @@ class Memo:
                 self._made[name] = make()
             return self._made[name]
 
+    def drop(self, name: str) -> None:
+        """Cache an object no longer, if it is cached."""
+        with self._making:
+            self._made.pop(name, None)
+
 
 def _arrays(values: Any) -> Iterator[Any]:
     for value in values:

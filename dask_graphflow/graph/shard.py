@@ -18,7 +18,6 @@ from dask_graphflow.kernels import (
     allocate_like,
     count_true,
     index_dtype,
-    is_on_disk,
     kernels_for,
     on_device,
 )
@@ -150,7 +149,7 @@ class Shard(Memo, Subset):
     def degrees(self) -> Any:
         """Number of edges that leave each of the range's vertices, as int64. Do not change the array."""
         out = self.out
-        if not is_on_disk(out.ends):
+        if on_device(out.ends):
             return self.here(stored.DEGREES, np.diff(out.offsets))
 
         def make() -> Any:

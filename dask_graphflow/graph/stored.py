@@ -46,3 +46,8 @@ def weighted_degrees(side: str) -> str:
 def hub_rows(side: str) -> str:
     """Return the name of rows whose vertices are sorted by how often they are read."""
     return f"hub rows {side}"
+
+
+def unsorted_rows(side: str) -> str:
+    """Return the name of rows along which the first iterations go, until :func:`hub_rows` pay."""
+    return f"unsorted rows {side}"

@@ -1,8 +1,12 @@
 """Threads that run a whole loop in one call of a kernel, and meet between its steps without Python.
 
 Every thread calls the kernel once, with a part of its own, and the kernel begins with :func:`enter`. Part 0
-leads: it waits about 0.3 ms for the other threads, and closes the team. A later one returns at once. So no
-member waits for a thread that the pool cannot start, and a busy machine gets a small team.
+leads, and waits for no thread to start: it works alone, and another thread joins the step that it finds
+open. So no member waits for a thread that the pool cannot start, and a busy machine gets a small team.
+
+A kernel is a loop. The leader prepares a step while the others wait, all members :func:`begin` it, share
+its work by a counter or by :func:`.take`, and :func:`end` it, after which no thread can join it. The last
+step has no work, so that a thread that joins it returns at once. The leader does not wait for it either.
 """
 
 from __future__ import annotations
@@ -15,15 +19,17 @@ import numpy as np
 from .compiling import inner as _inner
 from .compiling import intrinsic
 from .host_atomics import item_pointer
-from .host_threads import share
+from .host_threads import call, withdraw
 
 # Where the numbers of a team are: each has a cache line. The numbers from OWN on belong to the kernel.
-MEMBERS, ARRIVED, PHASE, WANTED, OWN = 0, 8, 16, 24, 32
-CLOSED = 1 << 32  # added to the number of members once no other may enter
-SPINS = 1 << 8  # looks before the processor is given to another thread: about 10 us
+# The state is the number of members, whether a thread can join, and, in the upper half, how often they met.
+STATE, ARRIVED, OWN = 0, 8, 16
+MEMBERS, OPEN, UPPER = (1 << 16) - 1, 1 << 16, 32
+MEETING = 1 << UPPER
+FAILED = -1  # the state if the leader failed before it began
+SPINS = 1 << 10  # looks before the processor is given to another thread: about 40 us
 YIELDS = 1 << 4  # more looks before this thread sleeps, because another one has no processor
 NAP = 20  # microseconds
-PATIENCE = 1 << 13  # looks before the leader closes the team; starting a thread takes 20 to 200 us
 
 
 @intrinsic
@@ -125,68 +131,85 @@ def together(kernel: Callable[..., Any], threads: int, *arguments: Any, own: int
         How many of the numbers, from :data:`OWN` on, the kernel uses. They are 0 at first.
     """
     team = np.zeros(OWN + own, np.int64)
-    team[MEMBERS], team[WANTED] = 1, threads
-
-    def work(part: int) -> None:
-        try:
-            kernel(*arguments, team, part)
-        except BaseException:
-            # Ctrl-C can stop the leader while it compiles the kernel. The others wait for it to begin.
-            if part == 0 and not team[PHASE]:
-                team[PHASE] = -1
-            raise
-
-    share(work, threads, threads)
+    team[STATE] = 1
+    called = call(lambda part: kernel(*arguments, team, part), threads - 1)
+    try:
+        kernel(*arguments, team, 0)
+    except BaseException:
+        # Ctrl-C can stop the leader while it compiles the kernel. The others wait for it to begin.
+        if team[STATE] == 1:
+            team[STATE] = FAILED
+        raise
+    finally:
+        withdraw(called)
     return team
 
 
 @_inner
-def enter(team, part):  # type: ignore[no-untyped-def]
-    """Return the number of this member and of all members.
-
-    They are -1 and 0 for a thread that came too late, or whose leader failed before it began.
-    """
-    if part == 0:
-        looks = 0
-        members = load(team, np.intp(MEMBERS))
-        while members < team[WANTED] and looks < PATIENCE:
-            pause()
-            looks += 1
-            members = load(team, np.intp(MEMBERS))
-        while not replace(team, np.intp(MEMBERS), members, members + CLOSED):
-            members = load(team, np.intp(MEMBERS))
-        add(team, np.intp(PHASE), np.int64(1))
-        return np.int64(0), members
-    me = load(team, np.intp(MEMBERS))
-    while me < CLOSED and not replace(team, np.intp(MEMBERS), me, me + 1):
-        me = load(team, np.intp(MEMBERS))
-    if me >= CLOSED:
-        return np.int64(-1), np.int64(0)
-    phase = load(team, np.intp(PHASE))
-    while phase == 0:
+def _wait(looks):  # type: ignore[no-untyped-def]
+    """Let some time pass until the next look; return the number of looks."""
+    if looks < SPINS:
         pause()
-        phase = load(team, np.intp(PHASE))
-    if phase < 0:
-        return np.int64(-1), np.int64(0)
-    return me, load(team, np.intp(MEMBERS)) - CLOSED
+    elif looks < SPINS + YIELDS:
+        give_way()
+    else:
+        nap()
+    return looks + 1
 
 
 @_inner
-def meet(team, members):  # type: ignore[no-untyped-def]
-    """Wait until all members are here. Each then sees what all wrote before."""
-    if members == 1:
-        return
-    phase = load(team, np.intp(PHASE))
-    if add(team, np.intp(ARRIVED), np.int64(1)) == members - 1:
+def enter(team, part):  # type: ignore[no-untyped-def]
+    """Return the number of this member, and how often the others had met when it was called to the team.
+
+    The number is -1 if the leader failed before it began.
+    """
+    if part == 0:
+        return np.int64(0), np.int64(0)
+    looks = 0
+    while True:
+        state = load(team, np.intp(STATE))
+        if state < 0:
+            return np.int64(-1), np.int64(0)
+        if not state & OPEN:
+            looks = _wait(looks)
+        elif replace(team, np.intp(STATE), state, state + 1):
+            return state & MEMBERS, (state >> UPPER) - 1
+
+
+@_inner
+def _meet(team, me, change):  # type: ignore[no-untyped-def]
+    """Wait until all members are here; the leader adds `change` to the state, and another meeting."""
+    looks, state = 0, load(team, np.intp(STATE))
+    if me == 0:
+        while load(team, np.intp(ARRIVED)) < (state & MEMBERS) - 1:
+            looks = _wait(looks)
         team[ARRIVED] = 0
-        add(team, np.intp(PHASE), np.int64(1))
-        return
-    spins = 0
-    while load(team, np.intp(PHASE)) == phase:
-        spins += 1
-        if spins < SPINS:
-            pause()
-        elif spins < SPINS + YIELDS:
-            give_way()
-        else:
-            nap()
+        add(team, np.intp(STATE), np.int64(MEETING + change))
+    else:
+        add(team, np.intp(ARRIVED), np.int64(1))
+        while load(team, np.intp(STATE)) >> UPPER == state >> UPPER:
+            looks = _wait(looks)
+
+
+@_inner
+def begin(team, me, met):  # type: ignore[no-untyped-def]
+    """Wait until all members are here, and let others join. Each then sees what all wrote before.
+
+    `met` is the result of :func:`enter`, or of the last :func:`end`. A thread joins in the middle of a
+    step, and has missed this meeting.
+    """
+    if met == load(team, np.intp(STATE)) >> UPPER:
+        _meet(team, me, np.int64(OPEN))
+
+
+@_inner
+def end(team, me):  # type: ignore[no-untyped-def]
+    """Let nobody join any more, and wait until all members are here.
+
+    Return how many they are, and how often they have met.
+    """
+    if me == 0:
+        add(team, np.intp(STATE), np.int64(-OPEN))
+    _meet(team, me, np.int64(0))
+    state = load(team, np.intp(STATE))
+    return state & MEMBERS, state >> UPPER

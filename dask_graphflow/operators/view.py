@@ -358,8 +358,9 @@ class GraphView:
     def superstep(self, direction: str, frontier: int, edges: int) -> Iterator[dict[str, Any]]:
         """Record a superstep when it ends: its direction, frontier, edges and seconds.
 
-        Yields the row, in which the caller can set numbers that are only known at the end. If the row is
-        cleared, or an error is raised, nothing is recorded.
+        Yields the row, in which the caller can set numbers that are only known at the end. If it sets
+        "times", as many supersteps are recorded, each with its part of the seconds. If the row is cleared,
+        or an error is raised, nothing is recorded.
         """
         self.member.exchange.superstep_count += 1
         if self._tell is None:
@@ -367,12 +368,18 @@ class GraphView:
             return
         self.member.exchange.take_traffic()  # discard earlier traffic, which is not part of the superstep
         began = time.perf_counter()
-        row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
+        row: dict[str, Any] = {
+            "direction": direction,
+            "frontier": int(frontier),
+            "edges": int(edges),
+        }
         yield row
         if row:
             # The work of the device is part of the time.
             kernels_for(self._like).wait()
-            self._note(row, time.perf_counter() - began)
+            seconds, times = time.perf_counter() - began, row.pop("times", 1)
+            for _ in range(times):
+                self._note(dict(row), seconds / times)
 
     def fused(self, directions: Sequence[str], sizes: Any, edges: Any, seconds: float) -> None:
         """Record several supersteps that ran in one call; each has a direction, a frontier and edges."""

@@ -23,7 +23,7 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.kernels.pull import host as host_pull
-from dask_graphflow.operators.pull import hub_rows
+from dask_graphflow.operators.pull import hub_rows, pull
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -241,3 +241,47 @@ def test_a_second_call_does_not_add_up_the_weights_again(rng, monkeypatch):
     first, second = graph.pagerank().compute(), graph.pagerank().compute()
     pd.testing.assert_frame_equal(first, second)
     assert len(sums) == 1
+
+
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_rows_with_hubs_are_sorted_after_some_iterations(rng, monkeypatch, directed, weight):
+    monkeypatch.setattr(hub_rows, "PAYS", 8)
+    labels = hub_rows.has_hubs
+    sorted_by_hubs = []
+    monkeypatch.setattr(
+        hub_rows, "has_hubs", lambda leaving: sorted_by_hubs.append(labels(leaving)) or True
+    )
+    ends = (rng.random((5000, 2)) ** 4 * 300).astype(int)
+    edges = pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(1, 9, 5000))
+    graph = gf.Graph(edges, source="a", target="b", weight=weight, directed=directed).persist()
+    options = {"tol": None, "max_iter": 5}
+    first, second = (graph.pagerank(**options).compute() for _ in range(2))
+    assert not sorted_by_hubs
+    third, fourth = (graph.pagerank(**options).compute() for _ in range(2))
+    assert len(sorted_by_hubs) == 1
+    for again in (second, third, fourth):
+        pd.testing.assert_frame_equal(first, again)
+
+
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("tol", [None, 1e-4, 1e-9])
+def test_iterations_in_one_call_are_those_of_one_call_each(rng, monkeypatch, threads, tol):
+    edges = pd.DataFrame(rng.integers(0, 90, (700, 2)), columns=["a", "b"])
+    graph = gf.Graph(edges, source="a", target="b", directed=True).persist()
+    monkeypatch.setattr(host_pull, "worth", lambda given, _: given)
+    calls, iterate = [], host_pull.iterate_until
+    monkeypatch.setattr(
+        host_pull, "iterate_until", lambda *a, **o: calls.append(1) or iterate(*a, **o)
+    )
+    with dask.config.set(scheduler="threads", num_workers=threads):
+        together, steps = traced(graph.pagerank(tol=tol, max_iter=50, trace=True))
+        assert len(calls) == 2  # one for each of the two frames
+        monkeypatch.setattr(pull, "EDGES", 0)
+        apart, alone = traced(graph.pagerank(tol=tol, max_iter=50, trace=True))
+    assert len(calls) == 2 + 2 * len(alone)
+    assert len(steps) == len(alone)
+    assert len(steps) == 50 if tol is None else len(steps) < 50
+    pd.testing.assert_frame_equal(together, apart)

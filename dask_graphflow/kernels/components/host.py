@@ -9,7 +9,7 @@ from dask_graphflow.kernels.common.host import compress_range, unite
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.host_atomics import fetch_add, prefetch
-from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
+from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
 
 VOTERS = 1 << 10  # about the number of vertices whose trees are counted to find a large one
 AHEAD = 16  # rows whose edges are asked for before they are read
@@ -17,8 +17,10 @@ JOINED = 1 << 16  # rows per member at least: with fewer, a thread starts too la
 CHUNK = 1 << 11  # rows that a member of a team takes at a time
 SAMPLE = 16  # the last edge of one row in 16 is hooked, unless no tree has SOME of the vertices
 SOME, MOST = 0.05, 0.98  # parts of the vertices
-# Where a team has the next row that no member has taken, the largest tree, and the votes for it.
-NEXT, TREE, VOTES = OWN, OWN + 8, OWN + 16
+# Where a team has the next row that no member has taken, the largest tree, the step, and the votes.
+NEXT, TREE, STEP, VOTES = OWN, OWN + 8, OWN + 9, OWN + 16
+# The steps; after each, all trees are compressed.
+SMALLEST, SOME_LAST, LAST, ALL, DONE = 1, 3, 5, 7, 9
 
 
 @_inner
@@ -76,34 +78,49 @@ def _vote(parent, team):
     return tree, most * step / parent.size
 
 
+@_inner
+def _choose_step(parent, samples, team):
+    """Set the next step, and the largest tree before each that hooks edges."""
+    step = team[STEP] + 1
+    if step in (SOME_LAST, LAST, ALL):
+        team[TREE], votes = _vote(parent, team)
+        # A sample cannot grow the largest tree, or it has nearly all vertices.
+        if step == SOME_LAST and (not samples or votes < SOME):
+            step = LAST
+        if step == LAST and (not samples or votes > MOST):
+            step = ALL
+    team[STEP], team[NEXT] = step, 0
+
+
 @_compiled
 def _join_rows(offsets, ends, parent, how, team, part):
     """Point each vertex at the smallest vertex of its component: a few edges per row, then the rest."""
-    me, members = enter(team, part)
+    me, met = enter(team, part)
     if me < 0:
         return
-    rows, (samples, both) = parent.size, how
-    low, high = rows * me // members, rows * (me + 1) // members
-    _join_smallest(offsets, ends, parent, low, high)
-    for step in range(4):
-        meet(team, members)
-        compress_range(parent, low, high)
-        meet(team, members)
-        if step == 3 or (step < 2 and not samples):
-            continue
+    rows, (samples, both, chunk) = parent.size, how
+    while True:
         if me == 0:
-            team[TREE], votes = _vote(parent, team)
-            # A sample cannot grow the largest tree, or it has nearly all vertices.
-            skips = votes < SOME if step == 0 else step == 1 and votes > MOST
-            team[NEXT] = rows if skips else 0
-        meet(team, members)
-        skipped, most = (team[TREE] if both else -1, ends.size) if step == 2 else (-1, 1)
-        every = 1 if step else SAMPLE
-        start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
+            _choose_step(parent, samples, team)
+        begin(team, me, met)
+        step = team[STEP]
+        if step == DONE:
+            return
+        hooks = step in (SOME_LAST, LAST, ALL)
+        size = CHUNK if hooks else chunk
+        skipped, most = (team[TREE] if both else -1, ends.size) if step == ALL else (-1, 1)
+        every = SAMPLE if step == SOME_LAST else 1
+        start = fetch_add(team, np.intp(NEXT), np.int64(size))
         while start < rows:
-            stop = min(start + CHUNK, rows)
-            _join_edges(offsets, ends, parent, skipped, most, every, start, stop)
-            start = fetch_add(team, np.intp(NEXT), np.int64(CHUNK))
+            stop = min(start + size, rows)
+            if hooks:
+                _join_edges(offsets, ends, parent, skipped, most, every, start, stop)
+            elif step == SMALLEST:
+                _join_smallest(offsets, ends, parent, start, stop)
+            else:
+                compress_range(parent, start, stop)
+            start = fetch_add(team, np.intp(NEXT), np.int64(size))
+        _, met = end(team, me)
 
 
 def join_rows(rows, *, both=True, threads=1, forests=None):
@@ -112,9 +129,10 @@ def join_rows(rows, *, both=True, threads=1, forests=None):
     samples = not is_on_disk(rows.ends)
     if len(rows.ends):
         members = min(threads, len(parent) // JOINED + 1)
-        together(
-            _join_rows, members, rows.offsets, rows.ends, parent, (samples, both), own=16 + VOTERS
-        )
+        # Trees within a range stay flat, so a single member takes all rows at once.
+        chunk = len(parent) if members == 1 else len(parent) // (8 * members) + 1
+        how = samples, both, chunk
+        together(_join_rows, members, rows.offsets, rows.ends, parent, how, own=16 + VOTERS)
     else:
         parent[:] = np.arange(len(parent))
     return parent

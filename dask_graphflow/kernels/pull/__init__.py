@@ -197,6 +197,35 @@ class PullKernels(Protocol):
         """
 
 
+def iterate_until(
+    rows: Rows,
+    ranks: Ranks,
+    restart: Array,
+    onward: Array | None,
+    damping: float,
+    dangling: Callable[[], float | None],
+    totals: RunningTotals,
+    *,
+    most: int,
+    limit: float,
+    threads: int = 1,
+) -> tuple[Ranks, int]:
+    """Repeat :meth:`PullKernels.iterate` in one call on the host, and return the number of iterations too.
+
+    Parameters
+    ----------
+    most : int
+        Maximum number of iterations; 1 if contributions of other members are read.
+    limit : float
+        Stop after an iteration whose ranks change by less than this, added up over all vertices.
+    """
+    from . import host
+
+    given = rows, ranks, restart, onward, damping, dangling, totals
+    several: Callable[..., tuple[Ranks, int]] = host.iterate_until
+    return several(*given, most=most, limit=limit, threads=threads)
+
+
 of: Callable[[Any], PullKernels] = bind(__name__)
 
 if TYPE_CHECKING:

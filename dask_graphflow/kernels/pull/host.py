@@ -1,4 +1,4 @@
-"""PageRank on the host: one iteration by pull, with sums that do not depend on the order of edges.
+"""PageRank on the host: iterations by pull, with sums that do not depend on the order of edges.
 
 A contribution is the rank of a vertex divided by its degree, times :data:`ONE`, as a float. It is converted
 to an integer when it is summed, because a sum of integers does not depend on the order. Ranks sum to 1, so
@@ -18,6 +18,8 @@ import numpy as np
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
+from dask_graphflow.kernels.host_atomics import fetch_add
+from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take, worth
 from dask_graphflow.kernels.scores.host import in_threads
 
@@ -28,6 +30,9 @@ CHANGE = 2.0**60  # changes of ranks can add up to 2
 LONG = 64  # edges from which on a row is summed by itself, vectorized
 RUN = 512  # edges of short rows that are summed together
 WHOLE_BITS = 62  # bits of a sum of weights as a whole number
+# Where a team has the number of iterations so far, whether there is another one, and the two totals of the
+# last one. Each total has a cache line.
+DONE, AGAIN, CHANGED, DANGLED = OWN, OWN + 1, OWN + 8, OWN + 16
 
 
 @inner
@@ -95,15 +100,13 @@ def _sum(offsets, ends, weights, contribution, sums, ranges, part):
     return every
 
 
-@_compiled
-def _iterate(rows, ranks, restart, onward, factors, ranges, part):
-    """Compute the ranks of the rows that this part takes, and what they contribute next."""
-    offsets, ends, weights = rows
-    rank, share_out, contribution, new = ranks
-    damping, restarts, dangled = factors
+@inner
+def _update(rows, ranks, restart, onward, factors, buffers, ranges, me):
+    """Compute the ranks of the rows that this member takes, and what they contribute next."""
+    (offsets, ends, weights), (rank, share_out, contribution, new) = rows, ranks
+    (damping, restarts, dangled), (sums, running) = factors, buffers
     change, dangling, everywhere = np.int64(0), np.int64(0), restart.size == 1
-    sums, running = np.empty(MINI_CHUNK, np.int64), np.empty(RUN, np.int64)
-    start, stop = take(ranges, part, MINI_CHUNK)
+    start, stop = take(ranges, me, MINI_CHUNK)
     while start < stop:
         _sum_rows(offsets[start:], ends, weights, contribution, running, sums, 0, stop - start)
         for v in range(start, stop):
@@ -116,8 +119,49 @@ def _iterate(rows, ranks, restart, onward, factors, ranges, part):
             if share_out[v] == 0:
                 dangling += np.int64(rank[v] * CHANGE)
             new[v] = rank[v] * share_out[v]
-        start, stop = take(ranges, part, MINI_CHUNK)
+        start, stop = take(ranges, me, MINI_CHUNK)
     return change, dangling
+
+
+@_compiled
+def _iterate(rows, ranks, restarts, until, ranges, sinks, team, part):
+    """Repeat an iteration with a team of threads; see :func:`iterate_until`.
+
+    `sinks` has the sum of the ranks of vertices without outgoing edges, before the next iteration.
+    """
+    me, met = enter(team, part)
+    if me < 0:
+        return
+    (rank, share_out, first, second), (restart, onward, damping) = ranks, restarts
+    most, limit = until
+    buffers = np.empty(MINI_CHUNK, np.int64), np.empty(RUN, np.int64)
+    while True:
+        if me == 0:
+            done = team[DONE]
+            if done:
+                sinks[0] = team[DANGLED] / CHANGE
+            team[AGAIN] = done == 0 or (done < most and not team[CHANGED] / CHANGE < limit)
+            if team[AGAIN]:
+                team[CHANGED] = team[DANGLED] = 0
+                for i in range(ranges.shape[1]):
+                    ranges[1, i] = ranges[0, i]
+        begin(team, me, met)
+        if not team[AGAIN]:
+            return
+        everywhere, dangled = 1.0 - damping, damping * sinks[0]
+        if onward is None:
+            everywhere, dangled = everywhere + dangled, 0.0
+        now, new = first, second
+        if team[DONE] % 2:
+            now, new = second, first
+        given = rank, share_out, now, new
+        factors = damping, everywhere, dangled
+        change, dangling = _update(rows, given, restart, onward, factors, buffers, ranges[1], me)
+        fetch_add(team, np.intp(CHANGED), change)
+        fetch_add(team, np.intp(DANGLED), dangling)
+        _, met = end(team, me)
+        if me == 0:
+            team[DONE] += 1
 
 
 @_compiled
@@ -242,31 +286,31 @@ def new_ranks(rank, share_out, wide):
     return Ranks(rank, share_out, wide, np.empty_like(rank))
 
 
-def iterate(
-    rows, ranks, restart, onward, damping, dangling, totals, *, publication=None, threads=1
+def iterate_until(
+    rows, ranks, restart, onward, damping, dangling, totals, *, most, limit, threads=1
 ):
     dangled = dangling()
     totals.turn()
     if dangled is None:
         dangled = int(totals.before[CHANGES][1]) / CHANGE
-    parts = 1 - damping, damping * dangled
-    if onward is None:
-        parts = parts[0] + parts[1], 0.0
-    ranges = even_turns(len(ranks.rank), threads, rows.offsets)
-    done = run(
-        _iterate,
-        ranges,
-        rows[:3],
-        tuple(ranks),
-        restart,
-        onward,
-        tuple(map(float, (damping, *parts))),
-    )
-    totals.now[CHANGES] = [sum(part) for part in zip(*done, strict=True)]
-    if len(ranks.contribution) == len(ranks.spare):
-        return ranks._replace(contribution=ranks.spare, spare=ranks.contribution)
-    ranks.contribution[: len(ranks.spare)] = ranks.spare
-    return ranks
+    members = worth(threads, len(rows.ends))
+    ranges = np.tile(even_turns(len(ranks.rank), members, rows.offsets), (2, 1))
+    given = rows[:3], tuple(ranks), (restart, onward, float(damping)), (most, limit), ranges
+    team = together(_iterate, members, *given, np.array([dangled], "float64"), own=24)
+    totals.now[CHANGES] = team[CHANGED], team[DANGLED]
+    if len(ranks.contribution) > len(ranks.spare):
+        assert most == 1
+        ranks.contribution[: len(ranks.spare)] = ranks.spare
+    elif team[DONE] % 2:
+        ranks = ranks._replace(contribution=ranks.spare, spare=ranks.contribution)
+    return ranks, int(team[DONE])
+
+
+def iterate(
+    rows, ranks, restart, onward, damping, dangling, totals, *, publication=None, threads=1
+):
+    given = rows, ranks, restart, onward, damping, dangling, totals
+    return iterate_until(*given, most=1, limit=0.0, threads=threads)[0]
 
 
 def sum_batch(rows, contribution, sums, *, threads=1):

@@ -29,7 +29,7 @@ from dask_graphflow.kernels.host_atomics import (
     prefetch,
     trailing_zeros,
 )
-from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
+from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
 from dask_graphflow.kernels.host_threads import (
     MINI_CHUNK,
     TURN,
@@ -47,7 +47,7 @@ from dask_graphflow.kernels.read_ahead import in_order, portions, reading
 FUSED = {"push": 1 << 62, "pull": 1 << 62}
 SMALL = 1 << 12  # maximum edges of a level that one thread does: 10 us of work
 LIGHT = 1 << 18  # maximum edges of a graph for which `_wide` is neither called nor compiled
-WIDE = 1 << 22  # minimum edges of a graph whose large levels are worth a team of threads
+WIDE = 1 << 20  # minimum edges of a graph whose large levels are worth a team of threads
 SPAN = 1 << 12  # maximum number of levels before `bfs_levels` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
 # The numbers of a search. TAIL is the end of the queue, whose last vertices, from BEGIN on, are the
@@ -251,7 +251,7 @@ def _list_front(front, queue):
 
 
 @_inner
-def _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls, members):
+def _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls):
     """Make the frontier a list or a bitmap for the next large level, and divide its work.
 
     Returns its way, or STOP if it is small, or nothing can or should follow.
@@ -269,21 +269,22 @@ def _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls, members
     if stops:
         return STOP
     _record(numbers, rule, trace)
-    begin, end = numbers[BEGIN], numbers[TAIL]
+    first, last = numbers[BEGIN], numbers[TAIL]
     if way == PULL:
         if front < 0:
             numbers[FRONT] = 0
             for word in range(fronts.shape[1]):
                 fronts[0, word] = 0
-            for i in range(begin, end):
+            for i in range(first, last):
                 vertex = np.uint64(queue[i])
                 fronts[0, vertex >> six] |= one << (vertex & low)
         for i in range(ranges.size):
             ranges[i] = pulls[i]
     else:
-        for part in range(members):
-            ranges[part * TURN] = begin + (end - begin) * part // members
-            ranges[part * TURN + 1] = begin + (end - begin) * (part + 1) // members
+        parts = ranges.size // TURN
+        for part in range(parts):
+            ranges[part * TURN] = first + (last - first) * part // parts
+            ranges[part * TURN + 1] = first + (last - first) * (part + 1) // parts
     return way
 
 
@@ -298,24 +299,22 @@ def _mark(seen, vertices, start, stop):
 @_compiled
 def _wide(graph, reached, progress, rule, targets, ranges, pulls, team, part):
     """Push and pull large levels with a team of threads; see :func:`_prepare` for when they stop."""
-    me, members = enter(team, part)
+    me, met = enter(team, part)
     if me < 0:
         return
     (rows, into, degrees), (queue, fronts, trace, numbers) = graph, progress
     seen, _, level = reached
     # Numba would compile another version of a function for a literal.
-    limits, last = (into[0].size > 0, members < 0), np.int64(0)
+    limits, last = (into[0].size > 0, me < 0), np.int64(0)
     while True:
         if me == 0:
-            team[OWN] = _prepare(
-                queue, fronts, trace, numbers, rule, limits, ranges, pulls, members
-            )
+            team[OWN] = _prepare(queue, fronts, trace, numbers, rule, limits, ranges, pulls)
             last, numbers[END] = numbers[COUNT], numbers[TAIL]
             if team[OWN] != STOP:
                 numbers[COUNT] = numbers[LEAVING] = 0
-        meet(team, members)
+        begin(team, me, met)
         way, front, depth = team[OWN], numbers[FRONT], numbers[DEPTH]
-        begin, end = numbers[BEGIN], numbers[END]
+        stop = numbers[END]
         if way == STOP:
             return
         if way == PULL:
@@ -323,19 +322,19 @@ def _wide(graph, reached, progress, rule, targets, ranges, pulls, team, part):
             count, leaving = _pull(into, here, there, reached, depth, degrees, ranges, me)
             fetch_add(numbers, np.intp(COUNT), count)
         else:
-            size = min(MINI_CHUNK, 1 + (end - begin) // 64)
+            size = min(MINI_CHUNK, 1 + (stop - numbers[BEGIN]) // 64)
             leaving = _push(rows, queue, queue, numbers, reached, depth, degrees, size, ranges, me)
         fetch_add(numbers, np.intp(LEAVING), leaving)
-        meet(team, members)
+        members, met = end(team, me)
         if way == PUSH:
-            new = numbers[TAIL] - end
-            _mark(seen, queue, end + new * me // members, end + new * (me + 1) // members)
+            new = numbers[TAIL] - stop
+            _mark(seen, queue, stop + new * me // members, stop + new * (me + 1) // members)
         if me == 0:
             numbers[DEPTH] = depth + 1
             if way == PULL:
                 numbers[FRONT] = 1 - front
             else:
-                numbers[BEGIN], numbers[COUNT] = end, numbers[TAIL] - end
+                numbers[BEGIN], numbers[COUNT] = stop, numbers[TAIL] - stop
             _choose(numbers, rule, last)
             reached_targets = targets.size > 0
             for target in targets:

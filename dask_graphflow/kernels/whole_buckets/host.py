@@ -18,7 +18,7 @@ from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
 from dask_graphflow.kernels.host_atomics import fetch_add, fetch_min, prefetch
-from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
+from dask_graphflow.kernels.host_teams import OWN, begin, end, enter, together
 from dask_graphflow.kernels.host_threads import in_parts, share
 
 AHEAD = 1 << 15  # edges that are relaxed before the caller looks whether all targets are reached
@@ -180,11 +180,12 @@ def _next(head, numbers, limits):
 @_compiled
 def _search(rows, state, shift, limits, store, todo, numbers, team, part):
     """Relax one bucket after another with a team of threads."""
-    me, members = enter(team, part)
+    me, met = enter(team, part)
     if me < 0:
         return
+    head = store[2]
     # Numba would compile another version of a function for each literal argument.
-    alone, apart, shared, head = members == 1, members > 0, members < 0, store[2]
+    alone, apart, shared = head.shape[0] == 1, me >= 0, me < 0
     buffers = np.empty(BLOCK, np.int64), np.empty(FOUND, np.int64)
     while True:
         if me == 0:
@@ -207,7 +208,7 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
                 if alone:
                     most = np.int64(1) << 30
                 _go_on(rows, state, shift, present, apart, buffers, store, me, numbers, most)
-        meet(team, members)
+        begin(team, me, met)
         if not team[OWN]:
             return
         present, count = numbers[BUCKET], numbers[TODO]
@@ -218,7 +219,7 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
             block, size = todo[i, 0], todo[i, 1]
             _relax(rows, state, block, size, shift, present, shared, buffers, store, me, numbers)
         _go_on(rows, state, shift, present, shared, buffers, store, me, numbers, np.int64(FUSED))
-        meet(team, members)
+        _, met = end(team, me)
 
 
 @_compiled

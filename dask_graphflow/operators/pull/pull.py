@@ -17,16 +17,23 @@ from dask_graphflow.graph import stored
 from dask_graphflow.kernels import on_device
 from dask_graphflow.kernels import pull as pull_kernels
 from dask_graphflow.kernels.fixed_point import CHANGES
+from dask_graphflow.operators.view import GraphView
 
 from .hub_rows import HubRows
 
 ONE = 2.0**62  # a contribution of 1, as a whole number
 # A share divided by it is a normal number, so that small ranks times the share are, too.
 NORMAL = 1e15
+EDGES = (
+    1 << 25
+)  # edges that are read in about a tenth of a second, after which a call can be canceled
 
 
 class Pull(HubRows):
     """One member's rows of incoming edges, and the contributions that it reads along them."""
+
+    def __init__(self, g: GraphView) -> None:
+        super().__init__(g, sorts=False)
 
     def shares(self, precision: str) -> tuple[Any, int]:
         """Return the factor from each rank to its contribution per edge, and the number of sinks.
@@ -103,8 +110,10 @@ class Pull(HubRows):
         """Wait for the totals that were published; return the sum of the absolute changes of ranks."""
         return int(self.totals.read()[CHANGES.start]) / float(self._kernels.CHANGE)
 
-    def update(self, restart: Any, onward: Any, alpha: float) -> None:
+    def update(self, restart: Any, onward: Any, alpha: float, limit: float, most: int) -> int:
         """Compute ranks from the sums of contributions, and new contributions from the ranks.
+
+        A single member on the host repeats this in one call. Return how many iterations there were.
 
         Parameters
         ----------
@@ -114,19 +123,26 @@ class Pull(HubRows):
             The probability that a step from a sink leads to each vertex; by default as for restarts.
         alpha : float
             The probability of following an edge.
+        limit : float
+            Do not repeat it if ranks have changed by less than this, added up over all vertices.
+        most : int
+            Maximum number of iterations.
         """
-        self._ranks = self._kernels.iterate(
-            self.rows,
-            self._ranks,
-            restart,
-            onward,
-            alpha,
-            self._dangling,
-            self.totals,
-            publication=self._publication,
-            threads=self._g.member.threads,
-        )
+        given: Any = self.rows, self._ranks, restart, onward, alpha, self._dangling, self.totals
+        threads, done = self._g.member.threads, 1
+        if self._g.member.alone and not on_device(self._ranks.rank):
+            most = min(most, 1 + EDGES // (self.edges + 1))
+            self._ranks, done = pull_kernels.iterate_until(
+                *given, most=most, limit=limit, threads=threads
+            )
+        else:
+            self._ranks = self._kernels.iterate(
+                *given, publication=self._publication, threads=threads
+            )
+        if self.layout.pulled is not None:
+            self.layout.pulled[0] += done
         self._known = None  # from now on, that of the previous iteration
+        return done
 
     def _dangling(self) -> float | None:
         """Return the sum of the ranks of sinks over all members, or None if the totals have it."""
