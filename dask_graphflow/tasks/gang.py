@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import dask
@@ -115,7 +116,7 @@ def expression(
     """
     configured = dask.config.get("graphflow.gang.timeout", TIMEOUT)
     try:
-        timeout = float(parse_timedelta(configured))
+        timeout = _seconds(configured)
     except (KeyError, TypeError, ValueError):
         timeout = 0.0
     if timeout <= 0:
@@ -134,6 +135,11 @@ def expression(
     if expr.npartitions > 1:
         plugins.keep_gangs()
     return expr
+
+
+@lru_cache(maxsize=8)
+def _seconds(time: Any) -> float:
+    return float(parse_timedelta(time))
 
 
 class _Apart:

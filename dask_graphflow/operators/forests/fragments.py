@@ -106,6 +106,8 @@ class Fragment:
 
     def sort(self) -> Fragment:
         """Return the fragment with its ids in order. It must not be dense."""
+        if renumber.is_sorted(self.ids):
+            return self
         ids, rank = renumber.sort(self.ids)
         return Fragment(move_forests(self.forests, rank, len(ids)), ids)
 
