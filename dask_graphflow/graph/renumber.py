@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dask_graphflow.exceptions import VertexTypeError
@@ -25,6 +25,7 @@ from .frames import are_integers, empty_like, is_pandas, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, for any number of edges
+BLOCK = 1 << 21  # rows that are numbered at a time
 MANY = 1 << 16  # ids, below which pandas is as fast, and nothing has to be compiled
 IDS_PER_EDGE = 4  # a longer range is dense if it has less than this many ids per edge
 
@@ -57,6 +58,35 @@ def factorize(ids: Any) -> tuple[Any, Any]:
         return codes, type(ids)({names[0]: series(uniques, dtype=ids[names[0]].dtype)})
     first = series(codes).drop_duplicates().index
     return codes, ids.iloc[first].reset_index(drop=True)
+
+
+class Numbers:
+    """Numbers of the ids of some frames of equal length, in any order, block by block.
+
+    Only the numbers of one block take memory. After the last block, `ids` is a frame of the distinct ids,
+    and `places` has the row of each number there; None if it is the number itself.
+    """
+
+    def __init__(self, parts: Sequence[Any], *, threads: int) -> None:
+        self._parts, self._threads = parts, threads
+        self.ids: Any = None
+        self.places: Any = None
+
+    def blocks(self) -> Iterator[tuple[slice, list[Any], int]]:
+        """Yield the rows of each block, the numbers of each part's ids, and how many numbers there are."""
+        parts, rows = self._parts, len(self._parts[0])
+        if not _are_many_integers(parts):
+            codes, self.ids = distinct(parts, threads=self._threads)
+            yield slice(rows), codes, len(self.ids)
+            return
+        columns = [part.iloc[:, 0].to_numpy() for part in parts]
+        kernels = distinct_kernels.of(columns[0])
+        numbering = kernels.numbering(rows * len(parts), threads=self._threads)
+        for at in range(0, rows, BLOCK):
+            block = slice(at, at + BLOCK)
+            yield block, numbering.add([column[block] for column in columns]), numbering.taken
+        found, self.places = numbering.in_order(columns[0].dtype)
+        self.ids = one_column(found, parts[0])
 
 
 def distinct(parts: Sequence[Any], *, threads: int) -> tuple[list[Any], Any]:

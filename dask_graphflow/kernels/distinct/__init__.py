@@ -9,8 +9,31 @@ from dask_graphflow.kernels.binding import bind
 from dask_graphflow.kernels.csr import Array
 
 
+class Numbering(Protocol):
+    """Numbers for integers that come in several calls. Equal integers get the same number.
+
+    Numbers are below `taken`. There may be some numbers that no integer has.
+    """
+
+    @property
+    def taken(self) -> int:
+        """One more than the largest number so far."""
+
+    def add(self, columns: Sequence[Array]) -> list[Array]:
+        """Return the number of each integer, column by column, as int32 or int64."""
+
+    def in_order(self, dtype: Any) -> tuple[Array, Array]:
+        """Return the integers in order, and by number the index of each in this order.
+
+        The integers came in columns of `dtype`. They are returned as int64 or uint64.
+        """
+
+
 class DistinctKernels(Protocol):
     """What :mod:`.distinct.host` can do."""
+
+    def numbering(self, size: int, *, threads: int) -> Numbering:
+        """Return a numbering for up to `size` integers."""
 
     def distinct(self, columns: Sequence[Array], *, threads: int) -> tuple[list[Array], Array]:
         """Number integers by their order: equal ones get the same number.

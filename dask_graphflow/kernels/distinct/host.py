@@ -16,6 +16,7 @@ are numbered as they come, and at the end by their order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -139,38 +140,62 @@ class _Part:
         return self._keys[: len(index)], self._starts[index // RANGE] + index % RANGE
 
 
+class HostNumbering:
+    """See :class:`.Numbering`."""
+
+    def __init__(self, size: int, *, threads: int) -> None:
+        self._taken, self._threads = np.zeros(TURN, np.int64), threads
+        bits = min(max((size // PART).bit_length(), 1), MOST_PARTS.bit_length() - 1)
+        self._parts = [_Part(self._taken) for _ in range(1 << bits)]
+        self._dtype = index_dtype(size + RANGE * len(self._parts))
+        self._dealt = np.empty(min(size, BLOCK), np.int64)
+
+    @property
+    def taken(self) -> int:
+        """One more than the largest number so far."""
+        return int(self._taken[0])
+
+    def add(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the number of each integer, column by column."""
+        # Kernels take integers from 2**63 on as negative ones, which stay distinct.
+        columns = [one.view("int64") if one.itemsize == 8 else one for one in columns]
+        lengths, threads = [len(column) for column in columns], self._threads
+        codes = [np.empty(length, self._dtype) for length in lengths]
+        blocks = max(1, -(-sum(lengths) // BLOCK))
+        every = runs(lengths, threads * blocks)
+        for block in range(blocks):
+            mine = every[block * threads : (block + 1) * threads]
+            _number_block(columns, mine, self._parts, self._dealt, codes, threads)
+        return codes
+
+    def in_order(self, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the integers in order, and by number the index of each in this order."""
+        keys, numbers = map(np.concatenate, zip(*(p.found() for p in self._parts), strict=True))
+        found = keys.view("uint64" if dtype == "uint64" else "int64")
+        order = np.argsort(found)
+        places = np.zeros(self.taken, index_dtype(len(found)))
+        places[numbers[order]] = np.arange(len(found), dtype=places.dtype)
+        return found[order], places
+
+
+numbering = HostNumbering
+
+
 def distinct(columns, *, threads):
-    # Kernels take integers from 2**63 on as negative ones, which stay distinct.
-    kind = columns[0].dtype if columns[0].dtype == "uint64" else np.dtype("int64")
-    columns = [one.view("int64") if one.itemsize == 8 else one for one in columns]
-    lengths = [len(column) for column in columns]
-    size, taken = sum(lengths), np.zeros(TURN, np.int64)
-    bits = min(max((size // PART).bit_length(), 1), MOST_PARTS.bit_length() - 1)
-    parts = [_Part(taken) for _ in range(1 << bits)]
-    codes = [np.empty(length, index_dtype(size + RANGE * len(parts))) for length in lengths]
-    dealt = np.empty(min(size, BLOCK), np.int64)
-    blocks = max(1, -(-size // BLOCK))
-    every = runs(lengths, threads * blocks)
-    for block in range(blocks):
-        mine = every[block * threads : (block + 1) * threads]
-        _number_block(columns, mine, parts, dealt, codes, threads)
-    keys, numbers = map(np.concatenate, zip(*(part.found() for part in parts), strict=True))
-    found = keys.view(kind)
-    order = np.argsort(found)
-    names = np.empty(int(taken[0]), index_dtype(len(found)))
-    names[numbers[order]] = np.arange(len(found), dtype=names.dtype)
-    for column in codes:
-        in_parts(
-            lambda low, high, column=column: _rename(column, names, low, high),
-            len(column),
-            worth(threads, len(column)),
-            threads,
-        )
-    return [column.astype(names.dtype, copy=False) for column in codes], found[order]
+    numbers = numbering(sum(map(len, columns)), threads=threads)
+    codes = numbers.add(columns)
+    found, places = numbers.in_order(columns[0].dtype)
+
+    def rename(column: np.ndarray) -> np.ndarray:
+        parts = worth(threads, len(column))
+        in_parts(lambda a, b: _rename(column, places, a, b), len(column), parts, threads)
+        return column.astype(places.dtype, copy=False)
+
+    return [rename(column) for column in codes], found
 
 
 def _number_block(
-    columns: list[np.ndarray],
+    columns: Sequence[np.ndarray],
     mine: list[list[tuple[int, int, int]]],
     parts: list[_Part],
     dealt: np.ndarray,
