@@ -35,7 +35,6 @@ from .clients import own_worker
 from .expr import Empty, Resident, collection, fetch_result
 from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, as_delayed
 from .sealed import Sealed
-from .tokens import describe
 
 TIMEOUT = "30s"
 
@@ -189,7 +188,7 @@ class _Program:
     def __dask_tokenize__(self) -> Any:
         # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
         loop, args, _ = self.work.value
-        return describe((loop, args, self.timeout, self.alone))
+        return loop, args, self.timeout, self.alone
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)
