@@ -155,10 +155,12 @@ def _columns(connection: Any) -> tuple[Any, Any]:
 def graphflow(question: str, threads: int, read: Reader) -> Answer:
     """Return this library's way."""
     import dask
+    import distributed  # noqa: F401  # otherwise the first call would import it, through Dask
     import numba  # noqa: F401  # otherwise the first kernel would import it
 
     import dask_graphflow as gf
 
+    _ = gf.connected_components, gf.Graph.pagerank  # names are imported when they are first used
     dask.config.set(num_workers=threads)
 
     def components(connection: Any) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow import types
@@ -69,6 +70,8 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
     if hasattr(given, "collect"):
         given = given.collect()
     if hasattr(given, "__arrow_c_stream__"):
+        if hasattr(given, "columns") or hasattr(given, "schema"):
+            return _read(pa.RecordBatchReader.from_stream(given), choose)
         values = pa.chunked_array(given)
     elif hasattr(given, "__arrow_c_array__"):
         values = pa.chunked_array([pa.array(given)])
@@ -82,11 +85,62 @@ def as_frame(given: Any, role: str, choose: Choose | None = None) -> Any:
         return given
     if not types.is_struct(values.type):
         return _series(values)
-    table = pa.Table.from_struct_array(values)
-    table = table.select(_choose(table.column_names, choose))
-    frame = pd.DataFrame(dict(enumerate(map(_series, table.columns))), copy=False)
-    frame.columns = pd.Index(table.column_names)
+    return _read(pa.Table.from_struct_array(values).to_reader(), choose)
+
+
+def _read(batches: pa.RecordBatchReader, choose: Choose | None) -> pd.DataFrame:
+    """Return a frame of rows that are read batch by batch. Columns that are not chosen are dropped."""
+    names = batches.schema.names
+    chosen = _choose(names, choose)
+    columns = [_Column(batches.schema.field(at).type) for at in chosen]
+    for batch in batches:
+        for column, at in zip(columns, chosen, strict=True):
+            column.append(batch.column(at))
+    frame = pd.DataFrame({at: column.series() for at, column in enumerate(columns)}, copy=False)
+    frame.columns = pd.Index([names[at] for at in chosen])
     return frame
+
+
+class _Column:
+    """The values of a column, in the order of the batches.
+
+    If there are several batches, numbers without nulls are copied at once, so that their library can use
+    the memory of a batch for the next one.
+    """
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self._kind, self._chunks = kind, list[pa.Array]()
+        self._values, self._count = np.empty(0), 0
+        self._plain = types.is_integer(kind) or types.is_floating(kind)
+
+    def append(self, values: pa.Array) -> None:
+        """Add the values of a batch."""
+        if not len(values):
+            return
+        self._chunks.append(values)
+        self._plain = self._plain and not values.null_count
+        if self._plain and (self._count or len(self._chunks) > 1):
+            for chunk in self._chunks:
+                self._copy(chunk.to_numpy())
+            self._chunks.clear()
+
+    def _copy(self, values: np.ndarray) -> None:
+        stop = self._count + len(values)
+        if stop > len(self._values):
+            # What is not written yet takes no memory.
+            larger = np.empty(max(stop, 2 * len(self._values)), values.dtype)
+            larger[: self._count] = self._values[: self._count]
+            self._values = larger
+        self._values[self._count : stop] = values
+        self._count = stop
+
+    def series(self) -> pd.Series:
+        """Return all values as a series."""
+        values = self._values[: self._count]
+        if self._count and not self._chunks:
+            return pd.Series(values, copy=False)
+        copied = [pa.array(values)] if self._count else []
+        return _series(pa.chunked_array([*copied, *self._chunks], self._kind))
 
 
 def _choose(names: list[str], choose: Choose | None) -> list[int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dask_graphflow.exceptions import VertexTypeError
@@ -25,6 +25,7 @@ from .frames import are_integers, empty_like, is_pandas, one_column, stack
 
 SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
 SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, for any number of edges
+BLOCK = 1 << 21  # rows that are numbered at a time
 MANY = 1 << 16  # ids, below which pandas is as fast, and nothing has to be compiled
 IDS_PER_EDGE = 4  # a longer range is dense if it has less than this many ids per edge
 
@@ -59,48 +60,61 @@ def factorize(ids: Any) -> tuple[Any, Any]:
     return codes, ids.iloc[first].reset_index(drop=True)
 
 
+class Numbers:
+    """Numbers of the ids of some frames of equal length, in any order, block by block.
+
+    Only the numbers of one block take memory. After the last block, `ids` is a frame of the distinct ids,
+    and `places` has the row of each number there; None if it is the number itself.
+    """
+
+    def __init__(self, parts: Sequence[Any], *, threads: int) -> None:
+        self._parts, self._threads = parts, threads
+        self.ids: Any = None
+        self.places: Any = None
+
+    def blocks(self) -> Iterator[tuple[slice, list[Any], int]]:
+        """Yield the rows of each block, the numbers of each part's ids, and how many numbers there are."""
+        parts, rows = self._parts, len(self._parts[0])
+        if not _are_many_integers(parts):
+            codes, self.ids = distinct(parts, threads=self._threads)
+            yield slice(rows), codes, len(self.ids)
+            return
+        columns = [part.iloc[:, 0].to_numpy() for part in parts]
+        kernels = distinct_kernels.of(columns[0])
+        numbering = kernels.numbering(rows * len(parts), threads=self._threads)
+        for at in range(0, rows, BLOCK):
+            block = slice(at, at + BLOCK)
+            yield block, numbering.add([column[block] for column in columns]), numbering.taken
+        found, self.places = numbering.in_order(columns[0].dtype)
+        self.ids = one_column(found, parts[0])
+
+
 def distinct(parts: Sequence[Any], *, threads: int) -> tuple[list[Any], Any]:
     """Number the ids of several frames like :func:`factorize`, but in any order.
 
     Returns the codes of each frame, and a frame whose row i has code i. Many integers on the host take less
-    time than other ids.
+    time than other ids, and are numbered by their order.
     """
     if not _are_many_integers(parts):
         codes, uniques = factorize(stack(parts))
         return _cut(codes, parts), uniques
     columns = [part.iloc[:, 0].to_numpy() for part in parts]
     codes, found = distinct_kernels.of(columns[0]).distinct(columns, threads=threads)
-    return codes, _as_ids(found, parts[0])
+    return codes, one_column(found, parts[0])
 
 
 def number(parts: Sequence[Any], *, threads: int) -> tuple[Any, list[Any]]:
     """Number the ids of several frames by their order; return the ids in order, and the numbers."""
-    ordered = None
-
-    def names(found: Any) -> Any:
-        nonlocal ordered
-        ordered, places = sort(_as_ids(found, parts[0]))
-        return places
-
-    if _are_many_integers(parts):
-        columns = [part.iloc[:, 0].to_numpy() for part in parts]
-        kernels = distinct_kernels.of(columns[0])
-        numbers, _ = kernels.distinct(columns, names=names, threads=threads)
-        return ordered, numbers
-    codes, uniques = factorize(stack(parts))
+    codes, uniques = distinct(parts, threads=threads)
+    if is_sorted(uniques):
+        return uniques, codes
     ordered, places = sort(uniques)
-    return ordered, _cut(places[codes], parts)
+    return ordered, [places[own] for own in codes]
 
 
 def _are_many_integers(parts: Sequence[Any]) -> bool:
     plain = len(parts[0].columns) == 1 and are_integers(parts[0].dtypes)
     return plain and sum(map(len, parts)) >= MANY and is_pandas(type(parts[0]))
-
-
-def _as_ids(found: Any, like: Any) -> Any:
-    """Return distinct integers as a frame of ids."""
-    kind = like.dtypes.iloc[0]
-    return one_column(found.view(kind) if kind.itemsize == 8 else found.astype(kind), like)
 
 
 def _order(ids: Any) -> tuple[Any, Any]:
@@ -124,6 +138,14 @@ def _invert(order: Any, places: Any) -> Any:
     result = places.copy()
     result[order] = places
     return result
+
+
+def is_sorted(ids: Any) -> bool:
+    """Say whether ids are known to be in ascending order, each once: those that are plain integers."""
+    if len(ids.columns) > 1 or not are_integers(ids.dtypes) or not is_pandas(type(ids)):
+        return False
+    values = ids.iloc[:, 0].to_numpy()
+    return bool((values[1:] > values[:-1]).all())
 
 
 def sort(ids: Any) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ LISTED = "listed"  # which of the range's numbers are vertices because a caller 
 OCCURS = "occurs"  # which of the range's numbers are vertices
 VERTICES = "vertices"  # how many vertices the graph has
 DEGREES = "degrees"
+ENTERING_DEGREES = "entering degrees"
 NUMBERS = "numbers"
 ALL_NUMBERS = "all numbers"
 NUMBERS_OF_ENDS = "numbers of ends"

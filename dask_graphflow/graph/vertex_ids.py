@@ -18,7 +18,7 @@ from dask_graphflow.showing.values import shown as as_text
 
 from .advice import is_dask
 from .arrow import as_frame
-from .frames import build, is_pandas
+from .frames import are_integers, build, is_pandas
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
@@ -46,6 +46,8 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
+    if (plain := _plain_integers(given, ids)) is not None:
+        return build(pd.DataFrame, {names[0]: plain})
     given = as_frame(given, role)
     if hasattr(given, "columns"):
         if len(given.columns) != len(names):
@@ -71,6 +73,26 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         made = {name: moved[name] for name in names}
     made = {name: _convert(column, types[name], role) for name, column in made.items()}
     return build(pd.DataFrame if host else type(ids), made)
+
+
+def _plain_integers(given: Any, ids: Any) -> np.ndarray | None:
+    """Return an integer, or a list or array of integers, as an array of the dtype of `ids`.
+
+    None if there are none, or if anything else is given, or an id that the dtype cannot hold.
+    """
+    if len(ids.columns) > 1 or not are_integers([dtype := ids.dtypes.iloc[0]]):
+        return None
+    given = [given] if type(given) is int else given
+    if isinstance(given, np.ndarray):
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            return None
+    elif type(given) is not list or set(map(type, given)) != {int}:
+        return None
+    try:
+        values = np.array(given, dtype)  # a copy: the caller may edit an array before compute()
+    except OverflowError:
+        return None
+    return values if len(values) and np.array_equal(values, given) else None
 
 
 def is_listed(given: Any) -> bool:

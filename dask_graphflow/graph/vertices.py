@@ -37,7 +37,7 @@ class Vertices:
         """Return the ids of vertices, one array or series per part of an id."""
         if self.ids is None:
             numbers = numbers.astype("int64") + self.base if self.base else numbers
-            return [column(numbers, self.like[self.like.columns[0]])]
+            return [column(numbers, self.like.iloc[:, 0])]
         frame = self.ids.iloc[numbers].reset_index(drop=True)
         return [frame[name] for name in frame.columns]
 
@@ -48,7 +48,7 @@ class Vertices:
         frame's memory.
         """
         if self.ids is None:
-            values = kernels_for(ids).asarray(ids[ids.columns[0]]).astype("int64") - self.base
+            values = kernels_for(ids).asarray(ids.iloc[:, 0]).astype("int64") - self.base
             values[(values < 0) | (values >= self.count)] = -1
             return values
         # The graph's ids are unique, so their codes are their numbers.

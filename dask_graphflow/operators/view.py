@@ -177,9 +177,11 @@ class GraphView:
     def degrees(self) -> Any:
         """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
         if self._degrees is None:
-            reverse = self.member.reverse
+            m = self.member
             self._degrees = (
-                np.diff(self.member.rows("out").offsets) if reverse else self.member.shard.degrees
+                build.entering_degrees(m.shard, m.exchange)
+                if m.side("out") == "into"
+                else m.shard.degrees
             )
         return self._degrees
 

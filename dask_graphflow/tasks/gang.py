@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import dask
@@ -34,7 +35,6 @@ from .clients import own_worker
 from .expr import Empty, Resident, collection, fetch_result
 from .gang_expr import Dealt, Found, Gang, LocalResults, Parts, Reads, Roster, as_delayed
 from .sealed import Sealed
-from .tokens import describe
 
 TIMEOUT = "30s"
 
@@ -115,7 +115,7 @@ def expression(
     """
     configured = dask.config.get("graphflow.gang.timeout", TIMEOUT)
     try:
-        timeout = float(parse_timedelta(configured))
+        timeout = _seconds(configured)
     except (KeyError, TypeError, ValueError):
         timeout = 0.0
     if timeout <= 0:
@@ -134,6 +134,11 @@ def expression(
     if expr.npartitions > 1:
         plugins.keep_gangs()
     return expr
+
+
+@lru_cache(maxsize=8)
+def _seconds(time: Any) -> float:
+    return float(parse_timedelta(time))
 
 
 class _Apart:
@@ -183,7 +188,7 @@ class _Program:
     def __dask_tokenize__(self) -> Any:
         # Not `idle`, which follows from the rest. Naming a frame takes longer than all of this.
         loop, args, _ = self.work.value
-        return describe((loop, args, self.timeout, self.alone))
+        return loop, args, self.timeout, self.alone
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)

@@ -53,10 +53,10 @@ def describe(value: Any) -> Any:
     if kind is np.ndarray and value.dtype.kind in PLAIN and value.flags.c_contiguous:
         bits = hashlib.sha1(value, usedforsecurity=False).hexdigest()
         return "array", value.dtype.str, value.shape, bits
-    if kind is pd.DataFrame and _has_arrays(value):
+    if kind is pd.DataFrame and (arrays := _arrays_of(value)) is not None:
         index = value.index.start, value.index.stop, value.index.step
         names = describe([value.columns.nlevels, *value.columns.names])
-        columns = ((describe(name), describe(one.to_numpy())) for name, one in value.items())
+        columns = zip(map(describe, value.columns), map(describe, arrays), strict=True)
         return "frame", index, names, *columns
     if kind is FunctionType or isinstance(value, type):
         return _named(value) or tokenize(value, ensure_deterministic=True)
@@ -68,10 +68,13 @@ def describe(value: Any) -> Any:
     return tokenize(value, ensure_deterministic=True)
 
 
-def _has_arrays(frame: pd.DataFrame) -> bool:
-    """Return whether a frame's columns are NumPy arrays, and its index is a range without a name."""
-    ranged = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
-    return ranged and all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
+def _arrays_of(frame: pd.DataFrame) -> list[np.ndarray] | None:
+    """Return the columns, if all are NumPy arrays and the index is a range without a name; or None."""
+    if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        return None
+    columns = [frame.iloc[:, at] for at in range(len(frame.columns))]
+    plain = all(isinstance(column.dtype, np.dtype) for column in columns)
+    return [column.to_numpy() for column in columns] if plain else None
 
 
 def _named(value: Any) -> tuple[str, str] | None:

@@ -105,7 +105,11 @@ def check(pieces, size, directed=True, multi="keep", made=None):
     assert (len(bounds), bounds[0], bounds[-1]) == (size + 1, 0, whole.size)
     assert [shard.rank for shard in made] == list(range(size))
     assert_same_rows([shard.out for shard in made], whole.out, bounds)
+    counts = np.concatenate(together(build.entering_degrees, made))
     assert_same_rows(together(build.into, made), alone(build.into, whole), bounds)
+    np.testing.assert_array_equal(
+        counts, np.diff(whole.made("into" if directed else "out").offsets)
+    )
     assert [shard.directed for shard in made] == [directed] * size
     assert {shard.base for shard in made} == {whole.base}
     for shard in made:

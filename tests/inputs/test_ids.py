@@ -17,7 +17,7 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     VertexTypeError,
 )
-from dask_graphflow.graph import renumber
+from dask_graphflow.graph import renumber, vertex_ids
 from dask_graphflow.kernels import host_blocks
 from dask_graphflow.kernels.distinct import host as host_distinct
 
@@ -182,6 +182,7 @@ def test_the_smallest_integers_are_ids():
 def test_equal_integers_get_the_same_number(monkeypatch, rng, dtype, threads):
     monkeypatch.setattr(renumber, "MANY", 0)
     monkeypatch.setattr(host_distinct, "PART", 300)
+    monkeypatch.setattr(host_distinct, "BLOCK", 1000)
     monkeypatch.setattr(host_distinct, "LEAST", 16)
     monkeypatch.setattr(host_blocks, "BLOCK", 500)
     limits = np.iinfo(dtype)
@@ -208,7 +209,46 @@ def test_results_of_many_ids_that_are_far_apart(monkeypatch, rng):
     edges = pd.DataFrame(rng.integers(0, 300, (2000, 2)), columns=["a", "b"])
     far = edges * 10**12 - 10**14
     graphs = gf.Graph(edges, **ENDS), gf.Graph(far, **ENDS)
+    few = edges[:200].assign(w=rng.random(200))
+    apart = few.assign(a=far["a"], b=far["b"])
     monkeypatch.setattr(renumber, "MANY", 0)
     near, there = (graph.pagerank().compute() for graph in graphs)
     assert there.pagerank.tolist() == near.pagerank.tolist()
     assert there.vertex.tolist() == (near.vertex * 10**12 - 10**14).tolist()
+    monkeypatch.setattr(renumber, "BLOCK", 60)
+    for options in ({}, {"weight": "w", "thresholds": [0.3, 0.7]}):
+        near, there = (connected_components(one, **ENDS, **options) for one in (few, apart))
+        near = near.compute() * 10**12 - 10**14
+        pd.testing.assert_frame_equal(there.compute(), near)
+
+
+def test_ids_are_numbered_block_by_block(monkeypatch, rng):
+    monkeypatch.setattr(renumber, "MANY", 0)
+    monkeypatch.setattr(renumber, "BLOCK", 300)
+    sides = [pd.DataFrame({"id": rng.integers(-(2**60), 2**60, 1000)}) for _ in range(2)]
+    sides[1].iloc[:500] = sides[0].iloc[500:]
+    numbers, seen = renumber.Numbers(sides, threads=2), []
+    for rows, codes, count in numbers.blocks():
+        assert all(len(own) == len(range(1000)[rows]) <= 300 and own.max() < count for own in codes)
+        seen.append(codes)
+    assert len(seen) == 4
+    for side, codes in zip(sides, zip(*seen, strict=True), strict=True):
+        rows = numbers.places[np.concatenate(codes)]
+        np.testing.assert_array_equal(numbers.ids.id.to_numpy()[rows], side.id)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "uint64"])
+def test_integers_in_a_list_are_ids_as_they_are(dtype):
+    ids = pd.DataFrame({"vertex": np.zeros(0, dtype)})
+    array = np.array([3, 200])
+    for given in ([3, 200], array, array.astype("uint8"), pd.Series(array), [np.int32(3), 200]):
+        made = vertex_ids.named(given, ids)
+        assert made.dtypes.tolist() == [np.dtype(dtype)]
+        assert made.vertex.tolist() == [3, 200]
+    made = vertex_ids.named(array, ids)
+    array[:] = 0
+    assert made.vertex.tolist() == [3, 200]
+    assert vertex_ids.named(7, ids).vertex.tolist() == [7]
+    for wrong in ([3, -(2**63) - 1], [True, 3], [3.5], []):
+        with pytest.raises((EdgeListError, UnknownVertexError, VertexTypeError)):
+            vertex_ids.named(wrong, ids)

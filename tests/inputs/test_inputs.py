@@ -9,6 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import scipy.sparse as sp
 from conftest import arrow_text, host_only, partitioned
@@ -653,3 +654,36 @@ def test_the_advice_for_ends_of_two_types_fits_the_frame(kind):
     call = re.search(r"for example with (edges.*)", str(raised.value))[1]
     made = eval(call, {"edges": edges, "pa": pa, "pl": pytest.importorskip("polars")})
     assert gf.degrees(made).compute().vertex.tolist() == ["1", "2", "3"]
+
+
+def test_batches_are_freed_while_they_are_read():
+    size, held = 10_000, []
+    before = pa.total_allocated_bytes()
+    schema = pa.schema({"source": pa.int64(), "target": pa.int64(), "other": pa.int64()})
+
+    def batches():
+        for at in range(20):
+            ids = pc.add(pa.array(range(size)), at)
+            yield pa.record_batch([ids, pc.negate(ids), pc.add(ids, 1)], schema=schema)
+            del ids
+            held.append(pa.total_allocated_bytes() - before)
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    frame = as_frame(reader, "edges", lambda names: names[:2])
+    assert frame.columns.tolist() == ["source", "target"]
+    expected = (np.arange(size) + np.arange(20)[:, None]).ravel()
+    np.testing.assert_array_equal(frame["source"], expected)
+    np.testing.assert_array_equal(frame["target"], -expected)
+    assert max(held) < 4 * 3 * 8 * size  # bytes of four batches of three columns
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint64", "double", "string"])
+@pytest.mark.parametrize("null", [None, 0, 5, 8])
+def test_columns_in_batches_equal_those_in_one_piece(kind, null):
+    values = [None if at == null else at for at in range(9)]
+    values = [str(value) if kind == "string" and value is not None else value for value in values]
+    column = pa.chunked_array([values[:2], [], values[2:4], values[4:]], kind)
+    table = pa.table({"a": column})
+    pd.testing.assert_frame_equal(
+        as_frame(table, "edges"), as_frame(table.combine_chunks(), "edges")
+    )

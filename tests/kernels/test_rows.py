@@ -73,6 +73,19 @@ def test_every_edge_is_in_its_row_in_ascending_order(edges, dtype, undirected, t
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("by", ["source", "target"])
+@pytest.mark.parametrize("moved", [False, True], ids=["all", "all but one"])
+def test_edges_that_come_in_order_are_in_the_same_rows(edges, by, moved):
+    source, target = edges
+    order = np.lexsort((target, source) if by == "source" else (source, target))
+    order = np.roll(order, 1) if moved else order
+    source, target = source[order], target[order]
+    weight = weights_of((source, target))
+    rows = host_rows.rows(source, target, weight, count=count_of(edges), threads=2)
+    for got, want in zip(unpacked(rows), entries(source, target, weight, False), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("multi", ["sum", "min", "first"])
 @pytest.mark.parametrize("undirected", [False, True], ids=["directed", "undirected"])
 @pytest.mark.parametrize("threads", [1, 3])

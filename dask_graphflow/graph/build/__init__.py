@@ -30,7 +30,15 @@ from dask_graphflow.kernels import aligned, as_stored, index_dtype, kernels_for
 
 from .choose import SAMPLE, Choose, Size, choose_members
 from .deal import EdgePieces, Edges, Owners, deal
-from .entering import edges_of, entered, entering, into, of_all_numbers, of_numbers
+from .entering import (
+    edges_of,
+    entered,
+    entering,
+    entering_degrees,
+    into,
+    of_all_numbers,
+    of_numbers,
+)
 from .number import consume, ids_of_range, number
 from .place import place_vertices
 from .recipe import Recipe, agree
@@ -46,6 +54,7 @@ __all__ = [
     "edges_of",
     "entered",
     "entering",
+    "entering_degrees",
     "into",
     "of_all_numbers",
     "of_numbers",

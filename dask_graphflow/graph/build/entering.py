@@ -5,7 +5,12 @@ All members call a function at the same point.
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
 from typing import Any
+
+import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import numbering, partition, stored
@@ -88,6 +93,34 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     whole = Edges(out.ends, leaving, out.weights)  # swapped: edges are sent by their first end
     target, source, weight = map(joined, deal_in_slices(exchange, whole, shard.bounds))
     return Edges(source, target, weight)
+
+
+def entering_degrees(shard: Shard, exchange: Exchange) -> Any:
+    """Return how many edges enter each vertex of the range, as int64, without making rows of these edges.
+
+    Do not change the array.
+    """
+    host = shard.host
+
+    def make() -> Any:
+        for name in (stored.INTO, stored.ENTERING):
+            if exchange.all_sum(not host.has(name)):
+                continue
+            made = host.made(name)
+            if isinstance(made, Edges):
+                return count(made.target, first=host.low, count=host.owned)
+            return np.diff(made.offsets)
+        counts = count(host.out.ends, count=host.size)
+        if exchange.size == 1:
+            return counts
+        own = [counts[low:high] for low, high in itertools.pairwise(host.bounds)]
+        return functools.reduce(operator.add, exchange.all_to_all(own))
+
+    def count(ids: Any, **vertices: int) -> Any:
+        return rows_kernels.of(ids).degrees(ids, **vertices, threads=exchange.resources.threads)
+
+    made = numbering.kept_by_all(host, exchange, stored.ENTERING_DEGREES, make)
+    return shard.here(stored.ENTERING_DEGREES, made)
 
 
 def of_numbers(exchange: Exchange, rows: Any, threads: int) -> Shard:

@@ -44,7 +44,7 @@ def number(
         filled = [rank for rank, count in enumerate(edges) if count]
         least = min((low[rank] for rank in filled), default=0)
         most = max((high[rank] for rank in filled), default=-1)
-        base = base_of(least, most, sum(edges), like[like.columns[0]].dtype)
+        base = base_of(least, most, sum(edges), like.iloc[:, 0].dtype)
         if base is not None:
             vertices = Vertices(like, most - base + 1, base)
             cast = exchange.size > 1
@@ -59,7 +59,7 @@ def number(
 
 
 def _are_integers(like: Any) -> bool:
-    return len(like.columns) == 1 and dtypes.is_integer(like[like.columns[0]].dtype)
+    return len(like.columns) == 1 and dtypes.is_integer(like.iloc[:, 0].dtype)
 
 
 def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:

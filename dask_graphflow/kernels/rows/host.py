@@ -119,6 +119,24 @@ def _write(entries, start, stop, width, places, labels, columns):
             weights[place] = carried[i]
 
 
+@_inner
+def _are_in_order(keys, start, stop, width):
+    """Say whether entries come in the order of their rows, or of their ends, as those of other rows do.
+
+    Then they need no sort within their rows.
+    """
+    of_end, by_row, by_end = (np.uint64(1) << width) - np.uint64(1), True, True
+    row = end = np.uint64(0)
+    for i in range(start, stop):
+        key = np.uint64(keys[i])
+        by_row &= bool(key >= row)
+        by_end &= bool(key & of_end >= end)
+        if not (by_row or by_end):
+            return False
+        row, end = key, key & of_end
+    return True
+
+
 @_compiled
 def _finish(entries, bounds, mine, plan, labels, made, spare, counts):
     """Sort the buckets `mine` into their rows: by each digit of the columns, and then by row.
@@ -130,9 +148,11 @@ def _finish(entries, bounds, mine, plan, labels, made, spare, counts):
     width, bits = np.uint64(plan.width), np.uint64(plan.bits)
     mask = (np.uint64(1) << bits) - np.uint64(1)
     sizes, (moved, moved_carried) = mask + np.uint64(1), spare
-    passes = np.uint64(digits.size) >> bits
     for bucket in mine:
         start, count = np.uint64(bounds[bucket]), np.uint64(bounds[bucket + 1] - bounds[bucket])
+        passes = np.uint64(digits.size) >> bits
+        if _are_in_order(keys, start, start + count, width):
+            passes = np.uint64(0)
         for i in range(places.size):
             places[i] = 0
         for i in range(digits.size):

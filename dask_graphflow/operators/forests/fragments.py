@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from dask_graphflow.graph import frames, renumber
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.renumber import is_dense
@@ -94,18 +96,30 @@ class Fragment:
     @classmethod
     def of(cls, edges: ChunkEdges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        (sources, targets), ids = renumber.distinct(
-            [edges.source.frame, edges.target.frame], threads=threads
+        found, forests = (
+            renumber.Numbers([edges.source.frame, edges.target.frame], threads=threads),
+            list[Forest](),
         )
-        forests = [Forest(sources, size=len(ids)) for _ in range(levels)]
-        for level, source, target in by_level(sources, targets, edges.level, levels):
-            forests[level].hook(source, target, threads=threads)
+        for rows, (sources, targets), count in found.blocks():
+            if not forests:
+                forests = [Forest(sources, size=count) for _ in range(levels)]
+            for forest in forests:
+                forest.cover(0, count - 1)
+            level = None if edges.level is None else edges.level[rows]
+            for at, source, target in by_level(sources, targets, level, levels):
+                forests[at].hook(source, target, threads=threads)
+        if found.places is not None:
+            slots = np.zeros(len(forests[0].parent), found.places.dtype)
+            slots[: len(found.places)] = found.places
+            forests = move_forests(forests, slots, len(found.ids))
         for forest in forests:
             forest.compress(threads=threads)
-        return cls(forests, ids)
+        return cls(forests, found.ids)
 
     def sort(self) -> Fragment:
         """Return the fragment with its ids in order. It must not be dense."""
+        if renumber.is_sorted(self.ids):
+            return self
         ids, rank = renumber.sort(self.ids)
         return Fragment(move_forests(self.forests, rank, len(ids)), ids)
 
