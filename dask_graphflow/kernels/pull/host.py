@@ -18,6 +18,7 @@ import numpy as np
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner
 from dask_graphflow.kernels.fixed_point import CHANGES, SUM
+from dask_graphflow.kernels.host_atomics import scratch
 from dask_graphflow.kernels.host_threads import MINI_CHUNK, even_turns, in_parts, run, take, worth
 from dask_graphflow.kernels.scores.host import in_threads
 
@@ -85,7 +86,7 @@ def _sum_rows(offsets, ends, weights, contribution, running, sums, start, stop):
 
 @_compiled
 def _sum(offsets, ends, weights, contribution, sums, ranges, part):
-    every, running = np.int64(0), np.empty(RUN, np.int64)
+    every, running = np.int64(0), scratch(RUN, np.int64)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         _sum_rows(offsets, ends, weights, contribution, running, sums, start, stop)
@@ -102,7 +103,7 @@ def _iterate(rows, ranks, restart, onward, factors, ranges, part):
     rank, share_out, contribution, new = ranks
     damping, restarts, dangled = factors
     change, dangling, everywhere = np.int64(0), np.int64(0), restart.size == 1
-    sums, running = np.empty(MINI_CHUNK, np.int64), np.empty(RUN, np.int64)
+    sums, running = scratch(MINI_CHUNK, np.int64), scratch(RUN, np.int64)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         _sum_rows(offsets[start:], ends, weights, contribution, running, sums, 0, stop - start)

@@ -17,7 +17,7 @@ import numpy as np
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.compiling import compiled as _compiled
 from dask_graphflow.kernels.compiling import inner as _inner
-from dask_graphflow.kernels.host_atomics import fetch_add, fetch_min, prefetch
+from dask_graphflow.kernels.host_atomics import fetch_add, fetch_min, prefetch, scratch
 from dask_graphflow.kernels.host_teams import OWN, enter, meet, together
 from dask_graphflow.kernels.host_threads import in_parts, share
 
@@ -185,7 +185,7 @@ def _search(rows, state, shift, limits, store, todo, numbers, team, part):
         return
     # Numba would compile another version of a function for each literal argument.
     alone, apart, shared, head = members == 1, members > 0, members < 0, store[2]
-    buffers = np.empty(BLOCK, np.int64), np.empty(FOUND, np.int64)
+    buffers = scratch(BLOCK, np.int64), scratch(FOUND, np.int64)
     while True:
         if me == 0:
             team[OWN] = 0
