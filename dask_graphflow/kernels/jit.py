@@ -35,6 +35,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.types import unliteral
 from numba.extending import intrinsic
 
 from dask_graphflow.exceptions import UsageError
@@ -123,7 +124,7 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
         inner = options.get("no_cpython_wrapper", False)
         options["pipeline_class"] = _InnerCompiler if inner else _Compiler
     if program is None:
-        return numba.njit(**options)(function)
+        return _defined(function, options)
     try:
         return _cached(function, program, options)
     except RuntimeError as error:
@@ -131,7 +132,7 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
             raise
     folder = _temporary()
     if folder is None:
-        return numba.njit(**options)(function)
+        return _defined(function, options)
     # Numba chooses the folder when the function is defined. The setting is restored afterwards, so that
     # other libraries keep their own folder.
     with _DEFINING:
@@ -143,6 +144,14 @@ def dispatcher(function: Callable[..., Any], program: str | None, options: dict[
             numba.config.CACHE_DIR = before
 
 
+def _defined(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return Numba's version of a function, which is not compiled again for each literal argument."""
+    made = numba.njit(**options)(function)
+    template = made.get_call_template
+    made.get_call_template = lambda types, named: template(tuple(map(unliteral, types)), named)
+    return made
+
+
 def intrinsic_type(typed: Callable[..., Any]) -> Any:
     """Return Numba's type of an intrinsic function."""
     made = intrinsic(typed)
@@ -152,7 +161,7 @@ def intrinsic_type(typed: Callable[..., Any]) -> Any:
 
 
 def _cached(function: Callable[..., Any], program: str, options: dict[str, Any]) -> Any:
-    made = numba.njit(cache=True, **options)(function)
+    made = _defined(function, {"cache": True, **options})
     cache = made._cache
     source = cache._impl.locator.get_source_stamp()
     cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)
