@@ -16,7 +16,6 @@ import numpy as np
 from dask_graphflow.kernels import compiling
 from dask_graphflow.kernels.host_teams import CLOSED, MEMBERS, OWN, enter, meet, together
 
-
 allocating = partial(compiling.uncached, allocates=True)
 
 

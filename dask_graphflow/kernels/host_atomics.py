@@ -1,5 +1,4 @@
-"""What Numba does not provide: atomics, bit counts, prefetch hints, work space on the stack, and reads of
-weights that may be None.
+"""What Numba does not provide: atomics, bit counts, prefetch hints, work space and reads of weights.
 
 All atomics are relaxed. Ordinary writes become visible to other threads when the threads meet (see
 :mod:`.host_teams`), or between two kernels. Indices do not wrap around: a negative index does not count

@@ -50,7 +50,7 @@ _DEFINING = threading.Lock()
 class _Code(JITCodeLibrary):  # type: ignore[misc]
     """Code that does not count references, which LLVM optimizes once.
 
-    Numba would optimize each function, then the module, remove what counts references, and optimize it again.
+    Numba would optimize each function, then the module, remove what counts references, and start again.
     """
 
     def _optimize_functions(self, module: Any) -> None:

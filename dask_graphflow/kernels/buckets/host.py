@@ -148,8 +148,7 @@ def _relax(rows, search, frontier, fused, ranges, part, items, link, head, fill,
             for i in range(count):
                 mine[i] = frontier[first + i]
         elif head[slot] >= 0 and _size(link, head, fill, slot) <= fused:
-            # Numba would compile another version of the function for a literal 0.
-            count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
+            count = _take_all(items, link, head, fill, numbers, slot, mine, 0)
         else:
             break
         mirrors = 0

@@ -255,7 +255,7 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     order, best, cuts, drawn = room
     within, closed = limits
     _draw(awake, draw[0], draw[1], order, cuts, drawn)
-    movers = np.int64(0)  # for a literal, Numba would compile another version of what gets it
+    movers = 0
     for c in range(CLASSES):
         low, high = cuts[c], cuts[c + 1]
         if within.size:
@@ -265,7 +265,7 @@ def _sweep(rows, labels, masses, limits, skew, draw, awake, room, table):
     if not within.size:
         for v in range(awake.size):
             awake[v] = 0
-        _wake_between(rows[:2], labels, order, np.int64(0), movers, awake)
+        _wake_between(rows[:2], labels, order, 0, movers, awake)
     return movers
 
 

@@ -453,7 +453,7 @@ def two_hops(rows, without, own, size, *, threads=1):
 
 @inner
 def _sift(heap, at, end, scores):
-    """Move an entry down in a heap of entries. The first is the worst: the last one with the lowest score."""
+    """Move an entry down in a heap. The first entry is the last one with the lowest score."""
     moving, below = heap[at], 2 * at + 1
     while below < end:
         if below + 1 < end and _is_worse(heap[below + 1], heap[below], scores):
@@ -483,10 +483,10 @@ def _best(offsets, scores, chosen, starts, ranges, part):
             for i in range(low + heap.size, offsets[row + 1]):
                 if scores[i] > scores[heap[0]]:
                     heap[0] = i
-                    _sift(heap, np.int64(0), heap.size, scores)
+                    _sift(heap, 0, heap.size, scores)
             for end in range(heap.size - 1, 0, -1):
                 heap[0], heap[end] = heap[end], heap[0]
-                _sift(heap, np.int64(0), end, scores)
+                _sift(heap, 0, end, scores)
         start, stop = take(ranges, part, MINI_CHUNK)
 
 

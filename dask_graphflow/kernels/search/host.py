@@ -304,8 +304,7 @@ def _wide(graph, reached, progress, rule, targets, ranges, pulls, team, part):
         return
     (rows, into, degrees), (queue, fronts, trace, numbers) = graph, progress
     seen, _, level = reached
-    # Numba would compile another version of a function for a literal.
-    limits, last = (into[0].size > 0, members < 0), np.int64(0)
+    limits, last = (into[0].size > 0, False), 0
     while True:
         if me == 0:
             team[OWN] = _prepare(
