@@ -35,7 +35,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
-from numba.core.types import unliteral
+from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
 from dask_graphflow.exceptions import UsageError

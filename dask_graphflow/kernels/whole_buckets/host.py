@@ -67,7 +67,7 @@ def _relax(rows, state, block, count, shift, present, alone, buffers, store, me,
         mine[i] = items[block, i]
     link[block] = free[me, 0]
     free[me, 0] = block
-    edges, vertices, new_count = 0, 0, 0
+    edges, vertices, new_count = np.int64(0), 0, 0
     for i in range(count):
         if i + 4 < count:
             prefetch(offsets, np.intp(mine[i + 4] & low))
